@@ -1,6 +1,6 @@
 import LinuxSupport
 import Logging
-import ReachabilityRetry
+public import ReachabilityRetry
 
 /// Requests that survive the process: they are kept in a file until their server has taken them.
 ///
@@ -129,5 +129,125 @@ public final class Outbox: Sendable {
             let digits = String(part, radix: 16)
             return String(repeating: "0", count: 16 - digits.utf8.count) + digits
         }.joined()
+    }
+}
+
+extension Outbox {
+    /// Sends what is in the outbox, and what is put in meanwhile, until the task is cancelled. Then it lets what is being sent
+    /// come to its end, for ``OutboxOptions/drainLimit`` at most, and returns; no task of its own is left behind.
+    ///
+    /// One at a time sends: others that run on the same file, in whatever process, wait until that one ends, which the kernel
+    /// tells even of one that is killed. What it was sending then is sent again, with the same key.
+    ///
+    /// - Parameters:
+    ///   - sender: What sends. It is called for several hosts at the same time, for each one after the other.
+    ///   - coordinator: What is shared with other requests: it says whether a host is reachable and when it may be asked again. Ending it
+    ///     ends this, too.
+    ///   - report: Called after each event, one after the other for each host. Keep it short.
+    /// - Throws: ``OutboxError`` when the file cannot be read or written any more. What was delivered and could not be
+    ///   written down will be sent again, with the same key.
+    public func run(
+        sender: some OutboxSender,
+        coordinator: RetryCoordinator = .shared,
+        report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
+    ) async throws(OutboxError) {
+        let lock = try store.openLock()
+        let bell = FileBell(store.lockFile)
+        defer { bell?.cancel() }
+        guard try await waitToSend(with: lock, bell) else { return }
+        defer { withExtendedLifetime(lock) {} }
+        try await store.returnClaimed()
+        let work = Dispatcher(store: store, sender: sender, coordinator: coordinator, report: report)
+        if let error = await work.run(bell) { throw error }
+    }
+
+    /// Waits until nobody else sends. The kernel rings a moment before it takes the lock away from a process that was killed: so a second
+    /// look follows each ring. Says whether to send, which is not so in a task that was cancelled.
+    private func waitToSend(with lock: borrowing FileLock, _ bell: FileBell?) async throws(OutboxError) -> Bool {
+        while !Task.isCancelled {
+            if try store.tryToSend(with: lock) { return true }
+            if let bell {
+                for await _ in bell.rings { break }
+                if try store.tryToSend(with: lock) { return true }
+            }
+            await options.clock.pause(max(options.pollInterval, .milliseconds(1)))
+        }
+        return false
+    }
+
+    /// Sends once what can be sent now: nothing to hosts that are not reachable, and nothing more to a host that did not take
+    /// a request.
+    ///
+    /// - Returns: How many requests are left.
+    /// - Throws: ``OutboxError/alreadySending(file:)`` when another outbox sends; ``OutboxError`` when the file cannot be read
+    ///   or written.
+    @discardableResult
+    public func flush(
+        sender: some OutboxSender,
+        coordinator: RetryCoordinator = .shared,
+        report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
+    ) async throws(OutboxError) -> Int {
+        guard let lock = try await store.lockForSending() else { throw .alreadySending(file: file) }
+        defer { withExtendedLifetime(lock) {} }
+        try await store.returnClaimed()
+        let work = Dispatcher(store: store, sender: sender, coordinator: coordinator, report: report)
+        if let error = await work.flush() { throw error }
+        return try await store.entries().count
+    }
+}
+
+/// Why an outbox cannot do what it was asked for.
+public enum OutboxError: Error, Hashable, Sendable {
+    /// The request has no valid form. The text has no secrets.
+    case invalidRequest(String)
+    /// There is no room for the request, and none may be made; `limit` says which limit it is.
+    case full(file: String, limit: String)
+    /// The disk is full, or a quota or limit of the file's size is reached. Nothing was changed.
+    case diskFull(file: String)
+    /// The file is damaged. It was set aside as `keptAs`, with what SQLite keeps beside it; nil when it lies where it was,
+    /// because it was only read, was found to be so while in use, or because a process uses it to send.
+    case corrupt(file: String, keptAs: String?)
+    /// What lies there is no outbox: it has not the header of one (`PRAGMA application_id` of an SQLite database). It was not
+    /// touched.
+    case foreignFile(String)
+    /// A later version of this library has written the file. It was not touched.
+    case newerFormat(String)
+    /// The file cannot be opened or made; `cause` is what the system said.
+    case cannotOpen(file: String, cause: String)
+    /// Another process, or another outbox of this one, is sending what is in the file.
+    case alreadySending(file: String)
+    /// Other processes kept the file locked for half a minute.
+    case busy(file: String)
+    /// Reading or writing failed; `cause` is what SQLite said.
+    case failed(file: String, cause: String)
+}
+
+extension OutboxError: CustomStringConvertible {
+    /// One sentence: what was tried, what is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .invalidRequest(let text):
+            "cannot store the request: \(text)"
+        case .full(let file, let limit):
+            "the outbox \(file) is full (\(limit)): send or drop what is in it, or allow more"
+        case .diskFull(let file):
+            "cannot write to the outbox \(file): No space left on device: make room and try again, nothing was changed"
+        case .corrupt(let file, let keptAs?):
+            "the outbox \(file) is corrupt and was kept as \(keptAs): restore it, or ask for a new one to be begun"
+        case .corrupt(let file, nil):
+            "the outbox \(file) is corrupt and was left as it is: end the processes that use it, then send or add, which sets it aside"
+        case .foreignFile(let file):
+            "\(file) is not an outbox, or its header is damaged: it was left as it is; name another file, or move it away"
+        case .newerFormat(let file):
+            "the outbox \(file) was written by a later version: use that, or name another file"
+        case .cannotOpen(let file, let cause):
+            "cannot open the outbox \(file): \(cause)"
+        case .alreadySending(let file):
+            "another process is sending what is in the outbox \(file): leave it to that, or end it first"
+        case .busy(let file):
+            "the outbox \(file) is locked by other processes: try again"
+        case .failed(let file, let cause):
+            "cannot read or write the outbox \(file): \(cause)"
+        }
     }
 }

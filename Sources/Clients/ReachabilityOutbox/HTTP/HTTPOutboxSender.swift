@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import LinuxSupport
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 public import ReachabilityHTTP
 public import ReachabilityRetry
 
@@ -205,5 +206,90 @@ extension HTTPClientRequest {
         method = HTTPMethod(rawValue: request.method)
         for header in request.headers { headers.add(name: header.name, value: header.value) }
         if !request.body.isEmpty { body = .bytes(ByteBuffer(bytes: request.body)) }
+    }
+}
+
+/// What shows that a success comes from the server and not from a portal in its place.
+public enum DeliveryProof: Hashable, Sendable {
+    /// The status of the answer.
+    case status(Int)
+    /// A header field of the answer, with this value.
+    case header(PlainRequest.Field)
+    /// A text in the first 64 KiB of the body.
+    case body(String)
+
+    /// The maximum number of bytes of a body that are read.
+    private static let bodyLimit = 64 << 10
+
+    /// Reads the answer as far as needed.
+    func isShown(by answer: HTTPClientResponse) async -> Bool {
+        switch self {
+        case .status(let status):
+            await answer.discard()
+            return Int(answer.status.code) == status
+        case .header(let field):
+            await answer.discard()
+            return answer.headers[field.name].contains { $0.utf8.elementsEqual(field.value.utf8) }
+        case .body(let text):
+            var bytes: [UInt8] = []
+            do {
+                for try await part in answer.body {
+                    bytes += part.readableBytesView.prefix(Self.bodyLimit - bytes.count)
+                    if bytes.count >= Self.bodyLimit { break }
+                }
+            } catch {
+                // What came of it counts.
+            }
+            return !bytes.ranges(of: Array(text.utf8)).isEmpty
+        }
+    }
+}
+
+extension OutboxRequest {
+    /// The origin if an answer from it proves nothing: the scheme is `http` and the host is beyond this machine.
+    var unprotectedOrigin: String? {
+        guard let url = RequestURL(url), url.scheme == "http" else { return nil }
+        let host = url.host.lowercased()
+        if host == "localhost" || host.hasSuffix(".localhost") || WireAddress(host)?.isLoopback == true { return nil }
+        return url.origin
+    }
+}
+
+extension OutboxResult {
+    /// What a request that had no answer came to. Its words go into the file and into logs, so none of an adapter's are taken.
+    init(_ error: RetryError) {
+        guard let cause = error.lastError else {
+            self = .held(cause: "nothing was sent: \(error.ending.rawValue)")
+            return
+        }
+        self =
+            switch cause {
+            // The engine has not asked the client: there is no path, or the host has asked to be left alone.
+            case AttemptError.noPath, AttemptError.heldBack: .held(cause: FailureWords.text(cause))
+            // The stored request was checked before.
+            case is InvalidRequest: .held(cause: "the adapter has made a request that cannot be sent")
+            case AttemptError.adapterFailed(let cause): .held(cause: "the adapter failed: \(type(of: cause))")
+            case let failure as HTTPClientError where failure.isProxyRefusal: .held(cause: FailureWords.text(failure))
+            case let failure as HTTPClientError where failure.isOfRequest: .rejected(reason: FailureWords.text(failure))
+            // It was not the server, so nothing was sent. A portal that answers for all names looks like that.
+            case let failure as NIOSSLError where failure.failureStage == nil: .held(cause: FailureWords.text(failure))
+            case let failure as BoringSSLError where failure.isOfSettings: .held(cause: FailureWords.text(failure))
+            case let failure as NIOSSLExtraError: .held(cause: FailureWords.text(failure))
+            case _ where error.ending == .deadlineExpired: .retry(after: nil, cause: "no answer in time")
+            default: .retry(after: nil, cause: FailureWords.text(cause))
+            }
+    }
+}
+
+extension HTTPClientError {
+    /// Whether a proxy has answered in the place of the server, which knows nothing of the request.
+    fileprivate var isProxyRefusal: Bool { self == .proxyAuthenticationRequired || self == .invalidProxyResponse }
+
+    /// Whether the client sends no such request: it will not get better.
+    fileprivate var isOfRequest: Bool {
+        switch self {
+        case .invalidURL, .emptyHost, .emptyScheme, .traceRequestWithBody: true
+        default: false
+        }
     }
 }

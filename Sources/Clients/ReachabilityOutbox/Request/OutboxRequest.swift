@@ -1,3 +1,5 @@
+import FoundationEssentials
+import LinuxSupport
 public import ReachabilityRetry
 
 /// An HTTP request to be kept until it is delivered.
@@ -53,4 +55,162 @@ extension OutboxRequest: CustomStringConvertible, CustomDebugStringConvertible, 
 extension [PlainRequest.Field] {
     /// The value of the first header of a name, in lower case.
     func value(of name: String) -> String? { first { $0.name.lowercased() == name }?.value }
+}
+
+extension OutboxRequest {
+    /// Why a stored request can never be sent; nil if it can. An earlier version may have stored it, or the row is damaged.
+    var refusal: String? {
+        do throws(OutboxError) {
+            _ = try check()
+            return nil
+        } catch {
+            if case .invalidRequest(let text) = error { return "it cannot be sent: \(text)" }
+            return "it cannot be sent"
+        }
+    }
+
+    /// Checks what would break the request's form, or let one header or line be taken for two; says nothing of the values.
+    func check() throws(OutboxError) -> OutboxOrigin {
+        guard Self.isToken(method) else { throw .invalidRequest("the method is no token such as POST") }
+        for header in headers {
+            guard Self.isToken(header.name) else { throw .invalidRequest("a header's name is no token such as Accept") }
+            guard !Self.framing.contains(header.name.lowercased()) else {
+                throw .invalidRequest("the header \(header.name) is the sender's: it follows from the URL and the body")
+            }
+            guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
+                throw .invalidRequest("the value of the header \(header.name) has a control character")
+            }
+        }
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            throw .invalidRequest("the URL has blanks, control characters or letters beyond ASCII")
+        }
+        if let key = headers.value(of: Self.idempotencyKeyHeader.lowercased()), key.isEmpty {
+            throw .invalidRequest("the header \(Self.idempotencyKeyHeader) is empty")
+        }
+        return try OutboxOrigin(url)
+    }
+
+    /// Headers of the message and the connection (RFC 9110, sections 7.2, 7.6.1, 7.8, 8.6, 10.1.1 and 10.1.4; RFC 9112, section 6.1):
+    /// one that contradicts what is sent lets a server take a part of the body for another request, or names another server.
+    static let framing: Set<String> = [
+        "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
+        "trailer",
+        "transfer-encoding", "upgrade",
+    ]
+
+    /// RFC 9110, section 5.6.2.
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}
+
+/// What an outbox tells of a request it holds: nothing of it is secret.
+public struct OutboxEntry: Hashable, Sendable, Identifiable {
+    /// What is so of a request in an outbox.
+    public enum State: String, Hashable, Sendable {
+        /// It waits for its turn, for the network, or for the time the server named.
+        case waiting
+        /// A process is sending it, or ended while it did.
+        case sending
+        /// It was given up, and is kept until it is put in again or dropped.
+        case dead
+    }
+
+    /// Its number: grows with each request that is put in, and is never used again.
+    public let id: Int64
+    /// The method.
+    public let method: String
+    /// Scheme, host and port of the URL, without the scheme's default port: `https://example.org`. Requests of one origin are sent one
+    /// after the other.
+    public let origin: String
+    /// The host: what is asked about.
+    public let host: String
+    /// Requests of a higher priority are sent first.
+    public let priority: Int
+    /// What makes putting it in twice harmless; nil without.
+    public let dedupeKey: String?
+    /// The value of the header `Idempotency-Key`.
+    public let idempotencyKey: String
+    /// The bytes that count against ``OutboxOptions/maximumBytes``.
+    public let size: Int
+    /// When it was put in: time since 1970-01-01T00:00:00Z.
+    public let enqueuedAt: Duration
+    /// When it is thrown away unsent: time since 1970-01-01T00:00:00Z; nil for never.
+    public let expiresAt: Duration?
+    /// Not to be sent before, as the server said: time since 1970-01-01T00:00:00Z; nil for at once.
+    public let notBefore: Duration?
+    /// When whoever runs the outbox means to try again: time since 1970-01-01T00:00:00Z; nil for at the next occasion.
+    public let nextTry: Duration?
+    /// What the last try came to, or why it is dead, in a sender's words; nil before the first.
+    public internal(set) var lastError: String?
+    /// When it was given up: time since 1970-01-01T00:00:00Z; nil while it waits.
+    public let diedAt: Duration?
+    /// How often sending it has begun, but for what was no attempt (``OutboxResult/held(cause:)``).
+    public internal(set) var attempts: Int
+    /// Whether it waits or is being sent.
+    public let state: State
+}
+
+extension OutboxEntry: CustomStringConvertible {
+    /// For example `12: POST https://example.org, priority 0, 120 bytes, attempts 1, waiting`.
+    public var description: String {
+        "\(id): \(method) \(origin), priority \(priority), \(size) bytes, attempts \(attempts), \(state.rawValue)"
+    }
+}
+
+/// What became of a request that was put in.
+public enum OutboxAddition: Hashable, Sendable {
+    /// It is stored, on the disk, and will be sent.
+    case added(OutboxEntry)
+    /// One with the same dedupe key is waiting; that one stays as it is, and the new one is not stored.
+    case waiting(OutboxEntry)
+    /// One with the same dedupe key was delivered less than ``OutboxOptions/dedupeWindow`` ago; the new one is not stored.
+    case delivered
+}
+
+/// Scheme, host and port of a URL (RFC 6454): all of it that is no secret.
+struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
+    let scheme: String
+    /// The host in lower case, an IPv6 address without brackets: what is asked about.
+    let host: String
+    /// The port, if the URL names one that is not the scheme's own.
+    let port: Int?
+
+    init(_ url: String) throws(OutboxError) {
+        guard let parts = URLComponents(string: url, encodingInvalidCharacters: false) else {
+            throw .invalidRequest("the URL cannot be read")
+        }
+        guard let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
+            let other = parts.scheme.map { ": its scheme is \($0.printable)" } ?? ""
+            throw .invalidRequest("the URL does not begin with http:// or https://\(other)")
+        }
+        guard parts.user == nil, parts.password == nil else {
+            throw .invalidRequest("the URL has a user name: put it into an Authorization header")
+        }
+        var host = parts.encodedHost?.lowercased() ?? ""
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        // The zone of a link-local address is written %25 in a URL (RFC 6874).
+        host = host.replacing(scalars: "%25", with: "%", maxReplacements: 1)
+        guard (try? HostError.check(host)) != nil else { throw .invalidRequest("the URL names no host") }
+        if let port = parts.port, !(1...65535).contains(port) {
+            throw .invalidRequest("the URL's port is not 1 to 65535")
+        }
+        self.scheme = scheme
+        self.host = host
+        self.port = parts.port == (scheme == "https" ? 443 : 80) ? nil : parts.port
+    }
+
+    /// For example `https://example.org:8443`.
+    var description: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return "\(scheme)://\(name)\(port.map { ":\($0)" } ?? "")"
+    }
 }

@@ -1,3 +1,4 @@
+import LinuxSupport
 import Logging
 import ReachabilityRetry
 
@@ -138,5 +139,95 @@ struct Dispatcher: Sendable {
             report(.expired(entry))
         }
         try await store.deleteExpired(entries)
+    }
+}
+
+/// Lets work go on for a while after its task was cancelled.
+enum Drain {
+    /// Runs `work` in a task that is cancelled so long after the current one. Returns when it has ended; nothing is left
+    /// behind.
+    static func run<Value: Sendable>(
+        for limit: Duration,
+        clock: any Clock<Duration>,
+        _ work: @escaping @Sendable () async -> Value
+    ) async -> Value {
+        // Children of the current task would be cancelled with it at once.
+        let working = Task { await work() }
+        let timer: Locked<Task<Void, Never>?> = Locked(nil)
+        let value = await withTaskCancellationHandler {
+            await working.value
+        } onCancel: {
+            let task = Task {
+                await clock.pause(limit)
+                working.cancel()
+            }
+            timer.withLock { $0 = task }
+        }
+        if let timer = timer.withLock({ $0 }) {
+            timer.cancel()
+            await timer.value
+        }
+        return value
+    }
+}
+
+extension Clock<Duration> {
+    /// Waits so long, up to a tenth longer where that saves a wake-up, or until the task is cancelled.
+    func pause(_ duration: Duration) async {
+        try? await sleep(for: duration, tolerance: duration / 10)
+    }
+}
+
+/// So many may work at a time; others wait, the first that came first.
+final class Places: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [(id: UInt64, continuation: CheckedContinuation<Bool, Never>)] = []
+        var next: UInt64 = 0
+    }
+
+    private let state: Locked<State>
+
+    init(_ count: Int) {
+        state = Locked(State(free: max(1, count)))
+    }
+
+    /// Waits for a place; false, without one, when the task is cancelled.
+    func take() async -> Bool {
+        let id = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer: Bool? = state.withLock { state in
+                    if Task.isCancelled { return false }
+                    guard state.free == 0 else {
+                        state.free -= 1
+                        return true
+                    }
+                    state.waiting.append((id, continuation))
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            let waiting: CheckedContinuation<Bool, Never>? = state.withLock { state in
+                guard let index = state.waiting.firstIndex(where: { $0.id == id }) else { return nil }
+                return state.waiting.remove(at: index).continuation
+            }
+            waiting?.resume(returning: false)
+        }
+    }
+
+    func giveBack() {
+        let next: CheckedContinuation<Bool, Never>? = state.withLock { state in
+            if state.waiting.isEmpty {
+                state.free += 1
+                return nil
+            }
+            return state.waiting.removeFirst().continuation
+        }
+        next?.resume(returning: true)
     }
 }

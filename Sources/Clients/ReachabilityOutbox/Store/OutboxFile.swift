@@ -1,3 +1,4 @@
+import Dispatch
 import GRDB
 import Glibc
 import LinuxSupport
@@ -101,5 +102,200 @@ enum OutboxFile {
         // An absolute path may begin with two slashes, which must not be taken for a host.
         let scheme = name.hasPrefix("/") ? "file://" : "file:"
         return try DatabaseQueue(path: "\(scheme)\(name)?mode=ro&\(reading.rawValue)", configuration: configuration)
+    }
+}
+
+extension OutboxFile {
+    /// Makes an outbox under another name, and gives it its own when it is whole: what lies under the name of an outbox is one,
+    /// whenever its making is cut short. To be called with the lock for opening.
+    static func make(_ file: String) throws {
+        let draft = "\(file).new-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+        let descriptor = unsafe Glibc.open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Errno.current }
+        defer { _ = unsafe unlink(draft) }
+        let isPrivate = fchmod(descriptor, 0o600) == 0
+        close(descriptor)
+        guard isPrivate else { throw Errno.current }
+        // Without a log of its own, so that all of it is in the one file.
+        let database = try DatabaseQueue(path: databasePath(draft))
+        try OutboxSchema.migrator.migrate(database)
+        try database.close()
+        // Unlike rename(2), it replaces nothing. Some file systems have no second names.
+        if unsafe link(draft, file) != 0 {
+            guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno), !exists(file) else { throw Errno.current }
+            guard unsafe rename(draft, file) == 0 else { throw Errno.current }
+        }
+        syncDirectory(of: file)
+    }
+
+    /// Takes an outbox from the group and from others; what SQLite keeps beside it gets the same mode.
+    static func makePrivate(_ file: String) throws(Errno) {
+        var status = stat()
+        guard unsafe stat(file, &status) == 0 else { throw .current }
+        guard status.st_mode & 0o777 != 0o600, status.st_uid == geteuid() else { return }
+        guard unsafe chmod(file, 0o600) == 0 else { throw .current }
+    }
+
+    /// A new name is on the disk when its directory is; not every file system can do that.
+    private static func syncDirectory(of file: String) {
+        let slash = file.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let descriptor = unsafe Glibc.open(slash.map { String(file[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+}
+
+/// A lock on one byte of a file beside the database, which the kernel takes away when the process ends, however it ends.
+///
+/// It belongs to the opening of the file: two outboxes of one process exclude each other too, and a program that is started
+/// does not inherit it.
+///
+/// C counterpart: `fcntl(2)`, F_OFD_SETLK.
+struct FileLock: ~Copyable, Sendable {
+    /// What a byte stands for.
+    enum Purpose: Int, Sendable {
+        /// Whoever has it may send.
+        case sending
+        /// Whoever has it may make the database, change its form or set it aside.
+        case opening
+    }
+
+    /// F_OFD_SETLK and F_OFD_SETLKW of linux/fcntl.h, which Glibc shows only with _GNU_SOURCE.
+    private static let (set, setAndWait) = (CInt(37), CInt(38))
+
+    private let descriptor: CInt
+
+    private init(owning descriptor: CInt) {
+        self.descriptor = descriptor
+    }
+
+    /// Takes the lock; nil when somebody else has it and it is not waited for, which blocks the thread.
+    ///
+    /// - Throws: the error number of the system.
+    static func take(_ path: String, for purpose: Purpose, waits: Bool) throws(Errno) -> FileLock? {
+        let lock = try opened(path)
+        return try lock.acquire(purpose, waits: waits) ? consume lock : nil
+    }
+
+    /// Opens the file, and takes no lock yet. Whoever tries more than once keeps it open: closing it rings (``FileBell``).
+    ///
+    /// - Throws: the error number of the system.
+    static func opened(_ path: String) throws(Errno) -> FileLock {
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Errno.current }
+        return FileLock(owning: descriptor)
+    }
+
+    /// Says whether it has the lock now; waiting for it blocks the thread.
+    ///
+    /// - Throws: the error number of the system.
+    func acquire(_ purpose: Purpose, waits: Bool) throws(Errno) -> Bool {
+        while true {
+            var range = Self.range(of: F_WRLCK, purpose.rawValue, 1)
+            if unsafe fcntl(descriptor, waits ? Self.setAndWait : Self.set, &range) == 0 { return true }
+            let error = Errno.current
+            if error.number == EINTR { continue }
+            if [EAGAIN, EACCES].contains(error.number) { return false }
+            throw error
+        }
+    }
+
+    /// Waits, which blocks the thread, until nobody has the lock, and keeps others from taking it. Changes nothing: nil where
+    /// there is no file for the lock, or none that this user may read.
+    ///
+    /// - Throws: the error number of the system.
+    static func share(_ path: String, for purpose: Purpose) throws(Errno) -> FileLock? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        let lock = FileLock(owning: descriptor)
+        var range = range(of: F_RDLCK, purpose.rawValue, 1)
+        while unsafe fcntl(descriptor, setAndWait, &range) != 0 {
+            guard errno == EINTR else { throw .current }
+        }
+        return lock
+    }
+
+    deinit {
+        // Closing is not enough: a process that was just forked has the opening too, until it becomes another program.
+        var range = Self.range(of: F_UNLCK, 0, 0)
+        _ = unsafe fcntl(descriptor, Self.set, &range)
+        close(descriptor)
+    }
+
+    /// So many bytes from `start`; none stands for all.
+    private static func range(of type: CInt, _ start: Int, _ count: Int) -> Glibc.flock {
+        Glibc.flock(l_type: Int16(type), l_whence: Int16(SEEK_SET), l_start: start, l_len: count, l_pid: 0)
+    }
+}
+
+/// What is done with a file that is damaged: it gets another name, and is never deleted.
+enum CorruptFile {
+    private static let mark = ".corrupt-"
+
+    /// Gives the file, and what SQLite keeps beside it, a name that says when, and returns that name.
+    ///
+    /// C counterpart: `rename(2)`.
+    static func setAside(_ file: String, at time: Duration) throws(Errno) -> String {
+        var name = "\(file)\(mark)\(time.milliseconds)"
+        while unsafe access(name, F_OK) == 0 { name += "-" }
+        // The file first: without it the others are not looked at, and with it alone nothing but the newest is lost to repair.
+        guard unsafe rename(file, name) == 0 else { throw .current }
+        for suffix in ["-wal", "-shm"] { _ = unsafe rename(file + suffix, name + suffix) }
+        return name
+    }
+
+    /// The newest file that was set aside, where nothing has been begun since.
+    static func left(beside file: String) -> String? {
+        guard unsafe access(file, F_OK) != 0 else { return nil }
+        let slash = file.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let directory = slash.map { String(file[...$0]) } ?? ""
+        let prefix = (slash.map { String(file[file.utf8.index(after: $0)...]) } ?? file) + mark
+        let names = entries(of: directory.isEmpty ? "." : directory).filter {
+            $0.hasPrefix(prefix) && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
+        }
+        return names.max().map { directory + $0 }
+    }
+
+    private static func entries(of directory: String) -> [String] {
+        guard let stream = unsafe opendir(directory) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            names.append(name)
+        }
+        return names
+    }
+}
+
+/// Wakes whoever sends, or waits to, in all processes: the lock's file was opened for writing and is closed, which the kernel tells.
+/// So it rings when something was put in, and when the process that sends has ended, however it did.
+///
+/// C counterpart: `inotify(7)`, IN_CLOSE_WRITE.
+struct FileBell: Sendable {
+    let rings: AsyncStream<Void>
+    private let watch: Cancellation
+
+    /// - Parameter path: The lock's file, which exists; nil where the kernel has no watch to spare.
+    init?(_ path: String) {
+        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolved) }
+        let (rings, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let queue = DispatchQueue(label: "ReachabilityOutbox.bell")
+        let watch = SharedFileWatch.shared.add(unsafe String(cString: resolved), on: queue) { continuation.yield() }
+        guard let watch else { return nil }
+        (self.rings, self.watch) = (rings, watch)
+    }
+
+    /// Listens no more.
+    func cancel() { watch.cancel() }
+
+    /// Rings. It does no harm where it cannot: then there is no sender who may read the file either.
+    static func ring(_ path: String) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        if descriptor >= 0 { close(descriptor) }
     }
 }

@@ -1,6 +1,8 @@
 import Dispatch
 import GRDB
+import Glibc
 import LinuxSupport
+import Logging
 
 /// The file: every change is one transaction, on the disk when it returns. Work is done on a queue of its own, never on the
 /// threads of tasks, and never cut short by a task's end.
@@ -99,5 +101,104 @@ final class OutboxStore: Sendable {
             }
         }
         return try result.get()
+    }
+}
+
+/// Opening holds a lock that excludes others who open: two processes would change the form of the file both, or set aside
+/// what the other has just begun anew.
+extension OutboxStore {
+    static func open(file: String, options: OutboxOptions) async throws(OutboxError) -> OutboxStore {
+        let queue = DispatchQueue(label: "ReachabilityOutbox.opening")
+        let file = OutboxFile.resolved(file)
+        return try await offPool(queue, file) { try openNow(file: file, options: options) }
+    }
+
+    private static func openNow(file: String, options: OutboxOptions) throws -> OutboxStore {
+        // Nothing is made beside a stranger's file, not even a lock.
+        _ = try OutboxFile.isOutbox(file)
+        let lock = try FileLock.take(lockFile(of: file), for: .opening, waits: true)
+        defer { withExtendedLifetime(lock) {} }
+        if try OutboxFile.isOutbox(file) {
+            try OutboxFile.makePrivate(file)
+        } else if let keptAs = CorruptFile.left(beside: file), !options.replacesCorruptFile {
+            throw OutboxError.corrupt(file: file, keptAs: keptAs)
+        } else {
+            try OutboxFile.make(file)
+        }
+        do {
+            return OutboxStore(file: file, options: options, database: try connect(file))
+        } catch let error where OutboxError(error, file: file).isCorruption {
+            // Whoever sends has the file open; it will see for itself.
+            guard let sending = try FileLock.take(lockFile(of: file), for: .sending, waits: false) else { throw error }
+            defer { withExtendedLifetime(sending) {} }
+            let keptAs = try CorruptFile.setAside(file, at: options.realTime())
+            options.logger?.error("the outbox is corrupt", metadata: ["file": "\(file)", "keptAs": "\(keptAs)"])
+            guard options.replacesCorruptFile else { throw OutboxError.corrupt(file: file, keptAs: keptAs) }
+            try OutboxFile.make(file)
+            return OutboxStore(file: file, options: options, database: try connect(file))
+        }
+    }
+
+    private static func connect(_ file: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "ReachabilityOutbox"
+        configuration.journalMode = .wal
+        // SQLite lets nobody stand in line: beside a process that writes without a pause, a slow one may have bad luck for long.
+        configuration.busyMode = .timeout(30)
+        configuration.prepareDatabase { db in
+            // What is deleted held secrets.
+            try db.execute(sql: "PRAGMA secure_delete = ON")
+            try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
+            try check(db, file)
+        }
+        let database = try DatabaseQueue(path: OutboxFile.databasePath(file), configuration: configuration)
+        // GRDB has just set it to NORMAL, with which a power cut may take back what was promised.
+        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        try OutboxSchema.migrator.migrate(database)
+        // A process that was killed may have left in it what it had just deleted.
+        OutboxStore.emptyLog(database)
+        return database
+    }
+
+    /// Whether the file is whole, and of a form that is known.
+    static func check(_ db: Database, _ file: String) throws {
+        if let finding = try String.fetchOne(db, sql: "PRAGMA quick_check(1)"), finding != "ok" {
+            throw OutboxError.corrupt(file: file, keptAs: nil)
+        }
+        if try OutboxSchema.migrator.hasBeenSuperseded(db) { throw OutboxError.newerFormat(file) }
+    }
+}
+
+extension OutboxError {
+    fileprivate var isCorruption: Bool {
+        if case .corrupt = self { true } else { false }
+    }
+}
+
+extension OutboxStore {
+    /// Reads a file that nothing may change, and makes nothing beside it.
+    static func inspect<Value: Sendable>(
+        at file: String,
+        _ work: @escaping @Sendable (Database) throws -> Value
+    ) async throws(OutboxError) -> Value {
+        let queue = DispatchQueue(label: "ReachabilityOutbox.reading")
+        let file = OutboxFile.resolved(file)
+        return try await offPool(queue, file) {
+            guard try OutboxFile.isOutbox(file) else { throw Errno(number: ENOENT) }
+            // Nobody opens it meanwhile. Whoever has it open already keeps a log.
+            let lock = try FileLock.share(lockFile(of: file), for: .opening)
+            defer { withExtendedLifetime(lock) {} }
+            while true {
+                let reading: OutboxFile.Reading = OutboxFile.exists(file + "-wal") ? .shared : .alone
+                do {
+                    return try OutboxFile.open(file, reading) { try check($0, file) }.read(work)
+                } catch let error as DatabaseError where reading == .shared && error.resultCode == .SQLITE_CANTOPEN {
+                    // The last who had it open may have closed it now, which ends the log.
+                    guard OutboxFile.exists(file + "-wal") else { continue }
+                    let cause = "its log has no index beside it (\(file)-shm); opening it to send or to add makes one"
+                    throw OutboxError.cannotOpen(file: file, cause: cause)
+                }
+            }
+        }
     }
 }

@@ -1,4 +1,4 @@
-import Logging
+public import Logging
 
 /// How a server is judged: the enumeration of Alamofire 4. Each case is one of the evaluators of Alamofire 5 (``evaluator``).
 public enum ServerTrustPolicy: Sendable {
@@ -31,6 +31,114 @@ public enum ServerTrustPolicy: Sendable {
         } catch {
             serverTrust.logger.info("\(error)")
             return false
+        }
+    }
+}
+
+extension ServerTrustPolicy {
+    /// The same as an evaluator, which tells reasons and can wait for answers about revocation.
+    public var evaluator: any ServerTrustEvaluating {
+        switch self {
+        case .performDefaultEvaluation(let validateHost):
+            DefaultTrustEvaluator(validateHost: validateHost)
+        case .performRevokedEvaluation(let validateHost, let revocationFlags):
+            RevocationTrustEvaluator(validateHost: validateHost, options: revocationFlags)
+        case .pinCertificates(let certificates, let validateCertificateChain, let validateHost):
+            PinnedCertificatesTrustEvaluator(
+                certificates: certificates,
+                acceptSelfSignedCertificates: validateCertificateChain,
+                validateCertificateChain: validateCertificateChain,
+                validateHost: validateHost
+            )
+        case .pinPublicKeys(let publicKeys, let validateCertificateChain, let validateHost):
+            PublicKeysTrustEvaluator(
+                keys: publicKeys,
+                validateCertificateChain: validateCertificateChain,
+                validateHost: validateHost
+            )
+        case .disableEvaluation:
+            DisabledTrustEvaluator()
+        case .customEvaluation(let closure):
+            ClosureTrustEvaluator(closure: closure)
+        }
+    }
+}
+
+/// Asks a closure.
+struct ClosureTrustEvaluator: ServerTrustEvaluating {
+    let closure: @Sendable (ServerTrust, String) -> Bool
+
+    func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
+        guard !closure(trust, host) else { return }
+        let reason = TrustFailure.custom("the custom evaluation refused it")
+        throw ServerTrustError(reason: reason, host: host, chain: trust.certificates)
+    }
+}
+
+extension ServerTrustPolicy {
+    /// The certificates in a directory, in files whose names end in `cer`, `crt`, `der` or `pem` in upper or lower case. What cannot be
+    /// read is left out and logged at `warning`, with the file and why; so is a directory that is not there, which has none. An empty list trusts
+    /// nobody. ``CertificateFiles/read(directory:anyName:logger:)`` throws where there is no such directory.
+    ///
+    /// - Parameters:
+    ///   - directory: Its path; of a bundle, its `resourcePath`.
+    ///   - logger: Where is said what was left out.
+    public static func certificates(
+        in directory: String,
+        logger: Logger = Logger(label: "ServerTrust")
+    ) -> [TrustCertificate] {
+        do {
+            return try CertificateFiles.read(directory: directory, logger: logger)
+        } catch {
+            logger.warning("no certificates are read: \("\(error)".shown)")
+            return []
+        }
+    }
+
+    /// The keys of those certificates.
+    public static func publicKeys(
+        in directory: String,
+        logger: Logger = Logger(label: "ServerTrust")
+    ) -> [ServerPublicKey] {
+        certificates(in: directory, logger: logger).map(\.publicKey)
+    }
+}
+
+/// Which policy is for which host: the manager of Alamofire 4, with the patterns of ``HostPattern``; the most specific decides.
+///
+/// A pattern that is none, or two for the same hosts, make all hosts be refused.
+public final class ServerTrustPolicyManager: Sendable {
+    /// As they were given.
+    public let policies: [String: ServerTrustPolicy]
+
+    private let table: HostTable<ServerTrustPolicy>
+    private let lookup: (@Sendable (String) -> ServerTrustPolicy?)?
+
+    /// - Parameters:
+    ///   - policies: By patterns of hosts.
+    ///   - lookup: Asked first, for what patterns cannot say, with the host as ``ServerHost`` writes it; nil goes on with `policies`. It is what overriding
+    ///     `serverTrustPolicy(forHost:)` is in Alamofire.
+    public init(
+        policies: [String: ServerTrustPolicy],
+        lookup: (@Sendable (_ host: String) -> ServerTrustPolicy?)? = nil
+    ) {
+        self.policies = policies
+        self.lookup = lookup
+        table = HostTable(policies)
+    }
+
+    /// The policy for a host, nil if there is none. A text that is no host, or a manager with a pattern that is none, has one that
+    /// refuses everything.
+    public func serverTrustPolicy(forHost host: String) -> ServerTrustPolicy? {
+        if let policy = lookup?(ServerHost.canonical(host)) { return policy }
+        do {
+            return try table.value(forHost: host)
+        } catch {
+            let reason = error
+            return .customEvaluation { trust, host in
+                trust.logger.warning("\(ServerTrustError(reason: reason, host: host))")
+                return false
+            }
         }
     }
 }

@@ -1,3 +1,5 @@
+import Dispatch
+import LinuxSupport
 import X509
 
 /// Searches for a chain from a server's certificate to an anchor: depth first, anchors before what the peer sent, likely issuers
@@ -136,5 +138,143 @@ struct ChainObstacle: Error {
         self.failure = failure
         self.chain = chain
         self.rank = rank
+    }
+}
+
+/// How far signatures lead from the server's certificate, without times or names.
+///
+/// For pinning without validation. TLS proves that the peer holds the key of its own certificate, and of none other it sends: anybody
+/// can send along the pinned certificate of somebody else. So only what has signed the server's certificate counts, link by link,
+/// and only authorities. Anchors that were not sent count too if they have signed, as on other systems.
+enum LinkedChain {
+    /// The server's certificate first, then those nearest to it. More than one chain where authorities are cross-signed: what has signed
+    /// has signed, by whichever way.
+    static func certificates(of trust: ServerTrust, budget: EvaluationBudget) throws(TrustFailure) -> [TrustCertificate]
+    {
+        guard let leaf = trust.certificates.first else { return [] }
+        let anchors = trust.anchors.index
+        let constraints = AuthorityPolicy()
+        var signatures = SignatureLedger(budget)
+        // Each certificate once, with the way it was first found by, so that a maze of authorities ends.
+        var ways = [[leaf]]
+        var found: Set = [leaf]
+        var next = 0
+        while next < ways.count {
+            let way = ways[next]
+            next += 1
+            guard way.count < trust.requirements.maximumChainLength else { continue }
+            let tip = way[way.count - 1]
+            let sent = trust.certificates.filter { $0.x509.subject == tip.x509.issuer && $0.isAuthority }
+            for issuer in sent + anchors.issuers(of: tip) where !found.contains(issuer) {
+                try budget.spendStep()
+                guard (try? constraints.check(way + [issuer], at: trust.time)) != nil,
+                    try signatures.isSigned(tip, by: issuer)
+                else { continue }
+                found.insert(issuer)
+                ways.append(way + [issuer])
+            }
+        }
+        return ways.map { $0[$0.count - 1] }
+    }
+}
+
+/// How much one evaluation may still do. Who sends certificates decides how much there is to do, so there is an end to it, which
+/// ``TrustRequirements`` sets; and a task that was cancelled does nothing more.
+///
+/// What is over the limit is refused: whoever gets an error from here passes it on.
+final class EvaluationBudget: Sendable {
+    /// What has been done.
+    struct Work: Hashable, Sendable {
+        /// Certificates tried as issuers of others.
+        var steps = 0
+        /// Signatures checked.
+        var signatures = 0
+        /// Names compared with constraints.
+        var comparisons = 0
+    }
+
+    private let limits: TrustRequirements
+    private let work = Locked(Work())
+
+    init(_ limits: TrustRequirements) {
+        self.limits = limits
+    }
+
+    var spent: Work { work.withLock { $0 } }
+
+    /// Before a certificate is tried as the issuer of another.
+    func spendStep() throws(TrustFailure) {
+        try spend(1, \.steps, limit: limits.maximumPathSteps) { "more than \($0) certificates to try as issuers" }
+    }
+
+    /// Before a signature is checked.
+    func spendSignature() throws(TrustFailure) {
+        try spend(1, \.signatures, limit: limits.maximumSignatureChecks) { "more than \($0) signatures to check" }
+    }
+
+    /// Before so many names are compared with a constraint each.
+    func spendComparisons(_ count: Int) throws(TrustFailure) {
+        try spend(count, \.comparisons, limit: limits.maximumNameComparisons) {
+            "more than \($0) comparisons of names with name constraints"
+        }
+    }
+
+    private func spend(
+        _ count: Int,
+        _ kind: any WritableKeyPath<Work, Int> & Sendable,
+        limit: Int,
+        _ problem: (Int) -> String
+    ) throws(TrustFailure) {
+        guard !Task.isCancelled else { throw .cancelled }
+        let isWithin = work.withLock { work in
+            guard count <= limit - work[keyPath: kind] else { return false }
+            work[keyPath: kind] += count
+            return true
+        }
+        guard isWithin else { throw .tooComplex(problem(limit)) }
+    }
+}
+
+/// Judges one server away from the threads of Swift's tasks, of which there are as few as processors: what a stranger sends may take its
+/// time, and evaluators of users may block. For one task alone, so nobody waits for another's.
+///
+/// Source: SE-0417.
+package final class JudgingExecutor: TaskExecutor {
+    // A serial queue has a thread of its own while it has work.
+    private let queue = DispatchQueue(label: "ServerTrust.judging")
+
+    package init() {}
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
+/// Which signatures have been checked in one search: each is checked once.
+struct SignatureLedger {
+    private struct Question: Hashable {
+        let certificate: TrustCertificate
+        let issuer: TrustCertificate
+    }
+
+    private var answers: [Question: Bool] = [:]
+    private let budget: EvaluationBudget
+
+    init(_ budget: EvaluationBudget) {
+        self.budget = budget
+    }
+
+    /// Whether the issuer's key has made the certificate's signature. Throws when no more may be done.
+    mutating func isSigned(
+        _ certificate: TrustCertificate,
+        by issuer: TrustCertificate
+    ) throws(TrustFailure) -> Bool {
+        let question = Question(certificate: certificate, issuer: issuer)
+        if let answer = answers[question] { return answer }
+        try budget.spendSignature()
+        let answer = certificate.isSigned(by: issuer)
+        answers[question] = answer
+        return answer
     }
 }

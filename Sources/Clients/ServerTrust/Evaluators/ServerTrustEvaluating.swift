@@ -72,3 +72,87 @@ struct WarnedHosts: Sendable {
         }
     }
 }
+
+extension ServerTrustEvaluating where Self == RevocationTrustEvaluator {
+    /// With a valid chain, the host, and any source of revocation.
+    public static var revocationChecking: RevocationTrustEvaluator { RevocationTrustEvaluator() }
+
+    /// ``RevocationTrustEvaluator/init(performDefaultValidation:validateHost:options:)``
+    public static func revocationChecking(
+        performDefaultValidation: Bool = true,
+        validateHost: Bool = true,
+        options: RevocationTrustEvaluator.Options = .any
+    ) -> RevocationTrustEvaluator {
+        RevocationTrustEvaluator(
+            performDefaultValidation: performDefaultValidation,
+            validateHost: validateHost,
+            options: options
+        )
+    }
+}
+
+extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
+    /// ``PinnedCertificatesTrustEvaluator/init(certificates:acceptSelfSignedCertificates:performDefaultValidation:validateHost:)``
+    public static func pinnedCertificates(
+        certificates: [TrustCertificate],
+        acceptSelfSignedCertificates: Bool = false,
+        performDefaultValidation: Bool = true,
+        validateHost: Bool = true
+    ) -> PinnedCertificatesTrustEvaluator {
+        PinnedCertificatesTrustEvaluator(
+            certificates: certificates,
+            acceptSelfSignedCertificates: acceptSelfSignedCertificates,
+            performDefaultValidation: performDefaultValidation,
+            validateHost: validateHost
+        )
+    }
+}
+
+extension ServerTrustEvaluating where Self == PublicKeysTrustEvaluator {
+    /// ``PublicKeysTrustEvaluator/init(keys:performDefaultValidation:validateHost:)``
+    public static func publicKeys(
+        keys: [ServerPublicKey],
+        performDefaultValidation: Bool = true,
+        validateHost: Bool = true
+    ) -> PublicKeysTrustEvaluator {
+        PublicKeysTrustEvaluator(
+            keys: keys,
+            performDefaultValidation: performDefaultValidation,
+            validateHost: validateHost
+        )
+    }
+}
+
+extension ServerTrustEvaluating where Self == CompositeTrustEvaluator {
+    /// ``CompositeTrustEvaluator/init(evaluators:)``
+    public static func composite(evaluators: [any ServerTrustEvaluating]) -> CompositeTrustEvaluator {
+        CompositeTrustEvaluator(evaluators: evaluators)
+    }
+}
+
+/// All of several evaluators, in order; the first that does not trust the server decides. None at all trusts nobody.
+public struct CompositeTrustEvaluator: ServerTrustEvaluating {
+    private let evaluators: [any ServerTrustEvaluating]
+
+    /// In the order in which they are asked.
+    public init(evaluators: [any ServerTrustEvaluating]) {
+        self.evaluators = evaluators
+    }
+
+    /// Asks each in turn.
+    public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
+        try requireSome(forHost: host, trust)
+        for evaluator in evaluators { try evaluator.evaluate(trust, forHost: host) }
+    }
+
+    /// Asks each in turn, and lets each wait.
+    public func evaluateOnline(_ trust: ServerTrust, forHost host: String) async throws(ServerTrustError) {
+        try requireSome(forHost: host, trust)
+        for evaluator in evaluators { try await evaluator.evaluateOnline(trust, forHost: host) }
+    }
+
+    private func requireSome(forHost host: String, _ trust: ServerTrust) throws(ServerTrustError) {
+        guard evaluators.isEmpty else { return }
+        throw ServerTrustError(reason: .noEvaluator, host: host, chain: trust.certificates)
+    }
+}

@@ -85,3 +85,252 @@ public struct RevocationList: Sendable {
         return lists
     }
 }
+
+/// What a list says (TBSCertList, RFC 5280, 5.1). Read is only what stands around its entries, which may be many: they are looked at
+/// when the signature has been checked.
+final class RevocationListContent: Sendable {
+    let issuer: DistinguishedName
+    let thisUpdate: TrustTime
+    let nextUpdate: TrustTime?
+    let scope: IssuingDistributionPoint
+    let entries: RevocationListEntries
+    let signed: Signed
+    let fingerprint: [UInt8]
+
+    init(der: [UInt8]) throws {
+        var document = DERWalk(der[...])
+        var parts = DERWalk(try document.next(0x30, "list").content)
+        try document.end()
+        let body = try parts.next(0x30, "list")
+        let algorithm = try parts.next(0x30, "signature algorithm")
+        let signature = try parts.next(0x03, "signature")
+        try parts.end()
+        signed = try Signed(
+            body.encoded,
+            algorithm: try algorithm.parsed("the signature algorithm"),
+            signature: try signature.parsed("the signature")
+        )
+        var walk = DERWalk(body.content)
+        let version = walk.nextTag == 0x02 ? try walk.next()?.content : nil
+        guard version == nil || version == [0] || version == [1] else {
+            throw ASN1Error.invalidASN1Object(reason: "the version is neither 1 nor 2")
+        }
+        guard try walk.next()?.encoded == algorithm.encoded else {
+            throw ASN1Error.invalidASN1Object(reason: "the two signature algorithms differ (RFC 5280, 5.1.1.2)")
+        }
+        let fields = try RevocationListFields(&walk, hasExtensions: version == [1])
+        issuer = fields.issuer
+        thisUpdate = fields.thisUpdate
+        nextUpdate = fields.nextUpdate
+        scope = try IssuingDistributionPoint(of: fields.extensions)
+        entries = fields.entries
+        fingerprint = Array(SHA256.hash(data: der))
+    }
+}
+
+/// The fields of a list behind its algorithm (TBSCertList, RFC 5280, 5.1.2).
+struct RevocationListFields {
+    private static let deltaIndicator: ASN1ObjectIdentifier = [2, 5, 29, 27]
+    private static let times: Set<UInt8> = [0x17, 0x18]
+
+    let issuer: DistinguishedName
+    let thisUpdate: TrustTime
+    let nextUpdate: TrustTime?
+    let entries: RevocationListEntries
+    let extensions: Certificate.Extensions
+
+    init(_ walk: inout DERWalk, hasExtensions: Bool) throws {
+        let name = try walk.next(0x30, "issuer").parsed("the issuer's name")
+        try name.requireSmallSets()
+        issuer = try DistinguishedName(derEncoded: name)
+        guard let first = try walk.next() else { throw ASN1Error.invalidASN1Object(reason: "there is no thisUpdate") }
+        thisUpdate = try TrustTime(try first.parsed("thisUpdate"))
+        let hasNextUpdate = walk.nextTag.map(Self.times.contains) ?? false
+        nextUpdate = hasNextUpdate ? try walk.next().map { try TrustTime(try $0.parsed("nextUpdate")) } : nil
+        let entries = walk.nextTag == 0x30 ? try walk.next() : nil
+        self.entries = RevocationListEntries(entries?.content ?? [], hasExtensions: hasExtensions)
+        let extensions = walk.nextTag == 0xa0 ? try walk.next() : nil
+        try walk.end()
+        guard hasExtensions || extensions == nil else {
+            throw ASN1Error.invalidASN1Object(reason: "version 1 has no extensions (RFC 5280, 5.1.2.1)")
+        }
+        self.extensions =
+            try extensions.map { extensions in
+                var inside = DERWalk(extensions.content)
+                let list = try inside.next(0x30, "extension").parsed("the list of extensions")
+                try inside.end()
+                return try Certificate.Extensions(encoded: list)
+            } ?? Certificate.Extensions()
+        // Whether it is marked critical or not: what is missing on it is on another.
+        guard self.extensions[oid: Self.deltaIndicator] == nil else { throw RevocationProblem.deltaList }
+        try self.extensions.requireNoCritical(but: [IssuingDistributionPoint.identifier])
+        if let nextUpdate, nextUpdate < thisUpdate {
+            throw ASN1Error.invalidASN1Object(reason: "nextUpdate is before thisUpdate")
+        }
+    }
+}
+
+/// One certificate on a list (RFC 5280, 5.1.2.6 and 5.3).
+struct RevocationListEntry: Sendable {
+    private static let reasonCode: ASN1ObjectIdentifier = [2, 5, 29, 21]
+    private static let certificateIssuer: ASN1ObjectIdentifier = [2, 5, 29, 29]
+
+    let time: TrustTime
+    let reason: RevocationReason?
+
+    static func read(
+        _ node: ASN1Node,
+        hasExtensions: Bool
+    ) throws -> (serialNumber: ArraySlice<UInt8>, entry: RevocationListEntry) {
+        try DER.sequence(node, identifier: .sequence) { nodes in
+            let serialNumber = try CertificateFields.serialNumber(nodes.next())
+            guard let date = nodes.next() else { throw ASN1Error.invalidASN1Object(reason: "an entry has no date") }
+            let time = try TrustTime(date)
+            guard let more = nodes.next() else {
+                return (serialNumber, RevocationListEntry(time: time, reason: nil))
+            }
+            guard hasExtensions else {
+                throw ASN1Error.invalidASN1Object(reason: "version 1 has no extensions (RFC 5280, 5.1.2.1)")
+            }
+            let extensions = try Certificate.Extensions(encoded: more)
+            guard extensions[oid: certificateIssuer] == nil else { throw RevocationProblem.indirectList }
+            try extensions.requireNoCritical(but: [reasonCode])
+            let reason = try extensions[oid: reasonCode].map { entry in
+                RevocationReason(rawValue: try Int(derEncoded: try DER.parse(entry.value), withIdentifier: .enumerated))
+            }
+            return (serialNumber, RevocationListEntry(time: time, reason: reason))
+        }
+    }
+}
+
+/// The certificates on a list, left as they are encoded until somebody asks for one: who wrote a list that has been fetched is known
+/// only when its signature was checked.
+///
+/// The first question walks through all of them and remembers where each is, in about ten bytes.
+final class RevocationListEntries: Sendable {
+    /// Extensions of an entry that are its reason and nothing else, without that reason.
+    private static let onlyReason: [UInt8] = [0x30, 12, 0x30, 10, 0x06, 3, 0x55, 0x1d, 21, 0x04, 3, 0x0a, 1]
+
+    private let bytes: ArraySlice<UInt8>
+    private let hasExtensions: Bool
+    /// By the hash of the serial number: where its last entry begins.
+    private let places = Locked<[Int: Int]?>(nil)
+
+    /// - Parameters:
+    ///   - bytes: The contents of revokedCertificates (RFC 5280, 5.1.2.6).
+    ///   - hasExtensions: Whether the list is of a version whose entries may have extensions.
+    init(_ bytes: ArraySlice<UInt8>, hasExtensions: Bool) {
+        self.bytes = bytes
+        self.hasExtensions = hasExtensions
+    }
+
+    /// Whether anybody has looked at them.
+    var areRead: Bool { places.withLock { $0 != nil } }
+
+    /// How many there are, as far as they can be told apart.
+    var count: Int {
+        var walk = DERWalk(bytes)
+        var count = 0
+        while (try? walk.next()) != nil { count += 1 }
+        return count
+    }
+
+    /// What is said of a certificate; nil if nothing is.
+    ///
+    /// - Parameter serialNumber: The contents of the INTEGER.
+    /// - Throws: ``RevocationProblem`` when any of the entries cannot be read, or is of a kind that is not supported.
+    func entry(of serialNumber: ArraySlice<UInt8>) throws(RevocationProblem) -> RevocationListEntry? {
+        do {
+            guard let place = try readPlaces()[serialNumber.hashValue] else { return nil }
+            if let entry = try entry(at: place, of: serialNumber) { return entry }
+            // Another has the same hash.
+            var found: RevocationListEntry?
+            try walk { found = try entry(at: $0.encoded.startIndex, of: serialNumber) ?? found }
+            return found
+        } catch let problem as RevocationProblem {
+            throw problem
+        } catch {
+            throw .malformed(error.plainText)
+        }
+    }
+
+    /// Looks at all of them.
+    func check() throws {
+        _ = try readPlaces()
+    }
+
+    private func readPlaces() throws -> [Int: Int] {
+        if let known = places.withLock({ $0 }) { return known }
+        var found: [Int: Int] = [:]
+        try walk { entry in
+            var parts = DERWalk(entry.content)
+            let serialNumber = try parts.next(0x02, "serial number").content
+            // Most have a time and a reason and no more.
+            let hasTime = try parts.next().map { $0.tag == 0x17 || $0.tag == 0x18 } ?? false
+            let isUsual = isUsual(try parts.next())
+            if !hasTime || !isUsual || parts.nextTag != nil {
+                _ = try RevocationListEntry.read(try entry.parsed("an entry"), hasExtensions: hasExtensions)
+            }
+            found[serialNumber.hashValue] = entry.encoded.startIndex
+        }
+        places.withLock { $0 = found }
+        return found
+    }
+
+    private func isUsual(_ extensions: DERWalk.Element?) -> Bool {
+        guard let encoded = extensions?.encoded else { return true }
+        return hasExtensions && encoded.count == Self.onlyReason.count + 1 && encoded.starts(with: Self.onlyReason)
+    }
+
+    private func entry(at place: Int, of serialNumber: ArraySlice<UInt8>) throws -> RevocationListEntry? {
+        var walk = DERWalk(bytes[place...])
+        guard let node = try walk.next()?.parsed("an entry") else { return nil }
+        let (number, entry) = try RevocationListEntry.read(node, hasExtensions: hasExtensions)
+        return number == serialNumber ? entry : nil
+    }
+
+    private func walk(_ body: (DERWalk.Element) throws -> Void) throws {
+        var walk = DERWalk(bytes)
+        while walk.nextTag != nil { try body(try walk.next(0x30, "entry")) }
+    }
+}
+
+/// What a list says about one certificate, if it may be believed (RFC 5280, 6.3.3).
+struct RevocationListJudge {
+    let question: RevocationQuestion
+    let settings: RevocationSettings
+    /// Checks the list's signature; others remember.
+    let checkSignature: (RevocationList, RevocationQuestion) throws(RevocationProblem) -> Void
+
+    func answer(_ list: RevocationList) throws(RevocationProblem) -> RevocationAnswer {
+        let content = list.content
+        guard content.issuer == question.certificate.x509.issuer else { throw .otherIssuer }
+        guard content.scope.includes(question.certificate) else { throw .outOfScope }
+        if let usage = try? question.issuer.keyUsage(), !usage.cRLSign { throw .mayNotSignLists }
+        try checkSignature(list, question)
+        // Not before: whoever can answer for a URL could have us read whatever he likes.
+        let record = try content.entries.entry(of: question.certificate.fields.serialNumber).map { entry in
+            RevocationRecord(time: entry.time, reason: entry.reason, source: .list(list.name))
+        }
+        // What is taken back stays so, whatever the age of the list; only a hold may end (RFC 5280, 5.3.1).
+        if record == nil || record?.reason == .certificateHold {
+            try checkTimes(content)
+            guard record != nil || !content.scope.hasOnlySomeReasons else { throw .outOfScope }
+        }
+        return RevocationAnswer(
+            record,
+            from: content.thisUpdate,
+            to: content.nextUpdate,
+            about: question,
+            settings
+        )
+    }
+
+    private func checkTimes(_ content: RevocationListContent) throws(RevocationProblem) {
+        guard content.thisUpdate <= question.time.advanced(by: settings.clockSkew) else {
+            throw .notYetValid(content.thisUpdate)
+        }
+        guard let nextUpdate = content.nextUpdate else { throw .withoutNextUpdate }
+        guard question.time <= nextUpdate.advanced(by: settings.clockSkew) else { throw .expired(nextUpdate) }
+    }
+}

@@ -1,3 +1,4 @@
+import Crypto
 import SwiftASN1
 import X509
 
@@ -30,5 +31,90 @@ struct OCSPRequest {
         var coder = DER.Serializer()
         try coder.serialize(ASN1OctetString(contentBytes: nonce[...]))
         return Certificate.Extension(oid: nonceIdentifier, critical: false, value: coder.serializedBytes[...])
+    }
+}
+
+/// Which certificate is meant (CertID, RFC 6960, 4.1.1).
+struct OCSPCertificateID: Hashable {
+    /// Nil if it is one we do not make.
+    let digest: OCSPDigest?
+    let issuerNameHash: ArraySlice<UInt8>
+    let issuerKeyHash: ArraySlice<UInt8>
+    /// The contents of the INTEGER.
+    let serialNumber: ArraySlice<UInt8>
+
+    init(of question: RevocationQuestion, digest: OCSPDigest) {
+        self.digest = digest
+        issuerNameHash = digest.hash(question.certificate.fields.issuer)
+        issuerKeyHash = digest.hash(question.issuer.fields.publicKeyBits)
+        serialNumber = question.certificate.fields.serialNumber
+    }
+
+    init(_ node: ASN1Node) throws {
+        self = try DER.sequence(node, identifier: .sequence) { nodes in
+            guard let algorithm = nodes.next() else {
+                throw ASN1Error.invalidASN1Object(reason: "a CertID begins with an algorithm")
+            }
+            let identifier = try CertificateFields.identifier(of: algorithm)
+            let name = try ASN1OctetString(derEncoded: &nodes)
+            let key = try ASN1OctetString(derEncoded: &nodes)
+            return OCSPCertificateID(
+                digest: OCSPDigest.allCases.first { $0.identifier == identifier },
+                issuerNameHash: name.bytes,
+                issuerKeyHash: key.bytes,
+                serialNumber: try CertificateFields.serialNumber(nodes.next())
+            )
+        }
+    }
+
+    private init(
+        digest: OCSPDigest?,
+        issuerNameHash: ArraySlice<UInt8>,
+        issuerKeyHash: ArraySlice<UInt8>,
+        serialNumber: ArraySlice<UInt8>
+    ) {
+        self.digest = digest
+        self.issuerNameHash = issuerNameHash
+        self.issuerKeyHash = issuerKeyHash
+        self.serialNumber = serialNumber
+    }
+
+    /// Whether the certificate that is asked about is meant.
+    func names(_ question: RevocationQuestion) -> Bool {
+        guard let digest else { return false }
+        return self == OCSPCertificateID(of: question, digest: digest)
+    }
+
+    func serialize(into coder: inout DER.Serializer) throws {
+        guard let digest else { return }
+        try coder.appendConstructedNode(identifier: .sequence) { coder in
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(digest.identifier)
+                try coder.serialize(ASN1Null())
+            }
+            try coder.serialize(ASN1OctetString(contentBytes: issuerNameHash))
+            try coder.serialize(ASN1OctetString(contentBytes: issuerKeyHash))
+            coder.appendPrimitiveNode(identifier: .integer) { $0.append(contentsOf: serialNumber) }
+        }
+    }
+}
+
+/// The hashes with which responders and certificates are named. They protect nothing: whoever finds a collision still needs the
+/// issuer's signature. So SHA-1, which every responder understands, is what requests use (RFC 5019, 2.1.1).
+enum OCSPDigest: CaseIterable {
+    case sha1, sha256
+
+    var identifier: ASN1ObjectIdentifier {
+        switch self {
+        case .sha1: [1, 3, 14, 3, 2, 26]
+        case .sha256: [2, 16, 840, 1, 101, 3, 4, 2, 1]
+        }
+    }
+
+    func hash(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        switch self {
+        case .sha1: Array(Insecure.SHA1.hash(data: bytes))[...]
+        case .sha256: Array(SHA256.hash(data: bytes))[...]
+        }
     }
 }

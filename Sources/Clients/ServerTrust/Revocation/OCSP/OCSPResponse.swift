@@ -67,3 +67,171 @@ struct OCSPResponse {
         return nodes.map { Array($0.encodedBytes) }
     }
 }
+
+/// What a responder has signed (ResponseData, RFC 6960, 4.2.1).
+struct OCSPResponseData {
+    let responder: OCSPResponderID
+    let producedAt: TrustTime
+    let responses: [OCSPSingleResponse]
+    let extensions: Certificate.Extensions
+
+    init(_ node: ASN1Node) throws {
+        self = try DER.sequence(node, identifier: .sequence) { nodes in
+            let version = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {
+                try Int(derEncoded: $0)
+            }
+            guard version ?? 0 == 0 else { throw ASN1Error.invalidASN1Object(reason: "the version is not 1") }
+            return OCSPResponseData(
+                responder: try OCSPResponderID(nodes.next()),
+                producedAt: TrustTime(try GeneralizedTime(derEncoded: &nodes)),
+                responses: try Self.responses(nodes.next()),
+                extensions: try DER.optionalExplicitlyTagged(&nodes, tagNumber: 1, tagClass: .contextSpecific) {
+                    try Certificate.Extensions(encoded: $0)
+                } ?? Certificate.Extensions()
+            )
+        }
+    }
+
+    private init(
+        responder: OCSPResponderID,
+        producedAt: TrustTime,
+        responses: [OCSPSingleResponse],
+        extensions: Certificate.Extensions
+    ) {
+        self.responder = responder
+        self.producedAt = producedAt
+        self.responses = responses
+        self.extensions = extensions
+    }
+
+    /// The nonce; nil if there is none.
+    func nonce() throws -> [UInt8]? {
+        guard let entry = extensions[oid: OCSPRequest.nonceIdentifier] else { return nil }
+        return Array(try ASN1OctetString(derEncoded: entry.value).bytes)
+    }
+
+    private static func responses(_ node: ASN1Node?) throws -> [OCSPSingleResponse] {
+        guard let node, node.identifier == .sequence, case .constructed(let nodes) = node.content else {
+            throw ASN1Error.invalidASN1Object(reason: "there are no responses")
+        }
+        return try nodes.map { try OCSPSingleResponse($0) }
+    }
+}
+
+/// The part of a response about one certificate (SingleResponse, RFC 6960, 4.2.1).
+struct OCSPSingleResponse {
+    let id: OCSPCertificateID
+    let status: OCSPCertificateStatus
+    let thisUpdate: TrustTime
+    let nextUpdate: TrustTime?
+    let extensions: Certificate.Extensions
+
+    init(_ node: ASN1Node) throws {
+        self = try DER.sequence(node, identifier: .sequence) { nodes in
+            guard let id = nodes.next() else { throw ASN1Error.invalidASN1Object(reason: "there is no CertID") }
+            return try OCSPSingleResponse(
+                id: try OCSPCertificateID(id),
+                status: try OCSPCertificateStatus(nodes.next()),
+                thisUpdate: TrustTime(try GeneralizedTime(derEncoded: &nodes)),
+                nextUpdate: try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {
+                    TrustTime(try GeneralizedTime(derEncoded: $0))
+                },
+                extensions: try DER.optionalExplicitlyTagged(&nodes, tagNumber: 1, tagClass: .contextSpecific) {
+                    try Certificate.Extensions(encoded: $0)
+                } ?? Certificate.Extensions()
+            )
+        }
+    }
+
+    private init(
+        id: OCSPCertificateID,
+        status: OCSPCertificateStatus,
+        thisUpdate: TrustTime,
+        nextUpdate: TrustTime?,
+        extensions: Certificate.Extensions
+    ) throws {
+        self.id = id
+        self.status = status
+        self.thisUpdate = thisUpdate
+        self.nextUpdate = nextUpdate
+        self.extensions = extensions
+        if let nextUpdate, nextUpdate < thisUpdate {
+            throw ASN1Error.invalidASN1Object(reason: "nextUpdate is before thisUpdate")
+        }
+    }
+}
+
+/// What a response says of one certificate (CertStatus, RFC 6960, 4.2.1).
+enum OCSPCertificateStatus: Hashable {
+    case good
+    case revoked(TrustTime, RevocationReason?)
+    case unknown
+
+    init(_ node: ASN1Node?) throws {
+        guard let node else { throw ASN1Error.invalidASN1Object(reason: "there is no status") }
+        switch node.identifier {
+        case Self.tag(0):
+            _ = try ASN1Null(derEncoded: node, withIdentifier: node.identifier)
+            self = .good
+        case Self.tag(1):
+            self = try DER.sequence(node, identifier: node.identifier) { nodes in
+                let time = TrustTime(try GeneralizedTime(derEncoded: &nodes))
+                let reason = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {
+                    RevocationReason(rawValue: try Int(derEncoded: $0, withIdentifier: .enumerated))
+                }
+                return .revoked(time, reason)
+            }
+        case Self.tag(2):
+            _ = try ASN1Null(derEncoded: node, withIdentifier: node.identifier)
+            self = .unknown
+        default:
+            throw ASN1Error.unexpectedFieldType(node.identifier)
+        }
+    }
+
+    private static func tag(_ number: UInt) -> ASN1Identifier {
+        ASN1Identifier(tagWithNumber: number, tagClass: .contextSpecific)
+    }
+}
+
+/// Who says to have made a response (ResponderID, RFC 6960, 4.2.1).
+enum OCSPResponderID: Hashable {
+    case name(DistinguishedName)
+    /// The SHA-1 of the key.
+    case key(ArraySlice<UInt8>)
+
+    init(_ node: ASN1Node?) throws {
+        switch node?.identifier {
+        case ASN1Identifier(tagWithNumber: 1, tagClass: .contextSpecific):
+            self = .name(
+                try Self.only(node) { node in
+                    try node.requireSmallSets()
+                    return try DistinguishedName(derEncoded: node)
+                }
+            )
+        case ASN1Identifier(tagWithNumber: 2, tagClass: .contextSpecific):
+            self = .key(try Self.only(node) { try ASN1OctetString(derEncoded: $0).bytes })
+        default:
+            throw ASN1Error.invalidASN1Object(reason: "a responder is named by name or key")
+        }
+    }
+
+    /// Whether a certificate is of the one that is named.
+    func names(_ certificate: TrustCertificate) -> Bool {
+        switch self {
+        case .name(let name): certificate.x509.subject == name
+        case .key(let hash): OCSPDigest.sha1.hash(certificate.fields.publicKeyBits) == hash
+        }
+    }
+
+    private static func only<Value>(_ node: ASN1Node?, _ read: (ASN1Node) throws -> Value) throws -> Value {
+        guard case .constructed(let nodes) = node?.content else {
+            throw ASN1Error.invalidASN1Object(reason: "a responder's tag is explicit")
+        }
+        var iterator = nodes.makeIterator()
+        guard let child = iterator.next(), iterator.next() == nil else {
+            throw ASN1Error.invalidASN1Object(reason: "a responder has one name")
+        }
+        return try read(child)
+    }
+}

@@ -1,4 +1,6 @@
+import LinuxSupport
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 
 /// Connects over TCP, to whichever address of the host answers first (RFC 8305, as SwiftNIO does it).
@@ -65,5 +67,116 @@ extension TimeAmount {
     /// A limit that no arithmetic of deadlines overflows with: a hundred years are for ever.
     init(limit: Duration) {
         self = TimeAmount(min(max(limit, .zero), .seconds(100 * 365 * 86_400)))
+    }
+}
+
+/// Lets no connection be made to an address of this machine or of a link: a certificate of a stranger's could else have this program
+/// knock at services that trust whoever is here.
+///
+/// It sees each address at the moment of the connection, after the name service, so no name leads around it.
+final class LocalAddressGuard: ChannelOutboundHandler {
+    typealias OutboundIn = Any
+
+    func connect(context: ChannelHandlerContext, to address: SocketAddress, promise: EventLoopPromise<Void>?) {
+        guard Self.isLocal(address) else { return context.connect(to: address, promise: promise) }
+        promise?.fail(Refusal())
+    }
+
+    /// Why there is no connection.
+    struct Refusal: Error, CustomStringConvertible {
+        let description =
+            "it is a loopback, link-local or multicast address, and such are not asked"
+    }
+
+    /// Loopback, link-local, unspecified (which leads to loopback) and multicast addresses (RFC 6890), also as IPv4 within IPv6.
+    /// Private ones are not local: networks of their own have authorities of their own there.
+    static func isLocal(_ address: SocketAddress) -> Bool {
+        switch address {
+        case .v4: return address.octets.map(isLocalV4) ?? true
+        case .v6:
+            guard let octets = address.octets else { return true }
+            // ::/96 has the unspecified and the loopback address too; ::ffff:0:0/96 and 64:ff9b::/96 have IPv4 behind them.
+            let prefix = Array(octets.prefix(12))
+            let zeros = [UInt8](repeating: 0, count: 10)
+            if prefix == zeros + [0, 0] { return true }
+            if prefix == zeros + [0xff, 0xff] || prefix == [0, 0x64, 0xff, 0x9b] + zeros.prefix(8) {
+                return isLocalV4(Array(octets.suffix(4)))
+            }
+            return octets[0] == 0xff || octets[0] == 0xfe && octets[1] & 0xc0 == 0x80
+        case .unixDomainSocket: return true
+        }
+    }
+
+    private static func isLocalV4(_ octets: [UInt8]) -> Bool {
+        octets[0] == 0 || octets[0] == 127 || octets[0] == 169 && octets[1] == 254 || octets[0] >= 224
+    }
+}
+
+extension SocketAddress {
+    /// The bytes of the address in network order; nil if it is none of IP.
+    fileprivate var octets: [UInt8]? {
+        ipAddress.flatMap { WireAddress(String($0.prefix { $0 != "%" }))?.bytes }
+    }
+}
+
+/// Asks a proxy for a tunnel (RFC 9110, 9.3.6).
+///
+/// Its promise is kept with the answer, with an error, or when it leaves the pipeline.
+final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private let head: HTTPRequestHead
+    private let opened: EventLoopPromise<Void>
+    private var isSent = false
+
+    init(authority: String, authorization: String?, opened: EventLoopPromise<Void>) {
+        var headers = HTTPHeaders([("Host", authority)])
+        if let authorization { headers.add(name: "Proxy-Authorization", value: authorization) }
+        head = HTTPRequestHead(version: .http1_1, method: .CONNECT, uri: authority, headers: headers)
+        self.opened = opened
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { send(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        send(context)
+        context.fireChannelActive()
+    }
+
+    private func send(_ context: ChannelHandlerContext) {
+        guard !isSent else { return }
+        isSent = true
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            guard !(200..<300).contains(head.status.code) else { return }
+            opened.fail(
+                TrustedHTTPFailure.proxyRefused(status: Int(head.status.code), reason: head.status.reasonPhrase)
+            )
+        case .body: break
+        case .end:
+            // Later than an error of what stands behind the answer: there must be nothing before TLS has begun.
+            context.eventLoop.execute { [opened] in opened.succeed() }
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        opened.fail(error)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        opened.fail(ChannelError.eof)
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        opened.fail(ChannelError.ioOnClosedChannel)
     }
 }

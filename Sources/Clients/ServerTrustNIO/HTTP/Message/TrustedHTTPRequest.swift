@@ -64,3 +64,51 @@ public struct TrustedHTTPResponse: Sendable {
     /// What was negotiated, and on what the server was trusted; nil for plain `http`.
     public let handshake: TrustedHandshake?
 }
+
+extension TrustedHTTPRequest {
+    /// What goes over the wire (RFC 9112, 3).
+    ///
+    /// - Parameter proxy: Whom it is sent to without a tunnel; nil for the server.
+    /// - Throws: ``TrustedHTTPFailure/invalidMethod(_:)`` or ``TrustedHTTPFailure/invalidHeader(_:)``: with a line break in it there would
+    ///   be more than one request.
+    func head(forProxy proxy: HTTPProxy?) throws(TrustedHTTPFailure) -> HTTPRequestHead {
+        guard method != .CONNECT, Self.isToken(method.rawValue) else { throw .invalidMethod(method.rawValue) }
+        var fields = HTTPHeaders()
+        if !headers.contains(name: "Host") { fields.add(name: "Host", value: url.authority) }
+        for (name, value) in headers where !Self.ownFields.contains(name.lowercased()) {
+            fields.add(name: name, value: value)
+        }
+        fields.add(name: "Connection", value: "close")
+        if !body.isEmpty || Self.methodsWithBody.contains(method) {
+            fields.add(name: "Content-Length", value: String(body.count))
+        }
+        if let authorization = proxy?.authorization { fields.add(name: "Proxy-Authorization", value: authorization) }
+        try Self.check(fields)
+        let target = proxy == nil ? url.target : "\(url)"
+        return HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: fields)
+    }
+
+    static func check(_ headers: HTTPHeaders) throws(TrustedHTTPFailure) {
+        for (name, value) in headers {
+            // RFC 9110, 5.5: no control characters but the tab.
+            let isText = value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }
+            guard isToken(name), isText else { throw .invalidHeader(name) }
+        }
+    }
+
+    private static let ownFields: Set = ["connection", "content-length", "transfer-encoding", "keep-alive"]
+
+    /// Whose requests say that they have none (RFC 9110, 8.6).
+    private static let methodsWithBody: [HTTPMethod] = [.POST, .PUT, .PATCH]
+
+    /// RFC 9110, 5.6.2.
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.unicodeScalars.allSatisfy { scalar in
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9": true
+                default: "!#$%&'*+-.^_`|~".unicodeScalars.contains(scalar)
+                }
+            }
+    }
+}
