@@ -578,6 +578,16 @@ struct SituationTests {
             dead.gateway(.silent).gateway(.skipped(.notPermitted))
         ),
         row(
+            8,
+            "the filter of reverse paths passes only what the gateway sends itself",
+            .inconclusive,
+            .reversePathFilter,
+            dead.gateway(.refused(.peer)).changed {
+                $0.evidence.dropped = [.ipv4: 5]
+                $0.evidence.isReversePathFiltered = true
+            }
+        ),
+        row(
             10,
             "a reset of a gateway that may not be sent an echo",
             .upstream,

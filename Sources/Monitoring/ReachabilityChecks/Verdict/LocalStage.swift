@@ -49,12 +49,15 @@ enum LocalStage {
 
     /// Packets came in, and none got to a program: the packet filter drops answers.
     static func dropsAnswers(_ view: FamilyView) -> Finding? {
-        guard let dropped = view.evidence.dropped[view.family], dropped >= 2, !view.results.isEmpty,
-            !view.results.contains(where: \.peerSpoke), !view.results.contains(where: { $0.error != nil }),
+        let isFiltered = view.evidence.isReversePathFiltered
+        // The filter of reverse paths passes what the gateway sends itself, because its address is of the link.
+        let results = isFiltered ? view.results.filter { $0.kind != .gateway } : view.results
+        guard let dropped = view.evidence.dropped[view.family], dropped >= 2, !results.isEmpty,
+            !results.contains(where: { $0.peerSpoke || $0.error != nil }),
             // What strangers send is dropped too. The packet filter does not see what neighbours ask each other by ARP.
             !view.results.contains(where: { [.incomplete, .failed].contains($0.evidence.neighbour?.after) })
         else { return nil }
-        if view.evidence.isReversePathFiltered {
+        if isFiltered {
             let text = "packets come in by another interface than those to their senders leave by: rp_filter drops them"
             return Finding(.inconclusive, .reversePathFilter, .likely, text, view.results)
         }
