@@ -99,14 +99,21 @@ import Testing
     @Test func `each target is told of as if it was alone`() async throws {
         try await withLine { line, options in
             let targets = try Self.targets()
-            let together = try await Self.reports(of: targets, options)
-            #expect(together.count == targets.count)
-            for (number, target) in targets.enumerated() {
-                let alone = try #require(try await Self.reports(of: [target], options)[0])
-                let report = try #require(together[number])
-                #expect(Word(report) == Word(alone))
-                #expect(report.duration > .zero && report.cost.packets > 0)
+            var together: [Int: CheckReport] = [:]
+            var differences = [""]
+            // On a busy machine the time of a round ends before all targets were asked: then the round is repeated.
+            for _ in 0..<6 where !differences.isEmpty {
+                together = try await Self.reports(of: targets, options)
+                differences = []
+                for (number, target) in targets.enumerated() {
+                    let alone = Word(try #require(try await Self.reports(of: [target], options)[0]))
+                    let report = try #require(together[number])
+                    if Word(report) != alone { differences.append("\(Word(report)), alone: \(alone)") }
+                }
             }
+            #expect(differences == [])
+            #expect(together.count == targets.count)
+            #expect(together.values.allSatisfy { $0.duration > .zero && $0.cost.packets > 0 })
             #expect(together.values.count { $0.verdict.place == .works } == 8)
         }
     }

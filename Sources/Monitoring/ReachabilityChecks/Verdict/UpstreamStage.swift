@@ -52,9 +52,12 @@ enum UpstreamStage {
                 view.hops
             )
         }
+        // What this machine refused to send is not silence.
         let beyond = view.results.contains { result in
-            result.isAnchor || result.isTarget || result.kind == .hop && view.farServers.isEmpty && !answersNames(view)
-                || result.purpose == .known && result.outcome != .answered
+            !result.isRefusedHere
+                && (result.isAnchor || result.isTarget
+                    || result.kind == .hop && view.farServers.isEmpty && !answersNames(view)
+                    || result.purpose == .known && result.outcome != .answered)
         }
         if beyond, view.isGatewayUnknown, let gateway = view.gateway {
             let text = "nothing answers, and the gateway \(gateway) could not be probed"
