@@ -1,4 +1,5 @@
 import LinuxSupport
+import Netlink
 
 /// What is watched: a destination, and what its paths are bound to. Equal targets share one evaluation.
 package struct Target: Hashable, Sendable {
@@ -40,4 +41,74 @@ extension Target: CustomStringConvertible {
         case .name(let name, _): name.printable
         }
     }
+}
+
+/// What managers are made of, checked.
+extension Target {
+    /// The network at large.
+    package init(options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
+        let addresses = try PathConstraints(options).counted(options.addressesAtLarge)
+        guard !addresses.isEmpty else { throw .noAddressesAtLarge }
+        try self.init(.atLarge(addresses), options)
+    }
+
+    /// A host, given by name or by address literal.
+    package init(host: String, options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
+        if let address = IPAddress(host) {
+            try self.init(address: address, options: options)
+        } else {
+            guard HostName.isValid(host) else { throw .invalidHost(host) }
+            try self.init(.name(host, refreshInterval: options.nameRefreshInterval), options)
+        }
+    }
+
+    /// An address; `0.0.0.0` and `::` stand for the network at large.
+    package init(address: IPAddress, options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
+        if address.isUnspecified {
+            try self.init(options: options)
+        } else if let family = try PathConstraints(options).family, address.wire.family != family {
+            throw .otherFamily(address.description)
+        } else if address.wire.needsZone, address.zone == nil {
+            guard let interface = options.interface else { throw .zoneRequired(address.description) }
+            try self.init(.address(IPAddress(address.wire, zone: interface)), options)
+        } else {
+            try self.init(.address(address), options)
+        }
+    }
+
+    private init(
+        _ destination: Destination,
+        _ options: NetworkReachabilityOptions
+    ) throws(NetworkReachabilityError) {
+        try self.init(destination, PathConstraints(options))
+    }
+}
+
+extension PathConstraints {
+    fileprivate init(_ options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
+        self.init(mark: options.firewallMark, interface: options.interface, family: options.family)
+        if let interface {
+            guard InterfaceName.isValid(interface) else { throw .invalidInterface(interface) }
+        } else if options.networkNamespace == .current, let index = options.boundInterface {
+            interface = "\(index)"
+        }
+        if let bound = options.sourceAddress, !bound.isUnspecified {
+            guard family == nil || family == bound.wire.family else { throw .otherFamily(bound.description) }
+            (source, family) = (bound, bound.wire.family)
+        }
+        (requiredType, prohibitedTypes) = (options.requiredInterfaceType, options.prohibitedInterfaceTypes)
+    }
+}
+
+/// The network at large, as a set of public addresses that stand for it.
+///
+/// `0.0.0.0` cannot be looked up on Linux: the kernel always answers that it is local. So the question "is there a
+/// network?" is asked for several real addresses, and the majority of one family decides. No packet is sent to them.
+enum AtLarge {
+    /// Operators of name servers known all over the world, spread over the whole address space: with half of it routed
+    /// (`0.0.0.0/1` alone), or one provider's network, there is no majority.
+    static let addresses: [IPAddress] = [
+        "1.1.1.1", "8.8.8.8", "9.9.9.9", "64.6.64.6", "192.5.5.241", "193.0.14.129", "199.7.83.42", "202.12.27.33",
+        "2001:4860:4860::8888", "2606:4700:4700::1111", "2620:fe::fe", "2a10:50c0::ad1:ff", "2400:3200::1",
+    ].compactMap { IPAddress($0) }
 }

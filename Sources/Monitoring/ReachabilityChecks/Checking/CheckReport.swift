@@ -1,3 +1,4 @@
+import LinuxSupport
 public import NetworkReachability
 
 /// What a check found.
@@ -69,4 +70,203 @@ public struct CheckStep: Hashable, Sendable {
     public var state: State
     /// What was found, in a few words for people, safe to print.
     public var summary: String
+}
+
+extension CheckReport {
+    /// What was found, near to far, and what it comes to. What nobody was asked about is left out.
+    public var steps: [CheckStep] {
+        var steps: [CheckStep] = []
+        for family in AddressFamily.allCases {
+            let view = FamilyView(family, evidence)
+            guard !view.results.isEmpty else { continue }
+            steps += gateway(view)
+            steps += hop(view)
+        }
+        steps += servers
+        steps += anchors
+        steps += portal
+        steps += targetSteps
+        // Where the chain breaks, if there is a step for it; what lies behind it was not reached.
+        if let kind = CheckStep.Kind(verdict.place) {
+            let broken = steps.firstIndex { $0.kind == kind && $0.state != .ok } ?? steps.firstIndex { $0.kind == kind }
+            if let broken { steps[broken].state = .broken }
+        }
+        steps.append(summary)
+        return steps
+    }
+
+    private var summary: CheckStep {
+        let state: CheckStep.State =
+            switch verdict.place {
+            case .works: .ok
+            case .degraded, .inconclusive: .informational
+            default: .broken
+            }
+        let seconds = duration.tenths
+        let packets = "\(cost.packets) packet\(cost.packets == 1 ? "" : "s")"
+        let text =
+            "\(verdict.place.rawValue): \(verdict.text), \(verdict.confidence.rawValue) (\(seconds) s, \(packets))"
+        return CheckStep(kind: .verdict, state: state, summary: text)
+    }
+
+    private func step(_ kind: CheckStep.Kind, _ isGood: Bool, _ text: String) -> CheckStep {
+        CheckStep(kind: kind, state: isGood ? .ok : .informational, summary: text.printable)
+    }
+
+    // MARK: The line
+
+    private func gateway(_ view: FamilyView) -> [CheckStep] {
+        guard let gateway = view.gateway, view.results.contains(where: { $0.kind == .gateway }) else { return [] }
+        let life = view.gatewayLife
+        if let first = life.first { return [step(.gateway, true, "\(gateway) answers\(first.time)")] }
+        return [step(.gateway, false, "\(gateway) is silent")]
+    }
+
+    private func hop(_ view: FamilyView) -> [CheckStep] {
+        view.results.filter { $0.kind == .hop }.map { result in
+            if result.outcome == .answered, let speaker = result.evidence.speaker {
+                return step(.hop, true, "\(speaker) answers\(result.time)")
+            }
+            return step(.hop, false, "\(result.words) on the way to \(result.place)")
+        }
+    }
+
+    // MARK: Names
+
+    private var servers: [CheckStep] {
+        var steps: [CheckStep] = []
+        var seen: [IPAddress] = []
+        for result in probes where result.kind == .dns {
+            guard let server = result.server, let purpose = result.purpose, result.outcome != .cancelled else {
+                continue
+            }
+            let fault = NamesStage.fault(result)
+            switch purpose {
+            case .known:
+                if seen.contains(server) { continue }
+                seen.append(server)
+                let words = fault?.rawValue ?? result.words
+                steps.append(step(.dns, fault == nil && result.ran, "\(server) \(words)\(result.time)"))
+            case .invented:
+                guard let address = result.evidence.dns?.addresses.first else { continue }
+                steps.append(step(.dns, false, "\(server) gives \(address) for a name that nobody has"))
+            case .target, .expected:
+                guard let facts = result.evidence.dns, let name = purpose.name ?? evidence.target?.name else {
+                    continue
+                }
+                let addresses = facts.addresses.map(\.description).joined(separator: ", ")
+                let words = fault?.rawValue ?? (facts.code == .nameError ? "no such name" : "no address")
+                steps.append(
+                    step(.dns, !addresses.isEmpty, "\(server): \(name) \(addresses.isEmpty ? words : addresses)")
+                )
+            }
+        }
+        return steps
+    }
+
+    // MARK: The internet
+
+    private var anchors: [CheckStep] {
+        probes.filter { $0.isAnchor && $0.kind != .mtu }.map { result in
+            guard case .anchor(let host) = result.request.subject else { return step(.anchor, false, "") }
+            let proof = result.isVerified ? "TLS verified" : result.isEchoed ? "challenge answered" : nil
+            return step(.anchor, proof != nil, "\(host) at \(result.place): \(proof ?? result.words)\(result.time)")
+        }
+    }
+
+    private var portal: [CheckStep] {
+        let said = probes.first { $0.evidence.portal != nil }
+        // A page where a name led that nobody has says something only together with others, as the verdict has it.
+        let signs = probes.filter { $0.looksCaptive && ($0.request.subject != .lure || verdict.place == .portal) }
+        if signs.isEmpty, said == nil {
+            let asked = probes.filter { $0.request.subject == .nobody && $0.outcome != .cancelled }
+            guard let first = asked.first else { return [] }
+            let isSilent = asked.contains(where: \.ran)
+            return [step(.portal, isSilent, isSilent ? "nobody answers in place of others" : first.words)]
+        }
+        let captive = said?.evidence.portal?.isCaptive == true
+        let url = said?.evidence.portal?.userPortalURL ?? signs.lazy.compactMap(\.evidence.http?.location).first
+        let text =
+            captive
+            ? "the network says that it is captive"
+            : signs.isEmpty ? "the network says that it is open" : "somebody answers in place of others"
+        return [step(.portal, !captive && signs.isEmpty, text + (url.map { ": \($0)" } ?? ""))]
+    }
+
+    // MARK: The target
+
+    private var targetSteps: [CheckStep] {
+        probes.filter { $0.isTarget && $0.kind != .mtu && $0.kind != .resolve && $0.ran }.map { result in
+            let kind: CheckStep.Kind =
+                result.kind == .tls ? .tls : result.peerSpoke && result.outcome != .answered ? .service : .host
+            return step(kind, result.outcome == .answered, "\(result.place) \(result.words)\(result.time)")
+        }
+    }
+}
+
+extension CheckStep.Kind {
+    /// Nil where no packet shows it: the kernel's own steps do.
+    fileprivate init?(_ place: CheckPlace) {
+        switch place {
+        case .gateway: self = .gateway
+        case .upstream: self = .hop
+        case .dns: self = .dns
+        case .portal: self = .portal
+        case .host: self = .host
+        case .tls: self = .tls
+        case .service: self = .service
+        case .works, .degraded, .inconclusive, .thisMachine, .link: return nil
+        }
+    }
+}
+
+extension ProbeResult {
+    /// Where it went.
+    fileprivate var place: String {
+        guard let destination = request.destination else { return "this machine" }
+        guard let port = request.port, kind != .hop else { return "\(destination)" }
+        return "\(destination.urlText):\(port)"
+    }
+
+    /// How it ended, in a few words.
+    fileprivate var words: String {
+        switch outcome {
+        case .answered: return evidence.http.map { "answers \($0.status)" } ?? "answers"
+        case .refused: return "refuses the connection"
+        case .unreachable(let error): return "\(error.sender) says \(error.reason.rawValue)"
+        case .blockedHere(let number): return "not sent by this machine: \(ProbeReason(refusal: number).refusal)"
+        case .silent: return phases[.connect] == nil ? "silent" : "takes the connection and says nothing"
+        case .invalid(let reason):
+            return "\(reason.rawValue)\(evidence.http.map { " (\($0.status))" } ?? "")"
+        case .skipped(let reason): return "not asked: \(reason.rawValue)"
+        case .cancelled: return "not waited for"
+        }
+    }
+
+    /// How long it took, in parentheses.
+    fileprivate var time: String {
+        guard outcome == .answered, let time = evidence.kernelRoundTrip ?? evidence.firstAnswer ?? phases.values.max()
+        else { return "" }
+        return " (\(time.milliseconds) ms)"
+    }
+}
+
+extension Duration {
+    /// In milliseconds, with two digits behind the point where it is short.
+    fileprivate var milliseconds: String {
+        let hundredths = components.seconds * 100_000 + components.attoseconds / 10_000_000_000_000
+        if hundredths >= 1000 { return "\(hundredths / 100)" }
+        return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
+    }
+
+    /// In seconds, with two digits behind the point.
+    fileprivate var tenths: String {
+        let hundredths = components.seconds * 100 + components.attoseconds / 10_000_000_000_000_000
+        let rest = hundredths % 100
+        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
+    }
+}
+
+extension NamePurpose {
+    fileprivate var name: String? { if case .expected(let name) = self { name } else { nil } }
 }

@@ -246,3 +246,81 @@ package final class ProbesOut: Sendable {
         return await work()
     }
 }
+
+extension CheckSite {
+    /// The kernel's paths to many addresses, in their order, for which it is asked together. Asks on the calling thread; sends nothing.
+    ///
+    /// - Returns: nil for an address that cannot be asked about this way, and for all where the kernel does not say.
+    func paths(to addresses: [IPAddress]) -> [NetworkPath?] {
+        let options = options.pathOptions(over: nil)
+        let subjects = addresses.map { address in
+            (try? Target(address: address, options: options)).map { EvaluationSubject(.any([address]), $0.constraints) }
+        }
+        var paths = [NetworkPath?](repeating: nil, count: subjects.count)
+        do throws(NetlinkError) {
+            try monitor.answering { judge throws(MissingAnswers) in
+                try MissingAnswers.forEach(subjects.indices) { index throws(MissingAnswers) in
+                    guard paths[index] == nil, let subject = subjects[index] else { return }
+                    paths[index] = try judge.evaluate(subject).path
+                    // As for everybody who asks for the first time.
+                    paths[index]?.generation = 1
+                }
+            }
+        } catch {
+            return addresses.map { _ in nil }
+        }
+        return paths
+    }
+    /// What has become of the paths to targets. Of those that packets left by in the same way one is asked about; where that is not what it
+    /// was, all are.
+    ///
+    /// - Returns: in their order; nil where the kernel does not say.
+    func pathsNow(_ paths: [NetworkPath]) -> [NetworkPath?] {
+        var examples: [NetworkPath] = []
+        for path in paths where !examples.contains(where: { path.leads(as: $0) }) { examples.append(path) }
+        let now = self.paths(to: examples.compactMap(\.destination))
+        let isSame = now.count == examples.count && zip(now, examples).allSatisfy { $0?.leads(as: $1) ?? false }
+        if isSame { return paths }
+        return paths.map { path in path.destination.flatMap { self.paths(to: [$0])[0] } }
+    }
+}
+
+extension CheckSite {
+    /// An address of a host, and the prober that sends to it.
+    struct Way: Sendable {
+        let address: IPAddress
+        let prober: Prober
+        let path: NetworkPath
+    }
+
+    /// The maximum number of addresses of a host that are tried. A load balancer has up to eight of each family.
+    private static let wayLimit = 8
+
+    /// The delay before the next address is tried too (RFC 8305, section 8).
+    static let nextAddress = Duration.milliseconds(250)
+
+    /// Returns the addresses of a host in the sequence in which they are tried. Queries the kernel on the calling thread; sends nothing.
+    ///
+    /// Addresses without a path do not count against the limit. The families take turns, beginning with the family of the first address
+    /// (RFC 8305, section 4), so that one dead family does not use up all attempts.
+    ///
+    /// - Returns: The addresses that the kernel has a path to; if there are none, the first address alone.
+    func ways(to addresses: [IPAddress]) -> [Way] {
+        let addresses = addresses.filter { options.addressFamily ?? $0.wire.family == $0.wire.family }
+        let ways = zip(addresses, paths(to: addresses)).compactMap { address, path -> Way? in
+            guard let path else {
+                return (try? prober(to: address)).map { Way(address: address, prober: $0.prober, path: $0.path) }
+            }
+            return (try? prober(to: address, along: path)).map { Way(address: address, prober: $0, path: path) }
+        }
+        let open = Self.interleaved(ways.filter(\.path.status.isReachable))
+        return open.isEmpty ? Array(ways.prefix(1)) : Array(open.prefix(Self.wayLimit))
+    }
+
+    private static func interleaved(_ ways: [Way]) -> [Way] {
+        let first = ways.filter { $0.prober.family == ways.first?.prober.family }
+        let second = ways.filter { $0.prober.family != ways.first?.prober.family }
+        let pairs = zip(first, second).flatMap { [$0, $1] }
+        return pairs + first.dropFirst(second.count) + second.dropFirst(first.count)
+    }
+}

@@ -1,5 +1,7 @@
 package import LinuxSupport
-import NetworkReachability
+import Netlink
+package import NetworkReachability
+import ServerTrustNIO
 
 /// Sends the probes of one family along one path of the kernel's, and makes results of what comes back; the line itself is probed in one
 /// round. Nothing is sent but by its functions; each says to whom.
@@ -59,5 +61,281 @@ package struct Prober: Sendable {
         limit: Duration
     ) -> ProbeRequest {
         ProbeRequest(kind, subject, binding: binding, destination: destination, port: port, limit: limit)
+    }
+}
+
+/// Probes that open TCP connections, and close them with a reset.
+extension Prober {
+    /// A router says "host unreachable" only after three seconds.
+    package static let connectLimit = Duration.milliseconds(3400)
+
+    /// Tries to connect.
+    package func connect(
+        _ subject: ProbeSubject,
+        to address: IPAddress,
+        port: UInt16,
+        kind: ProbeKind = .tcp,
+        limit: Duration = connectLimit
+    ) async -> ProbeResult {
+        let request = request(kind, subject, address, port: port, limit: limit)
+        await gate.pass()
+        return result(request, await engine.connect(connection(request)), about: address)
+    }
+
+    /// What the engine is asked for.
+    func connection(_ request: ProbeRequest) -> ConnectRequest {
+        let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
+        return ConnectRequest(
+            to: endpoint(address, port: request.port ?? 0),
+            settings: settings(),
+            retries: request.kind == .interception ? 1 : 2,
+            limit: request.limit
+        )
+    }
+
+    /// A connection that this machine gave up, without an ICMP error of another one.
+    private func refused(_ cause: SystemError, from local: SocketEndpoint?, about address: IPAddress) -> ProbeOutcome {
+        guard cause == .hostUnreachable else { return .blockedHere(cause.rawValue) }
+        // The kernel did not find the neighbour. It usually sends itself an ICMP error about that.
+        let (type, code): (UInt8, UInt8) = family == .ipv4 ? (3, 1) : (1, 3)
+        let sender = local.map { IPAddress($0.address) } ?? address
+        return .unreachable(ICMPError(family: family, type: type, code: code, sender: sender, speaker: .thisMachine))
+    }
+
+    func result(_ request: ProbeRequest, _ outcome: ConnectOutcome, about address: IPAddress) -> ProbeResult {
+        let end: ProbeOutcome =
+            switch outcome.end {
+            case .connected: .answered
+            case .failed(.connectionRefused): .refused(.peer)
+            case .failed(.connectionReset), .failed(.brokenPipe): .invalid(.reset)
+            case .failed(let cause): refused(cause, from: outcome.local, about: address)
+            case .error: outcome.errors.last.map { self.outcome($0, about: address) } ?? .silent
+            case .silent: .silent
+            case .notSent(let error): ProbeOutcome(error)
+            case .cancelled: .cancelled
+            }
+        var result = ProbeResult(request, generation: line.generation, end)
+        result.evidence.local = outcome.local.map { IPAddress($0.address) }
+        result.evidence.remote = address
+        if let information = outcome.information {
+            result.evidence.kernelRoundTrip = information.roundTrip
+            result.evidence.retransmits = information.totalRetransmits
+            result.evidence.segmentSize = information.sendSegmentSize
+            let sent = information.segmentsSent ?? 1
+            let received = (information.segmentsReceived ?? 0) + outcome.errors.count
+            result.cost = ProbeCost(packets: sent + received, bytes: (sent + received) * 60)
+        }
+        if end == .answered {
+            result.phases[.connect] = outcome.duration
+        } else if end != .cancelled {
+            result.failedPhase = .connect
+        }
+        return result
+    }
+}
+
+/// The first probe of a target, for a round of very many.
+extension Prober {
+    /// The probe that the round of a target would begin with, where one packet or connection may decide; the same as `echo`, `connect` and
+    /// `fetch` send, and with the same result where the target works.
+    ///
+    /// - Parameters:
+    ///   - mayEcho: whether echoes are permitted, as far as is known.
+    ///   - tell: is called on the engine's thread, and must not wait.
+    /// - Returns: nil for a target that takes more than that, a handshake of TLS for example.
+    func first(
+        of target: CheckTarget,
+        at address: IPAddress,
+        limit: Duration,
+        mayEcho: Bool,
+        _ tell: @escaping @Sendable (ProbeResult) -> Void
+    ) -> EngineJob? {
+        switch target.service {
+        case .any, .echo:
+            guard mayEcho else {
+                let probe = closedPortRequest(.target, address, limit: limit)
+                return .datagram(closedPort(probe)) { tell(closedPortResult(probe, $0)) }
+            }
+            let probe = request(.echo, .target, address, limit: limit)
+            return .datagram(echo(probe)) { tell(result(probe, $0)) }
+        case .tcp(let port):
+            let probe = request(.tcp, .target, address, port: port, limit: limit)
+            return .connect(connection(probe)) { tell(result(probe, $0, about: address)) }
+        case .web(let url) where url.scheme == .http:
+            let probe = request(.http, .target, address, port: UInt16(url.port), limit: limit)
+            let question = WebRequest(url, expecting: target.expectedStatus)
+            return .stream(exchange(probe, question, at: address)) { tell(result(probe, question, $0, at: address)) }
+        case .web, .handshake, .name, .dns:
+            return nil
+        }
+    }
+
+    private func exchange(_ probe: ProbeRequest, _ question: WebRequest, at address: IPAddress) -> StreamRequest {
+        var settings = settings()
+        settings.receiveBuffer = WebLimits.window(question.purpose)
+        return StreamRequest(
+            to: endpoint(address, port: probe.port ?? 80),
+            question.bytes,
+            settings: settings,
+            limit: probe.limit,
+            byteLimit: PlainAnswer.limit,
+            isComplete: { PlainAnswer($0) != nil }
+        )
+    }
+
+    /// Of an answer that leaves no doubt, what `fetch` would have found. With anything else it was given up: that is for `fetch`.
+    private func result(
+        _ probe: ProbeRequest,
+        _ question: WebRequest,
+        _ outcome: StreamOutcome,
+        at address: IPAddress
+    ) -> ProbeResult {
+        var connecting = ConnectOutcome(end: .connected(nil))
+        (connecting.local, connecting.information) = (outcome.local, outcome.information)
+        connecting.duration = outcome.connected ?? .zero
+        var result = result(probe, connecting, about: address)
+        result.evidence.kernelRoundTrip = outcome.handshake
+        let web = WebOutcome(plain: outcome, at: trust.now())
+        result.take(web ?? WebOutcome(end: .cancelled), of: question)
+        if web == nil { result.phases = [:] }
+        if let information = outcome.information { result.take(information) }
+        return result
+    }
+}
+
+extension WebOutcome {
+    /// What came back over a connection of the engine's; nil where that is no plain answer.
+    ///
+    /// - Parameter now: by our clock, since the beginning of 1970.
+    init?(plain outcome: StreamOutcome, at now: Duration) {
+        guard case .answered = outcome.end, let answer = PlainAnswer(outcome.bytes),
+            let connected = outcome.connected, let sent = outcome.sent, let first = outcome.firstByte
+        else { return nil }
+        self.init(end: .answered, phase: .transfer)
+        phases = [.request: sent - connected, .firstByte: first - sent, .transfer: outcome.duration - first]
+        self.answer = WebAnswer(answer, at: now)
+    }
+}
+
+extension WebAnswer {
+    fileprivate init(_ answer: PlainAnswer, at now: Duration) {
+        self.init(
+            status: answer.status,
+            location: answer.fields["location"].map { String($0.prefix(WebLimits.location)) },
+            response: answer.fields["reachability-response"],
+            clockOffset: answer.fields["date"].flatMap { HTTPDate($0) }.map { $0.sinceEpoch - now }
+        )
+    }
+}
+
+extension CheckTarget {
+    /// Whether one probe without TLS is all that a target that works takes.
+    var decidesAtOnce: Bool {
+        switch service {
+        case .any, .echo, .tcp: true
+        case .web(let url): url.scheme == .http
+        case .handshake, .name, .dns: false
+        }
+    }
+}
+
+/// What programs get of the name service.
+extension Prober {
+    /// Asks for all addresses of a name as programs do (`getaddrinfo(3)`), through files, DNS and whatever `nsswitch.conf(5)` names.
+    ///
+    /// Nobody can stop the C library: when it takes longer than `limit` the answer is not waited for any more, and its thread is replaced.
+    package func resolve(_ name: String, limit: Duration = .milliseconds(3400)) async -> ProbeResult {
+        let request = request(.resolve, .target, nil, limit: limit)
+        let begun = SystemClock.monotonic
+        let answer = await answer(for: name, limit)
+        var result = ProbeResult(request, generation: line.generation, .answered)
+        switch answer {
+        case .success(let addresses)?:
+            result.evidence.addresses = addresses.map { IPAddress($0) }
+            result.phases[.resolve] = SystemClock.monotonic - begun
+            return result
+        case .failure(.noSuchName)?: result.outcome = .invalid(.nameNotFound)
+        case .failure(.noAddress)?: result.outcome = .invalid(.noData)
+        case .failure(.unavailable)?: result.outcome = .invalid(.temporaryFailure)
+        case nil: result.outcome = Task.isCancelled ? .cancelled : .silent
+        }
+        if result.outcome != .cancelled { result.failedPhase = .resolve }
+        return result
+    }
+
+    /// Nil where there is none within the limit.
+    private func answer(
+        for name: String,
+        _ limit: Duration
+    ) async -> Result<[NameLookup.Address], NameLookup.Failure>? {
+        let (answers, answered) = AsyncStream.makeStream(of: Result<[NameLookup.Address], NameLookup.Failure>.self)
+        line.resolver.resolve(name) { answer in
+            answered.yield(answer)
+            answered.finish()
+        }
+        return await withTaskGroup { group in
+            group.addTask { await answers.first { _ in true } }
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+}
+
+/// Who says what.
+extension Prober {
+    /// Who sent an ICMP error about packets to `destination`.
+    ///
+    /// A router may answer with another of its addresses, often that of the far side: an error that arrives with the hop limit it began
+    /// with comes from the link, and so from the gateway.
+    func speaker(_ message: ErrorQueueMessage, about destination: WireAddress) -> Speaker {
+        guard let offender = message.offender, !line.own.contains(offender) else { return .thisMachine }
+        guard let gateway = line.gateway else { return offender == destination ? .peer : .hop(nil) }
+        if offender == gateway.wire { return .gateway }
+        if offender == destination { return .peer }
+        guard let rest = message.hopLimit, let start = [64, 128, 255].first(where: { $0 >= rest }) else {
+            return .hop(nil)
+        }
+        return start == rest ? .gateway : .hop(start - rest + 1)
+    }
+
+    func icmpError(_ message: ErrorQueueMessage, about destination: IPAddress) -> ICMPError {
+        var error = ICMPError(
+            family: family,
+            type: message.type,
+            code: message.code,
+            sender: message.offender.map { IPAddress($0) } ?? destination,
+            speaker: speaker(message, about: destination.wire)
+        )
+        if error.reason == .fragmentationNeeded { error.nextHopMTU = UInt16(exactly: message.information) }
+        return error
+    }
+
+    /// What an ICMP error means for the probe that caused it.
+    func outcome(_ message: ErrorQueueMessage, about destination: IPAddress) -> ProbeOutcome {
+        let error = icmpError(message, about: destination)
+        // A closed port: the host is there, and says so. Said by somebody else it is a packet filter.
+        let isClosedPort = error.reason == .refusedByFirewall && error.sender.wire == destination.wire
+        return isClosedPort ? .refused(error.speaker) : .unreachable(error)
+    }
+}
+
+extension ProbeOutcome {
+    /// Nothing was sent.
+    init(_ error: SocketError) {
+        self =
+            switch error.kind {
+            // Whatever the reason, it is no word about the network.
+            case .other where error.step.isNamespace: .skipped(.interfaceGone)
+            case .notPermitted: .skipped(.notPermitted)
+            case .noDescriptors: .skipped(.noDescriptors)
+            case .noBuffers: .skipped(.overBudget)
+            case .other where error.cause == .tryAgain: .skipped(.overBudget)
+            case .blocked, .noRoute, .noInterface, .noSuchAddress, .tooLong, .other:
+                .blockedHere(error.cause.rawValue)
+            }
     }
 }

@@ -1,5 +1,6 @@
 import LinuxSupport
 import NIOHTTP1
+import ReachabilityLedger
 package import ReachabilityService
 
 /// The interface of the service, version 1: what is answered to each request.
@@ -150,5 +151,196 @@ package struct API: Sendable {
     /// What can be asked for, in the words of OpenAPI 3.1: `openapi.json`, as it stands beside this file.
     private func description(_ request: WebRequest) -> WebAnswer {
         WebAnswer(type: Representation.json.contentType, PackageResources.openapi_json).tagged(for: request)
+    }
+}
+
+extension API {
+    /// Who is known by these keys, in this run and before: ids of outages, and of intervals inside.
+    func actors(
+        of keys: [String],
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> [String: ActingProcess] {
+        var found: [String: ActingProcess] = [:]
+        do { found = try history?.store?.actors(of: keys) ?? [:] } catch { throw Self.unreadable(error) }
+        let memory = snapshot.books.actorsByKey
+        for key in keys { found[key] = memory[key] ?? found[key] }
+        return found
+    }
+
+    /// The same for notifications, which are sent without where the disk cannot be read.
+    package func actors(of outages: [String]) -> [String: ActingProcess] {
+        (try? actors(of: outages, service.snapshot)) ?? [:]
+    }
+}
+
+extension API {
+    /// What the checks of a target came to, the latest first: the last two weeks by five minutes, what is older by the hour.
+    func checks(of name: String, _ query: Query) throws(Problem) -> Page {
+        let snapshot = service.snapshot
+        try checkTarget(name, snapshot)
+        let (from, to) = try window(query, snapshot)
+        let limit = try query.limit
+        let found = try buckets(of: name, from: from, to: to, limit: limit + 1)
+        let items = found.prefix(limit).map { snapshot.item(of: $0) }
+        return Page(items, next: found.count > limit ? items.last?.key : nil)
+    }
+
+    /// The latest first. What is in memory comes before what was written of the same run.
+    func buckets(
+        of name: String,
+        from: LedgerInstant,
+        to: LedgerInstant,
+        limit: Int
+    ) throws(Problem) -> [CheckBucket] {
+        let memory = service.checkLog.buckets(of: name).reversed().filter { $0.start >= from && $0.start < to }
+        guard let store = history?.store else { return Array(memory.prefix(limit)) }
+        do {
+            var found: [LedgerInstant: CheckBucket] = [:]
+            let first = service.checkLog.buckets(of: name).first?.start
+            let written = try store.buckets(
+                of: name,
+                from: from,
+                to: to,
+                butOf: history?.run,
+                since: first,
+                limit: limit
+            )
+            for bucket in written { found[bucket.start] = bucket }
+            for bucket in memory {
+                var whole = bucket
+                // Of an earlier run, which ended within it.
+                if let written = found[bucket.start] { whole.merge(written) }
+                found[bucket.start] = whole
+            }
+            return found.values.sorted { $0.start > $1.start }.prefix(limit).map(\.self)
+        } catch {
+            throw Problem(.serviceUnavailable, "the history cannot be read now; /readyz says why")
+        }
+    }
+
+    /// Has a target checked now; what that finds is told as everything else is.
+    func check(_ name: String, _ request: WebRequest) throws(Problem) -> WebAnswer {
+        switch service.askForCheck(of: name) {
+        case .accepted:
+            var object = JSONObject()
+            object.add("schema", 1)
+            object.add("target", name)
+            object.add("accepted", true)
+            object.add("kind", "check")
+            return .one(Item(key: name, object: object, text: "\(name.printable): a check begins"), request, .accepted)
+        case .tooSoon:
+            throw Problem(
+                .tooManyRequests,
+                "it was asked for a moment ago: once a second",
+                headers: [("Retry-After", "1")]
+            )
+        case .noPath:
+            throw Problem(.conflict, "the kernel has no path to \"\(name.printable)\", so nothing is sent")
+        case .notChecked:
+            if service.snapshot.books.accounts[name] == nil { throw Self.noTarget(name) }
+            throw Problem(.conflict, "\"\(name.printable)\" is not checked: its configuration has no checks")
+        }
+    }
+}
+
+extension MonitoringService.Snapshot {
+    func item(of bucket: CheckBucket) -> Item {
+        var object = JSONObject()
+        // The clocks of people are a little ahead of the ledger's, or behind.
+        let start = calendar.wall(at: bucket.start) + .milliseconds(500)
+        object.add("start", Timestamp(real: .seconds(start.components.seconds)))
+        object.add("seconds", bucket.length.components.seconds)
+        object.add("checks", bucket.count)
+        var failures = JSONObject()
+        for (reason, count) in bucket.failures.sorted(by: { $0.key < $1.key }) { failures.add(reason, count) }
+        object.add("failed", bucket.failures.values.reduce(0, +))
+        object.add("failures", failures)
+        var latency: JSONObject?
+        if let fastest = bucket.fastest, let slowest = bucket.slowest {
+            var figures = JSONObject()
+            let named = [
+                ("min", fastest), ("median", bucket.latency(0.5) ?? fastest), ("p95", bucket.latency(0.95) ?? slowest),
+                ("max", slowest),
+            ]
+            for (name, value) in named { figures.add(name, value.nanoseconds / 1000) }
+            latency = figures
+        }
+        object.add("latencyMicroseconds", latency)
+        let median = bucket.latency(0.5).map { ", median \($0.people)" } ?? ""
+        let failed = bucket.failures.values.reduce(0, +)
+        return Item(
+            key: String(bucket.start.nanoseconds),
+            object: object,
+            text: "\(time(bucket.start).text) \(bucket.count) checks, \(failed) failed\(median)"
+        )
+    }
+}
+
+extension API {
+    /// Writes a note about an outage. It is in the history soon, and in every answer from now on.
+    func note(on id: String, _ request: WebRequest) throws(Problem) -> WebAnswer {
+        let text = try RequestObject(request, keys: ["text"]).text("text")
+        guard let text, OutageNote.isText(text) else {
+            throw Problem(
+                .badRequest,
+                "text is the note: 1 to \(OutageNote.textLimit) characters, none of them a control character"
+            )
+        }
+        let snapshot = service.snapshot
+        let explained = try explained(id, snapshot)
+        guard explained.notes.count < OutageNote.countLimit else {
+            throw Problem(.conflict, "an outage has \(OutageNote.countLimit) notes at most, and this one has them")
+        }
+        let note = service.note(text, by: request.author, on: explained.outage)
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("outage", note.outage)
+        object.add(snapshot.object(of: note))
+        object.add("kind", "note")
+        let lines = snapshot.lines(of: note).joined(separator: "\n")
+        return .one(Item(key: note.outage, object: object, text: "\(note.outage): \(lines)"), request, .created)
+    }
+
+    /// What was written about outages, in this run and before: the oldest first.
+    func notes(
+        on outages: [String],
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> [String: [OutageNote]] {
+        var found: [String: [OutageNote]] = [:]
+        do { found = try history?.store?.notes(on: outages) ?? [:] } catch { throw Self.unreadable(error) }
+        for id in outages {
+            // What is on the disk already is in memory, too.
+            let written = Set(found[id] ?? [])
+            found[id, default: []] += snapshot.books.notes(on: id).filter { !written.contains($0) }
+        }
+        return found
+    }
+}
+
+extension WebRequest {
+    /// Who asks: the name of the user, else its number; the name of the token, or of the certificate.
+    var author: String {
+        switch way {
+        case .local(let user, _): user.map { UserName.of($0) ?? String($0) } ?? ""
+        case .loopback: token?.name ?? ""
+        case .secured(let certificate): token?.name ?? certificate ?? ""
+        }
+    }
+}
+
+extension MonitoringService.Snapshot {
+    func object(of note: OutageNote) -> JSONObject {
+        var object = JSONObject()
+        object.add("time", time(note.instant))
+        object.add("author", note.author)
+        object.add("text", note.text)
+        return object
+    }
+
+    /// For example `2026-11-21T08:15:30.123Z note of root: the cable was bitten`.
+    func lines(of note: OutageNote) -> [String] {
+        let lines = note.text.split(at: "\n", omittingEmptySubsequences: false).map { String($0).printable }
+        let head = "\(time(note.instant).text) note of \(note.author.printable): \(lines[0])"
+        return [head] + lines.dropFirst().map { "  " + $0 }
     }
 }

@@ -1,3 +1,5 @@
+public import Dispatch
+public import Glibc
 import LinuxSupport
 import Logging
 import Netlink
@@ -120,4 +122,195 @@ extension NetworkReachabilityManager {
     /// What the monitor that serves this manager has done so far. All managers of a network namespace share one monitor, so
     /// they all tell the same. Reading it takes a moment, asks the kernel nothing, and may be done from any thread.
     public var statistics: MonitorStatistics { record.monitor.statistics }
+}
+
+extension NetworkReachabilityManager {
+    /// Whether a listener is being served.
+    public var isListening: Bool { listening.state.withLock { $0.subscription != nil } }
+
+    /// Begins to call `listener` on `queue`, in Alamofire 5's way: first with the current status, then whenever the status
+    /// changes. Listening that was under way ends before; ``listener`` is not called by this.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the listener is called; a serial queue keeps the calls in order.
+    ///   - listener: What is called with the status. It is let go of by ``stopListening()``.
+    /// - Returns: Always true, see ``startListening()``.
+    @preconcurrency @discardableResult
+    public func startListening(
+        onQueue queue: DispatchQueue = .main,
+        onUpdatePerforming listener: @escaping Listener
+    ) -> Bool {
+        let subscription = subscribe(.status, onQueue: queue) { listener($0.status) }
+        listening.replaceSubscription(with: subscription)
+        subscription.begin()
+        return true
+    }
+
+    /// Ends what `startListening` began. It may be called at any time, also inside the listener, and never waits.
+    ///
+    /// Called on the listener's own serial queue, no call of the listener follows. Called elsewhere, a call that is just
+    /// starting may still finish.
+    public func stopListening() {
+        listening.replaceSubscription(with: nil)
+    }
+
+    /// Adds a listener beside all others, in AFNetworking's way: called on `queue` first with the current status, then exactly
+    /// when the flags change, until the token is let go or cancelled. It does not depend on `startListening`.
+    ///
+    /// - Parameters:
+    ///   - policy: Whether a change is notified at once, or only when it has lasted.
+    ///   - queue: Where the listener is called; a serial queue keeps the calls in order.
+    ///   - listener: What is called with the status.
+    /// - Returns: What keeps the listener alive.
+    public func addListener(
+        settle policy: SettlePolicy = .immediate,
+        onQueue queue: DispatchQueue = .main,
+        _ listener: @escaping Listener
+    ) -> NetworkReachabilityToken {
+        addPathListener(for: .flags, settle: policy, onQueue: queue) { listener($0.status) }
+    }
+
+    /// Adds a listener that is called with the whole path, with its reason: first as it is now, then whenever the part of it changes
+    /// that the listener is interested in.
+    ///
+    /// - Parameters:
+    ///   - interest: What counts as a change.
+    ///   - policy: Whether a change is notified at once, or only when it has lasted.
+    ///   - queue: Where the listener is called. With nil it is called at once by the monitor itself, which saves a wake-up
+    ///     and holds every other listener up until it returns; what changes meanwhile is notified as one change.
+    ///   - listener: What is called with the path.
+    /// - Returns: What keeps the listener alive.
+    public func addPathListener(
+        for interest: NetworkReachabilityInterest = .path,
+        settle policy: SettlePolicy = .immediate,
+        onQueue queue: DispatchQueue? = .main,
+        _ listener: @escaping @Sendable (NetworkPath) -> Void
+    ) -> NetworkReachabilityToken {
+        let subscription = subscribe(interest, settle: policy, onQueue: queue, listener)
+        subscription.begin()
+        return NetworkReachabilityToken(Cancellation { subscription.end() })
+    }
+
+    /// A subscription that calls a listener on a queue, or with nil at once; not begun yet.
+    private func subscribe(
+        _ interest: NetworkReachabilityInterest,
+        settle policy: SettlePolicy = .immediate,
+        onQueue queue: DispatchQueue?,
+        _ listener: @escaping @Sendable (NetworkPath) -> Void
+    ) -> Subscription {
+        let calls = DeliveryQueue(interest)
+        return subscribe(interest, settle: policy) { change, subscription in
+            guard let queue else { return subscription.call(since: change.noticed) { listener(change.path) } }
+            guard calls.put(change.path, since: change.noticed) else { return }
+            queue.async { [weak subscription] in
+                guard let call = calls.take(), let subscription, !subscription.hasEnded else { return }
+                subscription.call(since: call.noticed) { listener(call.path) }
+            }
+        }
+    }
+
+    /// A subscription to the target, not begun yet. Who hears of the status alone hears first what ``status`` says.
+    func subscribe(
+        _ interest: NetworkReachabilityInterest,
+        settle policy: SettlePolicy,
+        _ deliver: @escaping Subscription.Delivery
+    ) -> Subscription {
+        Subscription(
+            to: record,
+            interest: interest,
+            settle: policy,
+            waitingForName: interest.isOfStatus ? options.nameResolutionWait : .zero,
+            deliver: deliver
+        )
+    }
+}
+
+/// Keeps a listener alive: letting go of it, or cancelling it, is the end of the listener.
+public final class NetworkReachabilityToken: Sendable {
+    private let cancellation: Cancellation
+
+    init(_ cancellation: Cancellation) {
+        self.cancellation = cancellation
+    }
+
+    deinit {
+        cancel()
+    }
+
+    /// Ends the listener, at any time, also inside of it; never waits. Called on the listener's own serial queue, no call
+    /// follows.
+    public func cancel() {
+        cancellation.cancel()
+    }
+}
+
+extension NetworkReachabilityManager {
+    /// A manager of the network at large: reachable while the kernel has a path to most of the internet.
+    ///
+    /// It is never nil; it is failable because Alamofire's is. Where netlink is denied the status is unknown until it works.
+    public convenience init?() {
+        try? self.init(options: NetworkReachabilityOptions())
+    }
+
+    /// A manager of a host, given by name or by address literal (IPv4, or IPv6 with a zone where it is link-local).
+    ///
+    /// A URL, a name with a port, an address in brackets and the empty string are nil; ``init(host:options:)`` says why.
+    /// `0.0.0.0` and `::` stand for the network at large, as with Apple's function.
+    public convenience init?(host: String) {
+        try? self.init(host: host, options: NetworkReachabilityOptions())
+    }
+
+    /// A manager of an address; nil for a link-local IPv6 address without a zone.
+    ///
+    /// `0.0.0.0` and `::` stand for the network at large, as with Apple's function.
+    public convenience init?(address: IPAddress) {
+        try? self.init(address: address, options: NetworkReachabilityOptions())
+    }
+
+    /// A manager of a socket address of any family; nil when that is neither IPv4 nor IPv6. The port does not matter.
+    public convenience init?(address: sockaddr_storage) {
+        guard let address = IPAddress(address) else { return nil }
+        self.init(address: address)
+    }
+
+    /// A manager of an IPv4 socket address. The port does not matter.
+    public convenience init?(address: sockaddr_in) {
+        self.init(address: IPAddress(address))
+    }
+
+    /// A manager of an IPv6 socket address; nil when it is link-local and names no scope. The port does not matter.
+    public convenience init?(address: sockaddr_in6) {
+        self.init(address: IPAddress(address))
+    }
+
+    /// A manager of the network at large.
+    ///
+    /// - Throws: ``NetworkReachabilityError`` when a namespace cannot be entered or no addresses are given. Netlink denied
+    ///   by a sandbox is no error: the status is unknown until it works.
+    public convenience init(options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
+        try self.init(Target(options: options), options: options)
+    }
+
+    /// A manager of a host, given by name or by address literal.
+    ///
+    /// - Throws: ``NetworkReachabilityError`` when `host` is neither, or when a namespace cannot be entered.
+    public convenience init(host: String, options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
+        try self.init(Target(host: host, options: options), options: options)
+    }
+
+    /// A manager of an address.
+    ///
+    /// - Throws: ``NetworkReachabilityError`` when it is link-local IPv6 without a zone, or when a namespace cannot be
+    ///   entered.
+    public convenience init(address: IPAddress, options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
+        try self.init(Target(address: address, options: options), options: options)
+    }
+
+    private convenience init(
+        _ target: Target,
+        options: NetworkReachabilityOptions
+    ) throws(NetworkReachabilityError) {
+        let monitor = try MonitorRegistry.monitor(of: options)
+        self.init(target, monitor: monitor, options: options)
+    }
 }

@@ -76,3 +76,80 @@ package struct Enrollment: Sendable {
         return key
     }
 }
+
+extension Enrollment {
+    /// Puts a new certificate and its key into use.
+    ///
+    /// Both stand in one file, which is written beside the old one and takes its place with one rename(2): after a kill or a power cut there
+    /// is the old pair or the new one. What is left of the request is removed after that. Called once more, it does the same again, or
+    /// sees that it was done.
+    ///
+    /// - Parameters:
+    ///   - path: The certificate in PEM, with those between it and its authority.
+    ///   - authority: Who must have signed it; `authority.pem` in the directory otherwise.
+    /// - Returns: What is in use now.
+    /// - Throws: ``FleetCertificateError/certificate(path:why:advice:)`` where it is not of this machine, this key or this authority, or not
+    ///   valid now, and what is wrong with files.
+    package func install(
+        _ path: String,
+        authority: String?,
+        now: TrustTime
+    ) throws(FleetCertificateError) -> FleetCertificate {
+        let advice = "ask the authority for one that is made from \(requestFile.printable)"
+        let chain = try FleetFile.certificates(path, advice: advice)
+        let certificate = try AuthorityDirectory.certificate(path, advice: advice)
+        func refuse(_ why: String, _ other: String? = nil) -> FleetCertificateError {
+            .certificate(path: path, why: why, advice: other ?? advice)
+        }
+        guard certificate.name == name else {
+            throw refuse("it is for \"\(certificate.name.shown)\", and this is \(name)")
+        }
+        guard let key = try self.key(of: certificate) else {
+            throw refuse("it is not for the key in \(keyFile.printable)")
+        }
+        let file = authority ?? "\(directory)/authority.pem"
+        guard authority != nil || FileName.isTaken(file) else {
+            throw refuse(
+                "nobody says who may sign it",
+                "name the authority's certificate with --authority, or put it at \(file)"
+            )
+        }
+        guard
+            Self.isIssued(chain, by: try FleetFile.certificates(file, advice: "name the authority's with --authority"))
+        else { throw refuse("nobody in \(file.printable) has signed it") }
+        guard certificate.life.begins <= now else {
+            throw refuse("it is valid from \(certificate.life.begins) on", "see that the clock is right: it is \(now)")
+        }
+        guard now <= certificate.life.ends else { throw refuse("it is \(certificate.life.text(at: now))") }
+        let texts = chain.map { PEMText.bytes(FleetCertificate.type, $0.derRepresentation) } + [key]
+        try FleetFile.write(pairFile, texts.flatMap(\.self))
+        OwnFile.remove(keyFile)
+        OwnFile.remove(requestFile)
+        return certificate
+    }
+
+    /// The text of the key that belongs to a certificate: that of the request, or the one that is in use with it already.
+    private func key(of certificate: FleetCertificate) throws(FleetCertificateError) -> [UInt8]? {
+        for path in [keyFile, pairFile] where FileName.isTaken(path) {
+            guard let key = Certificate.PrivateKey(in: try FleetFile.read(path)),
+                key.publicKey == certificate.certificate.x509.publicKey
+            else { continue }
+            return try key.text
+        }
+        return nil
+    }
+
+    /// Whether each has signed the one before it, and an authority the last.
+    private static func isIssued(
+        _ chain: [TrustCertificate],
+        by authorities: [TrustCertificate]
+    ) -> Bool {
+        for (index, certificate) in chain.enumerated() {
+            if authorities.contains(where: { FleetCertificate.isIssued(certificate, by: $0) }) { return true }
+            guard index + 1 < chain.count, FleetCertificate.isIssued(certificate, by: chain[index + 1]) else {
+                return false
+            }
+        }
+        return false
+    }
+}

@@ -223,3 +223,88 @@ package final class Telling<Book: ToldBook>: Sendable {
         }
     }
 }
+
+extension Telling {
+    /// What couriers work with.
+    var office: Courier.Office {
+        Courier.Office(
+            letters: { [weak self] courier, repeats in self?.letters(for: courier, repeats: repeats) ?? [] },
+            tries: { [weak self] courier, letters in
+                self?.state.withLock { state in
+                    for letter in letters { state.book.tries(letter, by: courier) }
+                }
+            },
+            done: { [weak self] courier, letters, failure in self?.done(courier, letters, failure) },
+            postponed: { [weak self] courier, failure in
+                self?.count(courier, failure, isFinal: false)
+            },
+            environment: environment,
+            clock: source.clock
+        )
+    }
+
+    private func letters(for courier: String, repeats: Bool) -> [Notification] {
+        let (now, undecided) = (source.now(), source.undecided())
+        return state.withLock { state in
+            guard let notifier = state.couriers[courier]?.notifier else { return [] }
+            return state.book.incidents.compactMap { incident in
+                let next = incident.next(for: courier, of: notifier, at: now)
+                // An incident that is over by now is told once, with its end.
+                if next?.event == .began, state.book.isUndecided(incident, undecided) { return nil }
+                return next ?? (repeats ? incident.standing(for: courier, of: notifier, at: now) : nil)
+            }
+        }
+    }
+
+    private func done(_ courier: String, _ letters: [Notification], _ failure: DeliveryFailure?) {
+        state.withLock { state in
+            for letter in letters { state.book.told(letter, by: courier) }
+        }
+        // Before anything else is told: who is killed now tells it only once.
+        queue.sync { write() }
+        count(courier, failure, isFinal: true)
+        schedule()
+    }
+}
+
+extension Telling {
+    /// How it goes with each notifier, in the order of the configuration.
+    package var status: [NotifierStatus] {
+        let now = source.now()
+        return state.withLock { state in
+            let names = state.settings.map(\.name) + (state.heartbeat == nil ? [] : ["heartbeat"])
+            return names.compactMap { name in
+                var status = state.statuses[name]
+                for courier in state.couriers.values where courier.notifier.name == name {
+                    status?.pending += state.book.incidents.count {
+                        $0.next(for: courier.key, of: courier.notifier, at: now) != nil
+                    }
+                }
+                return status
+            }
+        }
+    }
+
+    /// Counts what an attempt came to, and tells of a failure that is another than the last.
+    func count(_ courier: String, _ failure: DeliveryFailure?, isFinal: Bool) {
+        let time = source.real()
+        let isNews = state.withLock { state in
+            let name = state.couriers[courier]?.notifier.name ?? courier
+            guard var status = state.statuses[name] else { return false }
+            defer { state.statuses[name] = status }
+            let before = status.failure
+            status.failure = failure?.text
+            status.failureTime = failure == nil ? nil : time
+            switch failure {
+            case nil: status.delivered += 1
+            case _? where isFinal: status.refused += 1
+            case _?: status.postponed += 1
+            }
+            return failure != nil && failure?.text != before
+        }
+        if isNews, let failure {
+            let name = state.withLock { $0.couriers[courier]?.notifier.name } ?? courier
+            report("\(name) could not be told: \(failure.text)".printable)
+        }
+    }
+}
