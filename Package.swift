@@ -241,7 +241,7 @@ let package = Package(
         .support("TestSupport", ["LinuxSupport"]),
         .support("KernelLab", ["NetworkReachabilityTesting"] + core),
         .support("TrustForge", ["ServerTrust", "TestSupport"], certificates),
-        .support("WebLab", ["NetworkLab", "TrustForge", "ServerTrust"], nio + certificates + embeddedNIO),
+        .support("WebLab", ["NetworkLab", "TrustForge", "ServerTrust", "LinuxSupport"], nio + certificates + embeddedNIO),
         .support("BrokerLab", ["MQTT", "NetworkLab", "LinuxSupport"]),
         .program("EmbeddingProgram", at: "Tests/EmbeddingProgram", core),
         .program("OutboxVictim", at: "Tests/OutboxVictim", ["ReachabilityOutbox", "ReachabilityRetry"]),
