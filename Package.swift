@@ -76,9 +76,9 @@ extension Target {
         return .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
     }
 
-    /// A module with the name of its folder, for tests.
+    /// A module with the name of its folder, for tests. It may use LinuxSupport.
     static func support(_ name: String, _ modules: [String], _ products: [Dependency] = []) -> Target {
-        module("Tests/\(name)", modules, products, settings: strict)
+        module("Tests/\(name)", modules + ["LinuxSupport"], products, settings: strict)
     }
 
     /// Tests, with the modules that all tests may use.
@@ -237,12 +237,12 @@ let package = Package(
         ),
 
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
-        .support("NetworkLab", ["CNetworkLab", "Netlink", "LinuxSupport"]),
-        .support("TestSupport", ["LinuxSupport"]),
-        .support("KernelLab", ["NetworkReachabilityTesting"] + core),
+        .support("NetworkLab", ["CNetworkLab", "Netlink"]),
+        .support("TestSupport", []),
+        .support("KernelLab", ["NetworkReachabilityTesting", "NetworkReachability", "Netlink"]),
         .support("TrustForge", ["ServerTrust", "TestSupport"], certificates),
-        .support("WebLab", ["NetworkLab", "TrustForge", "ServerTrust", "LinuxSupport"], nio + certificates + embeddedNIO),
-        .support("BrokerLab", ["MQTT", "NetworkLab", "LinuxSupport"]),
+        .support("WebLab", ["NetworkLab", "TrustForge", "ServerTrust"], nio + certificates + embeddedNIO),
+        .support("BrokerLab", ["MQTT", "NetworkLab"]),
         .program("EmbeddingProgram", at: "Tests/EmbeddingProgram", core),
         .program("OutboxVictim", at: "Tests/OutboxVictim", ["ReachabilityOutbox", "ReachabilityRetry"]),
         .program("HubVictim", at: "Tests/HubVictim", ["ReachabilityFleetHub", "LinuxSupport"] + fleet + service),
@@ -283,9 +283,7 @@ let package = Package(
         .tests("ReachabilityOutboxTests", ["ReachabilityOutbox", "ReachabilityRetry", "OutboxVictim"], logging),
         .tests(
             "ReachabilityObservabilityTests",
-            [
-                "ReachabilityObservability", "ReachabilityRequests", "ReachabilityHTTP", "ReachabilityRetry",
-            ],
+            ["ReachabilityObservability", "ReachabilityRequests", "ReachabilityHTTP", "ReachabilityRetry"],
             metrics + lifecycle + tracing + inMemoryTracing + asyncHTTPClient
         ),
         .tests("ReachabilityChecksTests", ["ReachabilityChecks", "ReachabilityRetry"] + trust),
