@@ -75,7 +75,7 @@ import Testing
         }
         for _ in 0..<3 {
             try await lab.uplink.setConnected(false)
-            #expect(try await eventually { try await lab.outages().first?.end == nil })
+            #expect(try await eventually { try await lab.outages().first.map { $0.end == nil } == true })
             try await lab.uplink.setConnected(true)
             #expect(try await eventually { try await lab.outages().first?.end != nil })
         }
