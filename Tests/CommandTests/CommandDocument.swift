@@ -1,17 +1,25 @@
 import Foundation
 import Testing
 
-/// `docs/cli.md`, the one place where exit statuses, signals and variables are written down.
+/// The pages of `docs/cli`. `README.md` contains the tables of exit statuses, signals and variables.
 struct CommandDocument {
     let text: String
+    private let directory: URL
 
     init() throws {
         let file = URL(filePath: #filePath)
         let root = file.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        text = try String(contentsOf: root.appending(path: "docs/cli.md"), encoding: .utf8)
+        directory = root.appending(path: "docs/cli")
+        text = try String(contentsOf: directory.appending(path: "README.md"), encoding: .utf8)
     }
 
-    /// The text below a heading of the second level.
+    /// The text of the page of a subcommand, such as `outbox add`.
+    func page(of subcommand: String) throws -> String {
+        let name = subcommand.split(separator: " ").joined(separator: "-")
+        return try String(contentsOf: directory.appending(path: "\(name).md"), encoding: .utf8)
+    }
+
+    /// The text of `README.md` below a heading of the second level.
     func section(_ heading: String) throws -> Substring {
         let start = try #require(text.firstRange(of: "\n## \(heading)\n"), "there is no section \(heading)").upperBound
         return text[start...].prefix(upTo: text[start...].firstRange(of: "\n## ")?.lowerBound ?? text.endIndex)
