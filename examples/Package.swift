@@ -2,12 +2,12 @@
 
 import PackageDescription
 
-// The examples are one package, so that they are built together and with the tests. A package of your own needs one of them
-// alone: README.md says what each depends on.
+// All examples are in one package, so that they are built together with their tests. README.md lists the products that each one
+// needs.
 
 let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
-/// A product of the package beside which these examples are.
+/// A product of the package that contains these examples.
 func library(_ name: String) -> Target.Dependency {
     .product(name: name, package: "network-reachability")
 }

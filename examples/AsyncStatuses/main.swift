@@ -1,9 +1,9 @@
-// Prints the status of a host as an asynchronous sequence: first what it is now, then each change.
+// Prints the status of a host with an asynchronous sequence: first the current status, then each change.
 //
 // usage: AsyncStatuses [HOST]
 //
-// The loop has a subscription of its own, which ends with the loop. A slow body misses what came and went meanwhile; it is
-// never given an outdated status.
+// The loop has its own subscription, which ends with the loop. A slow body misses short changes, but never receives an
+// outdated status.
 
 import Glibc
 import NetworkReachability
@@ -16,6 +16,6 @@ else {
 
 for await status in manager.statuses {
     print(status.localizedDescription)
-    // In a pipe, standard output would be held back.
+    // Standard output is buffered if it is a pipe.
     fflush(nil)
 }

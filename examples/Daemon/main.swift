@@ -2,8 +2,8 @@
 //
 // usage: Daemon [HOST]
 //
-// The listener runs on the daemon's own serial queue, so changes arrive in order. SIGTERM and SIGINT end it on the same
-// queue: after `stopListening()` there the listener is not called again.
+// The listener runs on the daemon's own serial queue, so changes arrive in order. SIGTERM and SIGINT are handled on
+// the same queue. After `stopListening()` on this queue, the listener is not called again.
 
 import Dispatch
 import Glibc
@@ -13,7 +13,7 @@ import Synchronization
 
 let log = Logger(label: "daemon") { StreamLogHandler.standardError(label: $0) }
 
-/// What the daemon does.
+/// The work of the daemon, which depends on the network.
 final class Worker: Sendable {
     private let isWorking = Mutex(false)
 
@@ -30,7 +30,7 @@ final class Worker: Sendable {
     }
 }
 
-/// A manager of the host that was named, or of the network at large.
+/// A manager for the host of the first argument, or for the routes to a set of public addresses.
 func makeManager() throws -> NetworkReachabilityManager {
     var options = NetworkReachabilityOptions()
     options.logger = log
@@ -40,7 +40,7 @@ func makeManager() throws -> NetworkReachabilityManager {
     return try NetworkReachabilityManager(host: host, options: options)
 }
 
-/// Runs `action` on `queue` when the process is asked to end.
+/// Runs `action` on `queue` after SIGTERM or SIGINT.
 func onEnd(_ queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
     [SIGTERM, SIGINT].map { number in
         signal(number, SIG_IGN)
@@ -51,8 +51,8 @@ func onEnd(_ queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> 
     }
 }
 
-// These are global, so they live as long as the process: local ones could be released before `dispatchMain()`, for it never
-// returns.
+// These are global, so they exist as long as the process. Local ones could be released before `dispatchMain()`, because it
+// never returns.
 let manager: NetworkReachabilityManager
 do {
     manager = try makeManager()

@@ -2,11 +2,11 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 
-// Prints each outage that `reachability serve` tells of, as it begins and ends, over lost connections and restarts of the service.
+// Prints each outage reported by `reachability serve` when it begins and ends, across lost connections and restarts of the service.
 //
 //     swift run --package-path examples OutageFollower [http://127.0.0.1:9672]
 
-/// What is read of an event; there is more in it.
+/// The used keys of an event.
 struct Event: Decodable {
     struct Outage: Decodable {
         let attribution: String
@@ -25,7 +25,7 @@ struct EventReader {
     private(set) var lastID: String?
     private var data: [Substring] = []
 
-    /// - Returns: The data of an event, where this line ends one.
+    /// - Returns: The data of an event if this line ends one, otherwise nil.
     mutating func take(_ line: Substring) -> String? {
         if line.isEmpty {
             defer { data = [] }
@@ -37,19 +37,19 @@ struct EventReader {
     }
 }
 
-/// A line, at once, wherever it goes.
-func say(_ line: String) {
+/// Writes a line without buffering.
+func printLine(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
 
-func tell(_ text: String) {
+func report(_ text: String) {
     guard let event = try? JSONDecoder().decode(Event.self, from: Data(text.utf8)), let target = event.target,
         let outage = event.outage
     else { return }
     let fault = [outage.attribution, outage.cause].compactMap(\.self).joined(separator: ".")
     switch event.event {
-    case "outageBegan": say("\(event.time) \(target) is not up: \(fault)")
-    case "outageEnded": say("\(event.time) \(target): \(fault), over after \(outage.durationMilliseconds) ms")
+    case "outageBegan": printLine("\(event.time) \(target) is not up: \(fault)")
+    case "outageEnded": printLine("\(event.time) \(target): \(fault), over after \(outage.durationMilliseconds) ms")
     default: break
     }
 }
@@ -59,15 +59,15 @@ var reader = EventReader()
 while true {
     do {
         var request = HTTPClientRequest(url: "\(service)/v1/stream")
-        // What came since is sent first; nothing is missed, and nothing comes twice.
+        // The service first sends the events since then, each exactly once.
         if let id = reader.lastID { request.headers.add(name: "Last-Event-ID", value: id) }
         let response = try await HTTPClient.shared.execute(request, deadline: .distantFuture)
-        if response.status != .ok { say("the service answers \(response.status.code)") }
+        if response.status != .ok { printLine("the service answers \(response.status.code)") }
         var rest = ""
         for try await bytes in response.body {
             rest += String(buffer: bytes)
             while let end = rest.firstIndex(of: "\n") {
-                if let data = reader.take(rest[..<end]) { tell(data) }
+                if let data = reader.take(rest[..<end]) { report(data) }
                 rest = String(rest[rest.index(after: end)...])
             }
         }

@@ -4,16 +4,16 @@ import ReachabilityRequests
 import ServerTrust
 import ServerTrustAsyncHTTPClient
 
-/// Fetches a URL, if one of the given keys is on the server's chain:
+/// Fetches a URL if the server's chain contains one of the given keys:
 /// PinnedClient https://example.org/ sha256/BASE64 sha256/BASE64
 @main enum PinnedClient {
     static func main() async throws {
         guard CommandLine.arguments.count > 2 else {
             fatalError("usage: PinnedClient URL PIN BACKUP-PIN ...")
         }
-        // Without a second pin, for the day the first key changes, this throws.
+        // Throws without a second pin, which is needed when the first key changes.
         let pins = try PinSet(Array(CommandLine.arguments.dropFirst(2)))
-        // Whoever the URL leads to, redirects too; a program that knows its servers names them.
+        // Applies to every host, including redirects. A program that knows its servers lists them.
         let manager = ServerTrustManager(evaluators: [:]) { _ in PinSetTrustEvaluator(pins: pins) }
         var enforcement = ServerTrustEnforcement()
         enforcement.allowsPlainHTTP = false

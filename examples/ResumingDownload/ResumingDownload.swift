@@ -1,14 +1,14 @@
 import ReachabilityRequests
 import ReachabilityRetry
 
-/// Fetches a file, however often the network goes away meanwhile; started again, it goes on where it was:
+/// Downloads a file across interruptions of the network. If it is started again, it resumes:
 /// ResumingDownload https://example.org/image.iso image.iso
 @main enum ResumingDownload {
     static func main() async throws {
         guard CommandLine.arguments.count == 3 else {
             fatalError("usage: ResumingDownload URL FILE")
         }
-        // So long it waits for the network at a time. How long the file takes does not matter.
+        // The deadline limits each wait for the network, not the duration of the download.
         let policy = try RetryPolicy(deadline: .seconds(86_400), attemptsUnresolved: 20, attemptsRefused: 20)
         let session = Session(retry: policy)
         let download = session.download(CommandLine.arguments[1], to: CommandLine.arguments[2])
@@ -20,7 +20,7 @@ import ReachabilityRetry
             }
         }
         let response = await download.response()
-        print(response.error.map(String.init) ?? "\(download.destination) is there")
-        print("\(response.metrics.receivedBytes) bytes came, attempts: \(response.metrics.attempts.count)")
+        print(response.error.map(String.init) ?? "\(download.destination) is complete")
+        print("\(response.metrics.receivedBytes) bytes received, attempts: \(response.metrics.attempts.count)")
     }
 }

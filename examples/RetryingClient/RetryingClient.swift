@@ -1,7 +1,7 @@
 import ReachabilityRequests
 import ReachabilityRetry
 
-/// Fetches a URL, and waits for the network where there is none: RetryingClient https://example.org/
+/// Fetches a URL, and waits while there is no network: RetryingClient https://example.org/
 @main enum RetryingClient {
     static func main() async throws {
         guard CommandLine.arguments.count == 2 else {

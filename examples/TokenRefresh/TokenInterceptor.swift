@@ -1,32 +1,32 @@
 import ReachabilityRetry
 
-/// Puts a bearer token (RFC 6750) into each request, `Session(interceptor: TokenInterceptor(token: "…") { … })` for example. When the
-/// server answers 401 it fetches another, once for all requests that were sent with the old one, and they are sent again.
+/// Adds a bearer token (RFC 6750) to each request, for example `Session(interceptor: TokenInterceptor(token: "…") { … })`. After a 401
+/// it fetches a new token, once for all requests with the old one, and the requests are repeated.
 public actor TokenInterceptor: RequestInterceptor {
     private var token: String
     private let refresh: @Sendable (String) async throws -> String
     private var refreshing: Task<Void, any Error>?
 
     /// - Parameters:
-    ///   - token: The token to begin with.
-    ///   - refresh: Fetches a new one, given the one that was refused.
+    ///   - token: The first token.
+    ///   - refresh: Fetches a new token. Its argument is the rejected token.
     public init(token: String, refresh: @escaping @Sendable (String) async throws -> String) {
         self.token = token
         self.refresh = refresh
     }
 
-    /// The request with the token there is.
+    /// Adds the current token.
     public func adapt(_ request: PlainRequest) async throws -> PlainRequest {
         var request = request
         request["Authorization"] = "Bearer \(token)"
         return request
     }
 
-    /// A retry with another token after a 401; the refresh's error where there is none to be had.
+    /// Retries with a new token after a 401. If the refresh fails, the request fails with its error.
     public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
-        // A second 401, with a token that has just been fetched, is an answer.
+        // A second 401 with the new token is an answer.
         guard request.status == 401, request.retryCount == 0 else { return .doNotRetry }
-        // Somebody has fetched one since this request was sent.
+        // Another request has fetched a new token meanwhile.
         guard request.request["Authorization"] == "Bearer \(token)" else { return .retry }
         let task =
             refreshing

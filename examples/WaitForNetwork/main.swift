@@ -1,13 +1,13 @@
-// Waits until the network can be reached, then becomes the command.
+// Waits until the network is reachable, then executes the command.
 //
 // usage: WaitForNetwork SECONDS COMMAND [ARGUMENT...]
 //
-// With 0 seconds it waits without limit. When the time is up it ends with status 75 (EX_TEMPFAIL) and runs nothing.
+// With 0 seconds it waits without a limit. After a timeout it exits with status 75 (EX_TEMPFAIL).
 
 import Glibc
 import NetworkReachability
 
-/// Whether the network is there, or comes within `limit`; without a limit this returns only when it has come.
+/// Returns whether the network is reachable or becomes reachable within `limit`. Without a limit it waits until it is.
 func waitForNetwork(atMost limit: Duration?) async -> Bool {
     await withTaskGroup { group in
         group.addTask {
@@ -26,7 +26,7 @@ func waitForNetwork(atMost limit: Duration?) async -> Bool {
     }
 }
 
-/// Becomes `command`; returns only if that fails.
+/// Replaces the process by `command`. Returns only after a failure.
 func become(_ command: [String]) {
     var arguments = command.map { strdup($0) } + [nil]
     execvp(command[0], &arguments)

@@ -2,7 +2,7 @@ import ReachabilityRetry
 import Testing
 import TokenRefresh
 
-/// A server that accepts one token, and counts.
+/// A server that accepts one token and counts requests.
 private actor Server {
     private(set) var accepted = "new"
     private(set) var refreshes = 0
@@ -19,7 +19,7 @@ private actor Server {
 
     func refresh(_ old: String) async -> String {
         refreshes += 1
-        // Long enough that all others have been refused, too.
+        // Returns after all other requests have been rejected too.
         while refusals < 100 { await Task.yield() }
         return accepted
     }
@@ -29,7 +29,7 @@ private actor Server {
 
 struct RefreshFailed: Error {}
 
-/// Sends a request with the interceptor as its adapter and its retrier, and throws the last error.
+/// Sends a request with the interceptor as adapter and retrier. Throws the last error.
 private func send(_ request: PlainRequest, _ interceptor: TokenInterceptor, to server: Server) async throws {
     let options = RequestRetryOptions(adapter: interceptor, retrier: interceptor)
     do throws(RetryError) {
@@ -57,7 +57,7 @@ private func send(_ request: PlainRequest, _ interceptor: TokenInterceptor, to s
         #expect(await server.successes == 100)
     }
 
-    @Test func `a refresh that fails fails all that wait for it`() async throws {
+    @Test func `a failed refresh fails all waiting requests`() async throws {
         let server = Server()
         let interceptor = TokenInterceptor(token: "old") { _ in
             while await server.refusals < 10 { await Task.yield() }
