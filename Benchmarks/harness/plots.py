@@ -64,13 +64,13 @@ def _number(value: float) -> str:
 
 def _measure(context: Context) -> Iterator[tuple[str, str, str, str, _Series]]:
     series = _by_routes(context)
-    yield ("latency-by-routes", "From a change of the default route to its line", "routes", "median, µs", series)
+    yield ("latency-by-routes", "Time from a change of the default route to its line", "routes", "median, µs", series)
     latency, look, memory = _by_targets(context)
-    yield ("latency-by-targets", "From a change of one target's route to its line", "targets", "µs", latency)
-    yield ("look-by-targets", "CPU of a look at all targets, after a change of a link", "targets", "ms", look)
+    yield ("latency-by-targets", "Time from a change of one target's route to its line", "targets", "µs", latency)
+    yield ("look-by-targets", "CPU of an evaluation of all targets, after a change of a link", "targets", "ms", look)
     yield ("memory-by-targets", "Resident memory", "targets", "MB", memory)
     latency, cpu = _by_rate(context)
-    title = "From a change of one target's route to its line, while other routes change"
+    title = "Time from a change of one target's route to its line, while other routes change"
     yield ("latency-by-rate", title, "messages per second", "µs", latency)
     yield ("cpu-by-rate", "CPU while other routes change", "messages per second", "ms per second", cpu)
 
