@@ -171,8 +171,12 @@ let package = Package(
             metrics + lifecycle + tracing
         ),
 
-        .module("Sources/Monitoring/ReachabilityChecks", ["ReachabilityRetry"] + trust + core, nio),
         .module("Sources/Monitoring/ReachabilityLedger", []),
+        .module(
+            "Sources/Monitoring/ReachabilityChecks",
+            ["ReachabilityRetry", "ReachabilityLedger"] + trust + core,
+            nio
+        ),
         .module(
             "Sources/Monitoring/ReachabilityService",
             ["ReachabilityLedger", "ReachabilityChecks", "ReachabilityRetry", "NetworkDiagnostics"] + trust + core,
@@ -180,7 +184,7 @@ let package = Package(
         ),
         .module(
             "Sources/Monitoring/ReachabilityServer",
-            service + ["ReachabilityChecks", "NetworkDiagnostics", "Compression"] + trust + core,
+            service + ["NetworkDiagnostics", "Compression"] + trust + core,
             logging + certificates + nio,
             resources: [.embedInCode("API/openapi.json")]
         ),
@@ -197,7 +201,7 @@ let package = Package(
             [.target(name: "CMosquitto", condition: .when(traits: ["Fleet"]))],
             settings: strict
         ),
-        .module("Sources/Fleet/ReachabilityFleet", ["ReachabilityLedger", "ReachabilityChecks", "LinuxSupport"]),
+        .module("Sources/Fleet/ReachabilityFleet", ["ReachabilityLedger", "LinuxSupport"]),
         .module(
             "Sources/Fleet/ReachabilityFleetAgent",
             fleet + ["ReachabilityLedger", "ServerTrust"] + core,

@@ -120,21 +120,21 @@ import Testing
                 reports.withLock { $0[number] = report }
             }
             for number in [0, 1] { #expect(reports.withLock { $0[number]?.verdict.reason } == expected) }
-            let bench = CheckBench(options)
-            let first = try #require(try await bench.check(target, .fresh))
+            let engine = CheckEngine(options)
+            let first = try #require(try await engine.check(target, .fresh))
             #expect(first.verdict.reason == .targetAnswers && !first.probes.contains { $0.kind == .mtu })
             var later: CheckReport?
             let isTested = try await eventually {
-                later = try await bench.check(target, .lasting)
+                later = try await engine.check(target, .lasting)
                 return later?.probes.contains { $0.kind == .mtu } == true
             }
             #expect(isTested && later?.verdict.reason == expected, "\(String(describing: later?.verdict))")
             // What was found remains valid, and no packet is sent for it.
-            let last = try #require(try await bench.check(target, .lasting))
+            let last = try #require(try await engine.check(target, .lasting))
             #expect(last.verdict.reason == expected)
             #expect(last.probes.filter { $0.kind == .mtu }.allSatisfy { $0.cost == ProbeCost() })
-            bench.forget()
-            #expect(try await bench.check(target, .fresh)?.verdict.reason == .targetAnswers)
+            engine.forget()
+            #expect(try await engine.check(target, .fresh)?.verdict.reason == .targetAnswers)
         }
     }
 

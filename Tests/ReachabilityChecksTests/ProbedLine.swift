@@ -99,7 +99,7 @@ final class ProbedLine: Sendable {
         let site = try CheckSite(options, gate: gate, engine: engine)
         let nonce = Nonce { 7 }
         let begun = ContinuousClock.now
-        let outcome = await LineRound(site: site, names: NameBook(site: site, nonce: nonce), nonce: nonce).run()
+        let outcome = await LineRound(site: site, nonce: nonce).run()
         var evidence = CheckEvidence(site)
         evidence.results = outcome.results
         return (evidence, .now - begun)

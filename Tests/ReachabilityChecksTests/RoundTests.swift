@@ -142,8 +142,7 @@ import Testing
                 for _ in 0..<3 {
                     group.addTask {
                         let nonce = Nonce { 7 }
-                        let names = NameBook(site: site, nonce: nonce)
-                        return await LineRound(site: site, names: names, nonce: nonce).run().results
+                        return await LineRound(site: site, nonce: nonce).run().results
                     }
                 }
                 return await group.reduce(into: []) { $0 += $1 }

@@ -313,13 +313,14 @@ struct WebCase: Sendable, CustomTestStringConvertible {
         _ = try await world.fetch(server, WebCase.anchor, path: "/a?b=c")
         _ = try await world.fetch(server, .target, host: "[::1]", at: "::1")
         _ = try await world.fetch(server, .portalAPI)
-        let common = "Connection: close\r\nUser-Agent: reachability-check\r\nAccept:"
+        let common = "User-Agent: reachability-check\r\nAccept:"
+        let close = "Connection: close\r\n\r\n"
         #expect(
             server.requests == [
                 "GET /a?b=c HTTP/1.1\r\nHost: web.example:\(server.port)\r\n\(common) */*\r\n"
-                    + "Reachability-Challenge: \(WebWorld.nonce)\r\n\r\n",
-                "GET / HTTP/1.1\r\nHost: [::1]:\(server.port)\r\n\(common) */*\r\n\r\n",
-                "GET / HTTP/1.1\r\nHost: web.example:\(server.port)\r\n\(common) application/captive+json\r\n\r\n",
+                    + "Reachability-Challenge: \(WebWorld.nonce)\r\n\(close)",
+                "GET / HTTP/1.1\r\nHost: [::1]:\(server.port)\r\n\(common) */*\r\n\(close)",
+                "GET / HTTP/1.1\r\nHost: web.example:\(server.port)\r\n\(common) application/captive+json\r\n\(close)",
             ]
         )
         await server.close()

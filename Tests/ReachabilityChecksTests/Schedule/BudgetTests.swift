@@ -99,8 +99,7 @@ import Testing
         #expect(!budget.allows(.anchors, true, at: .seconds(11)) && budget.allows(.event, true, at: .seconds(11)))
         #expect(budget.renewal(of: .idle, true, at: .seconds(11)) == .seconds(86_410))
         #expect(budget.allows(.idle, true, at: .seconds(86_410)))
-        #expect(budget.figures(at: .seconds(11)).today == ["idleMetered": ProbeCost(packets: 1, bytes: 20_000)])
-        #expect(budget.figures(at: .seconds(86_410)).today["idleMetered"] == ProbeCost())
-        #expect(budget.figures(at: .seconds(86_410)).total.bytes == 20_000)
+        #expect(budget.spent(on: .idle, true, at: .seconds(11)) == ProbeCost(packets: 1, bytes: 20_000))
+        #expect(budget.spent(on: .idle, true, at: .seconds(86_410)) == ProbeCost())
     }
 }

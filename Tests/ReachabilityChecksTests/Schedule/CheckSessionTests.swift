@@ -43,7 +43,7 @@ import Testing
             return CheckSession(
                 CheckSchedule(options, chance: SeededGenerator(seed: 5)),
                 clock: world,
-                errands: CheckSession.Errands(
+                work: CheckSession.Work(
                     events: { stream },
                     runRound: { [self] _ in await round() },
                     observe: { [self] in
@@ -80,24 +80,24 @@ import Testing
         }
     }
 
-    /// Runs a session for a while, and what else is to run beside it; at its end nothing is left but what the counts say.
+    /// Runs a session for a while.
     private static func run(
         _ session: CheckSession,
         _ line: PlayedLine,
         _ world: VirtualWorld,
         for duration: Duration,
-        beside: @escaping @Sendable () async -> Void = {}
+        answer: @escaping @Sendable (CheckVerdict) -> Void = { _ in }
     ) -> [(time: Duration, verdict: CheckVerdict)] {
         world.run {
             let notified = Locked<[(time: Duration, verdict: CheckVerdict)]>([])
             await withTaskGroup(of: Void.self) { group in
-                let verdicts = session.verdicts
-                group.addTask { await session.run() }
                 group.addTask {
-                    for await verdict in verdicts { notified.withLock { $0.append((world.time, verdict)) } }
+                    await session.run(
+                        notify: { verdict in notified.withLock { $0.append((world.time, verdict)) } },
+                        answer: answer
+                    )
                 }
                 group.addTask { await line.play() }
-                group.addTask { await beside() }
                 try? await world.sleep(until: VirtualWorld.Instant(offset: duration), tolerance: nil)
                 group.cancelAll()
             }
@@ -114,8 +114,6 @@ import Testing
         #expect(notified[0].time < .seconds(1))
         #expect(notified[1].time > .seconds(1000) && notified[1].time < .seconds(1070))
         #expect(notified[2].time > .seconds(5000) && notified[2].time < .seconds(5080))
-        #expect(session.figures.spent.total.packets == 16 * line.counts.withLock { $0.rounds })
-        #expect(session.figures.state == .works)
     }
 
     @Test func `an idle day is one observation in 30 seconds`() {
@@ -127,54 +125,18 @@ import Testing
         #expect(counts.rounds == 1 && counts.observations <= 2880 && counts.observations > 2870)
     }
 
-    @Test func `who asks and who waits are answered, and nobody is left`() {
+    @Test func `a caller that waits is answered by the first success`() {
         let world = VirtualWorld()
-        let line = PlayedLine(world, faults: [(.seconds(1), .refused), (.seconds(100), .fine)])
-        let session = line.session()
-        let answers = Locked<[String: CheckPlace]>([:])
-        let times = Locked<[String: Duration]>([:])
-        @Sendable func note(_ name: String, _ verdict: CheckVerdict?) {
-            answers.withLock { $0[name] = verdict?.place ?? .inconclusive }
-            times.withLock { $0[name] = world.time }
+        let line = PlayedLine(world, faults: [(.zero, .refused), (.seconds(100), .fine)])
+        let times = Locked<[Duration]>([])
+        let session = line.session(.init(isAwaited: true))
+        let notified = Self.run(session, line, world, for: .seconds(1000)) { verdict in
+            #expect(verdict == .fine)
+            times.withLock { $0.append(world.time) }
         }
-        _ = Self.run(session, line, world, for: .seconds(1000)) {
-            try? await world.sleep(until: VirtualWorld.Instant(offset: .seconds(20)), tolerance: nil)
-            await withTaskGroup(of: Void.self) { group in
-                for name in ["one", "other"] { group.addTask { note(name, await session.answer()) } }
-                group.addTask { note("waits", await session.firstSuccess()) }
-                group.addTask {
-                    await withTaskGroup(of: Void.self) { group in
-                        group.addTask { note("cancelled", await session.firstSuccess()) }
-                        try? await world.sleep(until: VirtualWorld.Instant(offset: .seconds(30)), tolerance: nil)
-                        group.cancelAll()
-                    }
-                }
-            }
-            try? await world.sleep(until: VirtualWorld.Instant(offset: .seconds(990)), tolerance: nil)
-            note("late", await session.answer())
-        }
-        #expect(
-            answers.withLock { $0 }
-                == ["one": .upstream, "other": .upstream, "waits": .works, "cancelled": .inconclusive, "late": .works]
-        )
-        #expect(times.withLock { $0["one"] == $0["other"] && $0["cancelled"] == .seconds(30) })
-        #expect(times.withLock { $0["waits"].map { $0 > .seconds(100) && $0 < .seconds(180) } } == true)
-    }
-
-    @Test func `who asks when it is over gets nothing`() {
-        let world = VirtualWorld()
-        let line = PlayedLine(world)
-        let session = line.session()
-        _ = Self.run(session, line, world, for: .seconds(1))
-        let (answer, success, verdicts) = world.run {
-            (
-                await session.answer(), await session.firstSuccess(),
-                await session.verdicts.reduce(0) { count, _ in count + 1 }
-            )
-        }
-        #expect(answer == nil && success == nil && verdicts == 0)
-        // Once is all.
-        world.run { await session.run() }
+        #expect(notified.map(\.verdict) == [.refused, .fine])
+        let first = times.withLock { $0.first }
+        #expect(first.map { $0 > .seconds(100) && $0 < .seconds(180) && $0 < notified[1].time } == true)
     }
 
     @Test func `a round about another path is cancelled, and another runs`() {
@@ -221,7 +183,7 @@ import Testing
                 live.withLock { $0 += 1 }
                 return CheckSession(
                     CheckSchedule(),
-                    errands: .init(
+                    work: .init(
                         events: { [self] in
                             let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEvent.self)
                             continuation.onTermination = { [self] _ in live.withLock { $0 -= 1 } }

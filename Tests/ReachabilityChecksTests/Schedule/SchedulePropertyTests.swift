@@ -10,27 +10,23 @@ import Testing
         line.verdict = pick([.fine, .fine, .silent, .refused, .captive, .slow, .half])
         line.finding = pick([.silent, .fresh(age: .seconds(pick([0, 10, 100]))), .trouble(.stalled)])
         line.length = .milliseconds(pick([0, 1, 300, 3400]))
-        let caller = UInt64(pick([1, 2, 3, 4, 5]))
-        switch pick(Array(0..<12)) {
+        switch pick(Array(0..<8)) {
         case 0: line.path(isMetered: pick([false, true]))
         case 1: line.path(obstacle: .unplugged)
         case 2: line.send(.portalChanged)
         case 3: line.send(.resolverChanged)
         case 4: line.send(.resumed)
-        case 5, 6: line.send(.asked(caller))
-        case 7: line.send(.waiting(caller))
-        case 8: line.send(.left(caller))
-        case 9: line.send(.timer)
+        case 5: line.send(.timer)
         default: break
         }
         line.advance(by: .milliseconds(pick([0, 1, 100, 250, 1000, 5000, 60_000, 1_000_000])))
     }
 
-    @Test(arguments: [false, true])
-    func `no verdict is told twice, and who asks is answered`(asksOthers: Bool) {
+    @Test(arguments: [false, true], [false, true])
+    func `no verdict is told twice, and a caller that waits is answered`(asksOthers: Bool, isAwaited: Bool) {
         var chance = SeededGenerator(seed: 17)
         for seed in 0..<300 {
-            var line = SimulatedLine(.init(asksOthers: asksOthers), seed: UInt64(seed))
+            var line = SimulatedLine(.init(asksOthers: asksOthers, isAwaited: isAwaited), seed: UInt64(seed))
             line.path()
             for _ in 0..<100 { Self.change(&line, &chance) }
             for (one, other) in zip(line.notified, line.notified.dropFirst()) where one.isSame(as: other) {
@@ -40,10 +36,8 @@ import Testing
             (line.verdict, line.finding, line.length) = (.fine, .silent, .milliseconds(100))
             line.path()
             line.forgetLog()
-            line.send(.asked(77))
-            line.send(.waiting(78))
             line.advance(by: .seconds(5))
-            #expect(line.answers[77] == .fine && line.answers[78] == .fine, "seed \(seed)")
+            #expect(line.answers.first == (isAwaited ? .fine : nil), "seed \(seed)")
             #expect(line.schedule.notified == .fine && line.schedule.state == .works, "seed \(seed)")
             guard line.gaps.allSatisfy({ $0 >= .seconds(1) }) else {
                 Issue.record("rounds too close: \(line.gaps), seed \(seed)")
@@ -58,12 +52,9 @@ import Testing
         line.send(.observed(.trouble(.stalled)))
         line.send(.roundEnded(.refused, ProbeCost()))
         line.send(.resumed)
-        line.send(.left(3))
-        #expect(line.log.isEmpty)
-        line.send(.asked(1))
         #expect(line.log.isEmpty)
         line.path()
         line.advance(by: .seconds(1))
-        #expect(line.answers[1] == .fine)
+        #expect(line.notified == [.fine])
     }
 }

@@ -72,16 +72,15 @@ import Testing
         var line = working()
         line.advance(by: .seconds(10))
         line.length = .seconds(3)
-        line.send(.asked(1))
-        line.verdict = .silent
+        line.send(.resumed)
         line.advance(by: .seconds(1))
+        line.verdict = .silent
         line.path()
         #expect(line.log.contains { $0.action == .cancelRound })
-        #expect(line.answers.isEmpty)
         line.advance(by: .seconds(1))
-        #expect(line.rounds.count == 2 && line.answers.isEmpty)
-        line.advance(by: .seconds(3))
-        #expect(line.answers[1] == .silent)
+        #expect(line.rounds.count == 2 && line.notified.isEmpty)
+        line.advance(by: .seconds(10))
+        #expect(line.notified == [.silent])
     }
 
     @Test func `a storm of changes makes one round`() {
@@ -98,61 +97,31 @@ import Testing
 
     @Test func `what the kernel refuses is told at once, without a packet`() {
         var line = working()
-        line.send(.waiting(2))
         line.advance(by: .seconds(1))
         line.forgetLog()
         line.path(obstacle: .unplugged)
         #expect(line.notified == [.unplugged] && line.schedule.state == .broken(.link))
-        line.send(.asked(1))
         line.send(.resolverChanged)
         line.advance(by: .seconds(86_400))
-        #expect(line.answers[1] == .unplugged && line.rounds.isEmpty && line.observations.isEmpty)
+        #expect(line.rounds.isEmpty && line.observations.isEmpty)
         line.path()
         line.advance(by: .seconds(1))
         #expect(line.rounds.count == 1)
     }
 
-    // MARK: Who asks
-
-    @Test func `who asks gets an answer, and others the same`() {
-        var line = working()
-        line.advance(by: .seconds(10))
-        line.length = .seconds(3)
-        line.send(.asked(1))
-        line.advance(by: .seconds(1))
-        line.send(.asked(2))
-        line.advance(by: .seconds(3))
-        line.send(.asked(3))
-        #expect(line.answers == [1: .fine, 2: .fine, 3: .fine])
-        #expect(line.rounds.count == 1)
-        line.advance(by: .seconds(5))
-        line.send(.asked(4))
-        line.advance(by: .seconds(3))
-        #expect(line.rounds.count == 2 && line.answers[4] == .fine)
-    }
+    // MARK: Success
 
     @Test func `who waits is answered by the first success, and who listens by the second`() {
-        var line = broken()
-        line.send(.waiting(1))
-        line.send(.asked(2))
-        #expect(line.answers == [2: .refused])
+        var line = broken(.init(isAwaited: true))
+        #expect(line.notified == [.refused] && line.answers.isEmpty)
         line.verdict = .fine
         line.advance(to: .milliseconds(3100))
-        #expect(line.answers[1] == .fine)
-        let first = line.log.first { $0.action == .answer(1, .fine) }?.time
+        #expect(line.answers.first == .fine)
+        let first = line.log.first { $0.action == .answer(.fine) }?.time
         line.advance(by: .seconds(10))
         let second = line.log.first { $0.action == .notify(.fine) }?.time
         #expect(line.notified == [.refused, .fine])
         if let first, let second { #expect(second - first >= .seconds(2) && second - first < .seconds(3)) }
-    }
-
-    @Test func `who has left gets no answer`() {
-        var line = broken()
-        line.send(.waiting(1))
-        line.send(.left(1))
-        line.verdict = .fine
-        line.advance(by: .seconds(60))
-        #expect(line.answers.isEmpty)
     }
 
     @Test func `one success is no recovery`() {
@@ -266,13 +235,12 @@ import Testing
     }
 
     @Test func `one slow answer is not told, and two are`() {
-        var line = working()
+        var line = working(.init(isAwaited: true))
         line.advance(by: .seconds(10))
         line.verdict = .slow
-        line.send(.asked(1))
-        line.send(.waiting(2))
-        line.advance(by: .milliseconds(200))
-        #expect(line.answers == [1: .slow, 2: .slow] && line.notified.isEmpty)
+        line.send(.resumed)
+        line.advance(by: .milliseconds(400))
+        #expect(line.answers == [.slow] && line.notified.isEmpty)
         line.advance(by: .seconds(2))
         #expect(line.notified == [.slow] && line.schedule.state == .works)
         line.verdict = .fine
@@ -347,14 +315,15 @@ import Testing
         #expect(line.schedule.state == .portal)
         #expect(line.gaps.first.map { $0 > .seconds(44) && $0 < .seconds(76) } == true)
         #expect(line.gaps.last.map { $0 > .seconds(440) && $0 < .seconds(760) } == true)
-        line.forgetLog()
-        line.send(.waiting(1))
+        line = SimulatedLine(.init(isAwaited: true))
+        line.verdict = .captive
+        line.path()
         line.advance(by: .seconds(200))
         #expect(line.rounds.count >= 9)
         #expect(line.gaps.dropFirst().allSatisfy { $0 == .milliseconds(20_100) }, "\(line.gaps)")
         line.verdict = .fine
         line.advance(by: .seconds(30))
-        #expect(line.answers[1] == .fine && line.notified == [.fine])
+        #expect(line.answers.first == .fine && line.notified == [.captive, .fine])
     }
 
     @Test func `a portal that tells when it ends is asked then`() {

@@ -27,28 +27,28 @@ import Testing
         #expect(line.rounds.isEmpty && line.notified.isEmpty)
         #expect(line.observations.count <= 2880 && line.observations.count > 2870)
         #expect(line.log.allSatisfy { if case .arm = $0.action { true } else { $0.action == .observe } })
-        #expect(line.spent("idle").packets == 0)
+        #expect(line.spent(on: .idle).packets == 0)
     }
 
     @Test func `while nobody talks`() {
         let line = day(isMetered: false)
         #expect(line.notified.isEmpty)
         #expect(line.rounds.count > 1400 && line.rounds.allSatisfy { $0.kind == .cheap })
-        #expect(line.spent("idle").bytes <= 250_000)
+        #expect(line.spent(on: .idle).bytes <= 250_000)
         let metered = day(isMetered: true, asksOthers: true)
-        #expect(metered.rounds.count > 140 && metered.spent("idleMetered").bytes <= 25_000)
+        #expect(metered.rounds.count > 140 && metered.spent(on: .idle, isMetered: true).bytes <= 25_000)
     }
 
     @Test func `while nobody talks, with anchors`() {
         let line = day(isMetered: false, asksOthers: true)
         #expect(line.rounds.filter { $0.kind != .cheap }.count >= 94)
-        #expect(line.spent("idle").bytes <= 250_000 && line.spent("anchors").bytes <= 1_600_000)
+        #expect(line.spent(on: .idle).bytes <= 250_000 && line.spent(on: .anchors).bytes <= 1_600_000)
     }
 
     @Test(arguments: [false, true], [CheckVerdict.refused, .silent, .captive])
     func `while it is broken`(isMetered: Bool, verdict: CheckVerdict) {
         let line = day(verdict, isMetered: isMetered, asksOthers: true)
-        let bytes = line.spent(isMetered ? "troubleMetered" : "trouble").bytes
+        let bytes = line.spent(on: .trouble, isMetered: isMetered).bytes
         #expect(bytes <= (isMetered ? 500_000 : 6_000_000), "\(bytes)")
         #expect(line.rounds.count > 90)
     }
@@ -61,17 +61,15 @@ import Testing
         line.advance(by: .milliseconds(200))
         line.forgetLog()
         line.advance(to: .seconds(80_000))
-        #expect(line.rounds.count == 10 && line.spent("troubleMetered").bytes == 500_000)
+        #expect(line.rounds.count == 10 && line.spent(on: .trouble, isMetered: true).bytes == 500_000)
         // But for what happens.
         line.send(.resolverChanged)
         line.advance(by: .seconds(1))
         #expect(line.rounds.count == 11)
         line.verdict = .fine
-        line.send(.waiting(1))
-        line.advance(by: .seconds(7))
-        line.send(.asked(2))
-        line.advance(by: .seconds(3))
-        #expect(line.notified == [.fine] && line.answers[1] == .fine)
+        line.send(.resumed)
+        line.advance(by: .seconds(10))
+        #expect(line.notified == [.fine])
     }
 
     @Test func `the next day begins with a new budget`() {

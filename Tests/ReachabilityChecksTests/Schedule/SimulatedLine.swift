@@ -102,14 +102,16 @@ struct SimulatedLine {
         log.compactMap { if case .run(let kind) = $0.action { ($0.time, kind) } else { nil } }
     }
     var observations: [Duration] { log.filter { $0.action == .observe }.map(\.time) }
-    var answers: [UInt64: CheckVerdict] {
-        log.reduce(into: [:]) { if case .answer(let caller, let verdict) = $1.action { $0[caller] = verdict } }
+    var answers: [CheckVerdict] {
+        log.compactMap { if case .answer(let verdict) = $0.action { verdict } else { nil } }
     }
 
     /// From one round to the next.
     var gaps: [Duration] { zip(rounds, rounds.dropFirst()).map { $1.time - $0.time } }
 
-    func spent(_ name: String) -> ProbeCost { schedule.budget.figures(at: now).today[name] ?? ProbeCost() }
+    func spent(on purpose: CheckBudget.Purpose, isMetered: Bool = false) -> ProbeCost {
+        schedule.budget.spent(on: purpose, isMetered, at: now)
+    }
 }
 
 extension CheckVerdict {

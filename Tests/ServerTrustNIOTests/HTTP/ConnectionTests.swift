@@ -23,7 +23,11 @@ import Testing
     }
 
     @Test func aNameThatNobodyHas() async throws {
-        let connector = SocketConnector(group: .singleton, resolver: EmptyResolver())
+        let connector = {
+            var connector = SocketConnector(group: .singleton)
+            connector.resolver = EmptyResolver()
+            return connector
+        }()
         let tls = try HTTPWorld.client().tls
         let client = TrustedHTTPClient(tls: tls, settings: TrustedHTTPSettings(), connector: connector)
         let failure = try await HTTPWorld.failure(of: "http://no-such-host.example./", client)
@@ -64,7 +68,10 @@ import Testing
     @Test func inAGroupOfItsOwn() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         try await withServer(.ok()) { server in
-            let client = TrustedHTTPClient(tls: try HTTPWorld.client().tls, group: group)
+            let client = TrustedHTTPClient(
+                tls: try HTTPWorld.client().tls,
+                connector: SocketConnector(group: group)
+            )
             let response = try await client.execute(TrustedHTTPRequest(server.url()))
             #expect(response.text == "hello")
             await server.waitUntilClosed(1)
@@ -75,7 +82,10 @@ import Testing
     @Test func aGroupThatIsShutDown() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         try await withServer(.silence) { server in
-            let client = TrustedHTTPClient(tls: try HTTPWorld.client().tls, group: group)
+            let client = TrustedHTTPClient(
+                tls: try HTTPWorld.client().tls,
+                connector: SocketConnector(group: group)
+            )
             let url = server.url()
             let task = Task { try await HTTPWorld.failure(of: url, client) }
             await server.waitForRequests(1)

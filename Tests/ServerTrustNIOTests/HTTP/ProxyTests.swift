@@ -69,8 +69,7 @@ import Testing
     func refusals(_ status: Int) async throws {
         let reply = Reply("HTTP/1.1 \(status) No\r\nContent-Length: 5\r\n\r\nsorry")
         try await withServer(reply) { proxy in
-            let settings = Self.settings(proxy).with(\.redirects, .follow(maximum: 3))
-            let failure = try await HTTPWorld.failure(of: "https://example.org/", settings: settings)
+            let failure = try await HTTPWorld.failure(of: "https://example.org/", settings: Self.settings(proxy))
             guard case .proxyRefused(status, _) = failure else {
                 Issue.record("\(failure)")
                 return

@@ -145,14 +145,14 @@ import Testing
                 let response = try await HTTPWorld.client().execute(request)
                 await server.waitUntilClosed(1)
                 return .success("\(response.status.code) \(response.text)")
-            } catch let error as TrustedHTTPError {
+            } catch let error as TrustedHTTPFailure {
                 await server.waitUntilClosed(1)
                 // In which words the parser complains is its affair.
-                if case .malformedResponse(let text) = error.reason {
+                if case .malformedResponse(let text) = error {
                     #expect(!text.isEmpty)
                     return .failure(.malformedResponse(""))
                 }
-                return .failure(error.reason)
+                return .failure(error)
             }
         }
     }
@@ -185,7 +185,7 @@ import Testing
         let reply = Reply("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 202 Accepted\r\n\(rest)")
         try await withServer(reply) { server in
             var settings = TrustedHTTPSettings()
-            settings.endsWithHead = true
+            settings.sufficientBodyBytes = 0
             let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()), settings: settings)
             #expect(response.status == .accepted)
             #expect(response.body.isEmpty)

@@ -43,10 +43,10 @@ import WebLab
 
     @Test func theRefusalItself() async throws {
         try await withServer(.ok(), tls: try HTTPWorld.serverContext([HTTPWorld.leaf])) { server in
-            let error = await #expect(throws: TrustedHTTPError.self) {
+            let error = await #expect(throws: TrustedHTTPFailure.self) {
                 try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url("/a")))
             }
-            guard case .untrusted(let refusal)? = error?.reason else {
+            guard case .untrusted(let refusal)? = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
@@ -55,7 +55,7 @@ import WebLab
                 return
             }
             #expect(refusal.host == "127.0.0.1")
-            #expect(error?.description == "GET \(server.url("/a")): \(refusal)")
+            #expect(error?.description == "\(refusal)")
             #expect(server.requests.isEmpty)
             await server.waitUntilClosed(1)
         }

@@ -24,11 +24,11 @@ import Testing
         _ url: String,
         _ connector: TestingConnector,
         _ settings: TrustedHTTPSettings = limit
-    ) throws -> Task<Result<TrustedHTTPResponse, TrustedHTTPError>, Never> {
+    ) throws -> Task<Result<TrustedHTTPResponse, TrustedHTTPFailure>, Never> {
         let client = try client(connector, settings)
         let request = try TrustedHTTPRequest(url)
         return Task {
-            do throws(TrustedHTTPError) {
+            do throws(TrustedHTTPFailure) {
                 return .success(try await client.execute(request))
             } catch {
                 return .failure(error)
@@ -47,10 +47,10 @@ import Testing
     }
 
     private static func reason(
-        _ task: Task<Result<TrustedHTTPResponse, TrustedHTTPError>, Never>
+        _ task: Task<Result<TrustedHTTPResponse, TrustedHTTPFailure>, Never>
     ) async -> TrustedHTTPFailure? {
         guard case .failure(let error) = await task.value else { return nil }
-        return error.reason
+        return error
     }
 
     @Test func connecting() async throws {
@@ -109,26 +109,6 @@ import Testing
         // The clock has stopped.
         await connector.loop.advanceTime(by: .seconds(10))
         #expect(!channel.isActive)
-    }
-
-    @Test func redirectsShareTheTime() async throws {
-        let connector = TestingConnector()
-        let settings = Self.limit.with(\.redirects, .follow(maximum: 3))
-        let task = try Self.start("http://example.org/", connector, settings)
-        let first = try await Self.channel(connector)
-        await connector.loop.advanceTime(by: .seconds(2))
-        let redirect = "HTTP/1.1 302 There\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"
-        try await first.writeInbound(ByteBuffer(string: redirect))
-        _ = try await Self.channel(connector, 1)
-        await connector.loop.advanceTime(by: .seconds(1))
-        guard case .failure(let error) = await task.value else {
-            Issue.record("answered")
-            return
-        }
-        #expect(error.reason == .timedOut(.head, limit: .seconds(3)))
-        #expect(
-            error.description.hasPrefix("GET http://example.org/b: no whole answer within 3.0 seconds")
-        )
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1)])

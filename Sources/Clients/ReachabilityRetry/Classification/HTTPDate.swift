@@ -1,7 +1,7 @@
 import LinuxSupport
 
 /// HTTP dates (RFC 9110, section 5.6.7), without Foundation.
-enum HTTPDate {
+package enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
@@ -11,7 +11,7 @@ enum HTTPDate {
     /// - Parameters:
     ///   - text: The date, its words separated by single blanks.
     ///   - now: The time a year of two digits is near to: at most 50 years after it.
-    static func secondsSince1970(_ text: String, now: Int64) -> Int64? {
+    package static func secondsSince1970(_ text: String, now: Int64) -> Int64? {
         var words = text.split(at: " ").map(String.init)
         // The name of the day says nothing that the date does not.
         guard words.count > 1 else { return nil }

@@ -1,5 +1,5 @@
 import LinuxSupport
-import ReachabilityChecks
+import ReachabilityLedger
 
 /// What a machine says on its topic `detail` to a ``DeviceCommand``.
 package struct DeviceAnswer: Hashable, Sendable {

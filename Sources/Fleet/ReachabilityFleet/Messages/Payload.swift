@@ -1,5 +1,5 @@
 import LinuxSupport
-import ReachabilityChecks
+import ReachabilityLedger
 
 /// What is wrong with a message of a stranger.
 package struct PayloadError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -3,16 +3,16 @@ public import NetworkReachability
 public import ServerTrust
 import ServerTrustNIO
 
-/// How a check is made, and whom it may contact.
+/// The options of a check, and the hosts that it may contact.
 public struct CheckOptions: Sendable {
-    /// A URL of the user's that proves the internet: it answers 204, and says `Reachability-Response: NONCE` when it is asked with
-    /// `Reachability-Challenge: NONCE`. A verified TLS handshake proves it too.
+    /// A URL of the user that proves the internet. It answers 204, and repeats the header field `Reachability-Challenge: NONCE` as
+    /// `Reachability-Response: NONCE`. A verified TLS handshake proves it too.
     public struct Anchor: Hashable, Sendable {
         let url: TrustedHTTPURL
 
         /// Reads `http://` or `https://`, a host, and the rest.
         ///
-        /// - Throws: ``CheckInputError`` where it is none.
+        /// - Throws: ``CheckInputError``.
         public init(_ url: String) throws(CheckInputError) {
             self.url = try CheckTarget.url(url)
         }
@@ -20,7 +20,7 @@ public struct CheckOptions: Sendable {
         var host: String { "\(url.host)" }
     }
 
-    /// The namespace packets are sent in, and the files of `/etc/netns` it has.
+    /// The network namespace of packets and of the files in `/etc/netns`.
     public var networkNamespace: NetworkNamespace = .current
     /// The only interface packets leave by (SO_BINDTODEVICE of `socket(7)`).
     public var interface: String?
@@ -41,21 +41,21 @@ public struct CheckOptions: Sendable {
 
     var addressFamily: AddressFamily? { family.map { $0 == .ipv4 ? .ipv4 : .ipv6 } }
 
-    /// What proves the internet. All URLs of one host are one anchor.
+    /// The servers that prove the internet. All URLs of one host are one anchor.
     public var anchors: [Anchor] = []
-    /// Names that are not asked in DNS, each with its addresses.
+    /// The addresses of names that are not looked up.
     public var resolutions: [String: [IPAddress]] = [:]
-    /// Names whose addresses are known: a DNS server that has others is wrong.
+    /// The expected addresses of names. A DNS server with others is wrong.
     public var expectedAddresses: [String: Set<IPAddress>] = [:]
-    /// The network's own server that tells of captivity (RFC 8908). Nil for the one that the network names (RFC 8910): as long as
-    /// ``NetworkCheck/verdicts`` are read, routers are listened to; a single round knows what systemd-networkd has written down.
+    /// The captive portal API (RFC 8908). Nil for the one that the network announces (RFC 8910): ``NetworkCheck/verdicts`` listens to
+    /// routers, and a single round reads the files of systemd-networkd.
     public var portalAPI: Anchor?
-    /// What was heard of that, by the index of the interface.
+    /// The announced APIs, by the index of the interface.
     var announcedPortals: [UInt32: Anchor] = [:]
-    /// What servers of `https` targets and anchors must show besides: pins, for example. Where it names no other anchors, and for the
-    /// network's own server, those of the system count. Nil for a valid certificate alone.
+    /// Additional requirements for servers of `https` targets and anchors, for example pins. Unless it names other trust anchors, and for
+    /// the captive portal API, the system's trust store counts. Nil for a valid certificate alone.
     ///
-    /// Nobody is asked about revocation: a policy that needs an answer has what the server staples, and lists.
+    /// No server is asked about revocation. A policy that requires it has stapled responses and lists.
     public var policy: TrustPolicyFile?
     /// The DNS servers; nil for those that are configured.
     public var nameServers: [IPAddress]?
@@ -63,16 +63,26 @@ public struct CheckOptions: Sendable {
     /// packets are lost takes up to 5.2 s longer.
     public var timeLimit: Duration = .milliseconds(3400)
 
-    /// Whether bytes cost money: one DNS server, each thing once, one family where one will do.
+    /// Whether bytes cost money, so that one DNS server and, where possible, one family are probed, without repetitions.
     var isThrifty = false
 
-    /// Whatever the user did not name.
+    /// The pauses of a round. Tests change them, so that the load of the machine does not change the probes.
+    struct Pauses: Hashable, Sendable {
+        /// How long targets may take before the uplink is probed too.
+        var targetsFirst = Duration.milliseconds(250)
+        /// How long a target may take before its DNS servers, and its host, are probed too.
+        var companions = Duration.milliseconds(700)
+    }
+
+    var pauses = Pauses()
+
+    /// All at their defaults.
     public init() {}
 
-    /// Whether nobody is contacted but the network itself: the gateway, the DNS servers, routers, and an address nobody has.
+    /// Whether only the network itself is contacted: the gateway, the DNS servers, routers, and an unassigned address.
     var isPrivate: Bool { anchors.isEmpty }
 
-    /// For the kernel's paths.
+    /// Returns the options for the kernel's paths.
     func pathOptions(over family: AddressFamily?) -> NetworkReachabilityOptions {
         var options = NetworkReachabilityOptions()
         options.networkNamespace = networkNamespace
@@ -83,9 +93,9 @@ public struct CheckOptions: Sendable {
         return options
     }
 
-    /// The same where bytes cost money: one anchor, without TLS; the network's own server is asked over TLS, and so is not.
+    /// Returns the options if bytes cost money: one anchor without TLS, and no captive portal API, which requires TLS.
     ///
-    /// - Parameter turn: which round it is: anchors take turns.
+    /// - Parameter turn: The number of the round. Anchors take turns.
     func thrifty(_ turn: Int) -> CheckOptions {
         var options = self
         let plain = anchors.filter { $0.url.scheme == .http }
@@ -95,7 +105,7 @@ public struct CheckOptions: Sendable {
         return options
     }
 
-    /// The addresses that were given for a name, if any were.
+    /// Returns the given addresses of a name, if there are any.
     func resolution(of name: String) -> [IPAddress]? {
         let name = Self.canonical(name)
         return resolutions.first { Self.canonical($0.key) == name }?.value

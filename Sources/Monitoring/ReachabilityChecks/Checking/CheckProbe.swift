@@ -1,6 +1,8 @@
+import LinuxSupport
 public import NetworkReachability
+import ServerTrustNIO
 
-/// One probe of a check, and what it saw; what it did not look at, or did not see, is nil.
+/// One probe of a check and its observations; nil for what it did not observe.
 public struct CheckProbe: Hashable, Sendable {
     package let result: ProbeResult
 
@@ -8,52 +10,52 @@ public struct CheckProbe: Hashable, Sendable {
         self.result = result
     }
 
-    /// How a probe ended. The raw value is the name in JSON output.
+    /// The outcome of a probe. The raw value is the name in JSON output.
     public enum Outcome: String, Hashable, Sendable, CaseIterable, Codable {
-        /// As it should.
+        /// The expected answer.
         case answered
-        /// A reset, or a closed port that its host tells of.
+        /// A reset, or an ICMP error about a closed port from its host.
         case refused
-        /// Somebody says so by ICMP: ``CheckProbe/error``.
+        /// An ICMP error: ``CheckProbe/error``.
         case unreachable
         /// This machine refused to send it: ``CheckProbe/reason``.
         case blockedHere
         case silent
-        /// An answer that is not as it should be: ``CheckProbe/reason``.
+        /// An answer that is not the expected one: ``CheckProbe/reason``.
         case invalid
         /// Nothing was sent: ``CheckProbe/reason``.
         case skipped
         case cancelled
     }
 
-    /// What an ICMP error says, and who says so (RFC 792, RFC 4443).
+    /// An ICMP error and its sender (RFC 792, RFC 4443).
     public struct Error: Hashable, Sendable {
-        /// Who sent it.
+        /// The sender.
         public let sender: IPAddress
-        /// By the numbers of the family.
+        /// The ICMP type of the family.
         public let type: UInt8
-        /// By the numbers of the type.
+        /// The ICMP code of the type.
         public let code: UInt8
-        /// The MTU of the next hop in bytes, where the packet was too big for it.
+        /// The MTU of the next hop in bytes, if the packet was too big for it.
         public let nextHopMTU: UInt16?
     }
 
     /// What it does to learn something.
     public var kind: ProbeKind { result.request.kind }
-    /// The family it was sent over.
+    /// The address family.
     public var family: CheckOptions.Family { .init(result.request.binding.family) }
-    /// Where packets went; nil where the kernel alone was asked.
+    /// The destination of packets; nil if only the kernel was queried.
     public var destination: IPAddress? { result.request.destination }
-    /// The port of that.
+    /// The destination port.
     public var port: UInt16? { result.request.port }
-    /// Only phases that ended.
+    /// The phases that ended.
     public var phases: [ProbePhase: Duration] { result.phases }
-    /// In which it ended, if that was not well.
+    /// The phase that failed.
     public var failedPhase: ProbePhase? { result.failedPhase }
-    /// What was sent and received.
+    /// The packets and bytes sent and received.
     public var cost: ProbeCost { result.cost }
 
-    /// How it ended.
+    /// The outcome.
     public var outcome: Outcome {
         switch result.outcome {
         case .answered: .answered
@@ -67,7 +69,7 @@ public struct CheckProbe: Hashable, Sendable {
         }
     }
 
-    /// Why it ended so, where there is more to say.
+    /// The reason for the outcome, if there is one.
     public var reason: ProbeReason? {
         switch result.outcome {
         case .unreachable(let error): error.reason
@@ -78,62 +80,142 @@ public struct CheckProbe: Hashable, Sendable {
         }
     }
 
-    /// The error it ended with.
+    /// The ICMP error that ended the probe.
     public var error: Error? {
         guard case .unreachable(let error) = result.outcome else { return nil }
         return Error(sender: error.sender, type: error.type, code: error.code, nextHopMTU: error.nextHopMTU)
     }
 
-    // MARK: What it saw
+    // MARK: Observations
 
-    /// Whether it is about the target or the target's name.
+    /// Whether the subject is the target or its name.
     package var isAboutTarget: Bool { result.request.subject == .target || result.purpose == .target }
-    /// Who answered, where that need not be whoever was asked: a hop.
+    /// The router that answered, for a probe of a hop.
     public var speaker: IPAddress? { result.evidence.speaker }
-    /// As the kernel measured it: `tcpi_rtt` of `tcp(7)`, or the difference of its time stamps.
+    /// The round trip by the kernel: `tcpi_rtt` of `tcp(7)`, or the difference of its time stamps.
     public var roundTrip: Duration? { result.evidence.kernelRoundTrip }
-    /// Segments that were sent again (`tcpi_total_retrans`).
+    /// The number of retransmitted segments (`tcpi_total_retrans`).
     public var retransmits: Int? { result.evidence.retransmits }
-    /// Segments that are taken for lost (`tcpi_lost`).
+    /// The number of segments that the kernel takes for lost (`tcpi_lost`).
     public var lost: Int? { result.evidence.lost }
-    /// What the kernel believes of the way, in bytes (`tcpi_pmtu`).
+    /// The path MTU of the kernel in bytes (`tcpi_pmtu`).
     public var pathMTU: Int? { result.evidence.pathMTU }
     /// The hop limit that the answer arrived with.
     public var replyHopLimit: UInt8? { result.evidence.replyHopLimit }
-    /// What the name service, or one server, gave.
+    /// The addresses that the name service or a DNS server returned.
     public var addresses: [IPAddress] { result.evidence.dns?.addresses ?? result.evidence.addresses }
-    /// The code of a DNS server's answer (RFC 1035).
+    /// The response code of a DNS server (RFC 1035).
     public var responseCode: UInt16? { result.evidence.dns?.code.rawValue }
-    /// What else it says of that (RFC 8914).
+    /// The extended errors of a DNS server (RFC 8914).
     public var extendedErrors: [UInt16] { result.evidence.dns?.extendedErrors ?? [] }
-    /// The status of HTTP.
+    /// The HTTP status.
     public var status: Int? { result.evidence.http?.status }
-    /// Where that leads; nobody has gone there.
+    /// The target of a redirect, which was not followed.
     public var location: String? { result.evidence.http?.location }
-    /// Whether the random number came back; nil where it was not asked for.
+    /// Whether the challenge was repeated; nil if there was none.
     public var isChallengeAnswered: Bool? {
         result.evidence.http.flatMap { $0.challenge == .notAsked ? nil : $0.challenge == .echoed }
     }
-    /// How far the server's clock is ahead of ours (`Date` of RFC 9110).
+    /// How far the server's clock is ahead of this machine's (`Date` of RFC 9110).
     public var clockOffset: Duration? { result.evidence.http?.clockOffset }
-    /// Whether the certificate was trusted, for the name that was asked for; nil where none was shown.
+    /// Whether the certificate was trusted for the requested name; nil without a certificate.
     public var isVerified: Bool? { result.evidence.tls?.isVerified }
-    /// Who has issued it, as the certificate says.
+    /// The issuer in the certificate.
     public var issuer: String? { result.evidence.tls?.issuer }
     /// `1.2` or `1.3`.
     public var tlsVersion: String? { result.evidence.tls?.version }
-    /// What was agreed on by ALPN (RFC 7301).
+    /// The protocol agreed on by ALPN (RFC 7301).
     public var applicationProtocol: String? { result.evidence.tls?.applicationProtocol }
-    /// Whether the network says that it is captive (RFC 8908).
+    /// Whether the captive portal API reports captivity (RFC 8908).
     public var isCaptive: Bool? { result.evidence.portal?.isCaptive }
 }
 
 extension CheckReport {
-    /// Every probe, in the order in which they ended.
+    /// All probes, in the sequence of their ends.
     public var allProbes: [CheckProbe] { probes.map(CheckProbe.init) }
 }
 
 extension CheckVerdict {
-    /// The probes that decided; none where the kernel's own word did.
+    /// The probes that decided; none if the kernel's state decided.
     public var decidingProbes: [CheckProbe] { evidence.map(CheckProbe.init) }
+}
+
+/// A part of the traffic of a check.
+public struct CheckTraffic: Hashable, Sendable, CustomStringConvertible {
+    /// The receiver: an address, or a host that is looked up first.
+    public let receiver: String
+    /// The content in a few words.
+    public let content: String
+    /// The maximum number of packets, without answers.
+    public let packets: Int
+
+    /// One line for people, safe to print.
+    public var description: String {
+        "\(receiver.printable): \(content.printable), at most \(packets) packet\(packets == 1 ? "" : "s")"
+    }
+}
+
+extension NetworkCheck {
+    /// Returns the traffic of a check of these targets on the current network. Sends nothing.
+    package static func traffic(
+        of targets: [CheckTarget?],
+        _ options: CheckOptions
+    ) throws(CheckError) -> [CheckTraffic] {
+        let site = try CheckSite(options)
+        var lines: [CheckTraffic] = []
+        func add(_ receiver: String, _ content: String, _ packets: Int) {
+            lines.append(CheckTraffic(receiver: receiver, content: content, packets: packets))
+        }
+        for line in site.lines {
+            if let gateway = line.path.gateway {
+                let echo = "an echo (a SYN to port 33434 without the permission)"
+                add("\(gateway)", "\(echo), a datagram to a closed port", 4)
+                add("\(gateway)", "a datagram towards \(line.direction) that dies there (hop limit 1)", 1)
+            }
+            add("the second router", "a datagram towards \(line.direction) that dies there (hop limit 2)", 2)
+            if let address = line.unassigned {
+                add("\(address)", "a SYN to port 80, which nobody has; a GET if somebody answers", 6)
+            }
+        }
+        if let end = site.lines.lazy.compactMap(\.prober.line.tunnelEnd).first {
+            let way = "the far end of the tunnel, \(end)"
+            add(way, "\(Self.echo), and datagrams towards it that die at the first and second router of the way", 8)
+        }
+        for server in site.servers ?? [] {
+            let names = "ipv4only.arpa, A and AAAA, and a random name below .invalid"
+            add("\(server)", "DNS: \(names); over TCP if cut off", 27)
+            add("\(server)", "if it is silent: \(Self.echo), and a SYN to port 53", 4)
+            for name in options.expectedAddresses.keys.sorted() { add("\(server)", "DNS: \(name), A and AAAA", 18) }
+        }
+        if !options.isPrivate {
+            add("the gateway or a neighbour", "GET / of port 80, if DNS gives its address for that random name", 10)
+        }
+        for anchor in options.anchors {
+            let request = "GET \("\(anchor.url)".queryMasked) with a random challenge, over each family; \(Self.lookup)"
+            add(anchor.host, "\(request); \(Self.echo) if it is silent", 44)
+        }
+        if let api = site.options.portalAPI { add(api.host, "GET \("\(api.url)".queryMasked); \(Self.lookup)", 20) }
+        for target in targets.compactMap({ $0 }) {
+            add(target.host, "\(target.content); \(Self.lookup)", 40)
+        }
+        return lines
+    }
+
+    private static let lookup = "looked up in DNS if it is a name"
+    /// An echo, or its substitute without permission.
+    fileprivate static let echo = "an echo (a datagram to port 33434 without the permission)"
+}
+
+extension CheckTarget {
+    fileprivate var content: String {
+        switch service {
+        case .any: "echoes (datagrams to port 33434 without the permission), a SYN to port 443 and one to port 80"
+        case .echo: "echoes (datagrams and a SYN to port 33434 without the permission)"
+        case .tcp(let port): "a SYN to port \(port), \(NetworkCheck.echo) if nobody answers"
+        case .web: "GET \(text), \(NetworkCheck.echo) if nobody answers"
+        case .handshake(let url): "a handshake of TLS with port \(url.port), \(NetworkCheck.echo) if nobody answers"
+        case .name: "nothing"
+        case .dns(let name): "DNS: \(name), \(NetworkCheck.echo) if nobody answers"
+        }
+    }
 }

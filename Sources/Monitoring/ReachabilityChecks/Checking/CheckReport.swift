@@ -1,23 +1,23 @@
 import LinuxSupport
 public import NetworkReachability
 
-/// What a check found.
+/// The report of a check.
 public struct CheckReport: Sendable {
-    /// As the user wrote it; nil for the internet.
+    /// The target as the user wrote it; nil for the internet.
     public let target: String?
     /// The kernel's path to the target, or to the network at large.
     public let path: NetworkPath
-    /// Where it breaks, and why.
+    /// The place of the fault, and the reason.
     public let verdict: CheckVerdict
-    /// What was sent and received, all together.
+    /// The cost of all probes.
     public let cost: ProbeCost
-    /// How long it took.
+    /// The duration.
     public let duration: Duration
     package let probes: [ProbeResult]
     package let evidence: CheckEvidence
-    /// How the kernel was asked for the path.
+    /// The options of the path.
     package let pathOptions: NetworkReachabilityOptions
-    /// Whether the network changed meanwhile, and the kernel still has a path.
+    /// Whether the path changed meanwhile and still exists.
     let isVoid: Bool
 
     init(_ evidence: CheckEvidence, of site: CheckSite, begun: ContinuousClock.Instant) {
@@ -25,7 +25,7 @@ public struct CheckReport: Sendable {
         self.init(evidence, now: now, of: site, begun: begun)
     }
 
-    /// - Parameter now: what has become of the path meanwhile; nil where the kernel does not say.
+    /// - Parameter now: The current path; nil if the kernel does not report it.
     init(_ evidence: CheckEvidence, now: NetworkPath?, of site: CheckSite, begun: ContinuousClock.Instant) {
         var evidence = evidence
         let hasChanged = now.map { !$0.leads(as: evidence.path) } ?? false
@@ -46,34 +46,34 @@ public struct CheckReport: Sendable {
 }
 
 extension NetworkPath {
-    /// Whether packets take the same way.
+    /// Whether packets leave in the same way.
     func leads(as other: NetworkPath) -> Bool {
         status == other.status && interface == other.interface && gateway == other.gateway && source == other.source
     }
 }
 
-/// One link of the chain behind the kernel's: what a check found there.
+/// One step of a report.
 public struct CheckStep: Hashable, Sendable {
-    /// What a step is about, near to far. The raw value is the name in JSON output.
+    /// The subject of a step, near to far. The raw value is the name in JSON output.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case gateway, hop, dns, anchor, portal, host, tls, service, verdict
     }
 
-    /// How a step stands. The raw value is the name in JSON output.
+    /// The state of a step. The raw value is the name in JSON output.
     public enum State: String, Hashable, Sendable, CaseIterable {
         case ok, broken, notReached, informational
     }
 
-    /// What it is about.
+    /// The subject.
     public var kind: Kind
-    /// How it stands; at most one step before the verdict is broken.
+    /// The state. At most one step before the verdict is broken.
     public var state: State
-    /// What was found, in a few words for people, safe to print.
+    /// A short text for people, safe to print.
     public var summary: String
 }
 
 extension CheckReport {
-    /// What was found, near to far, and what it comes to. What nobody was asked about is left out.
+    /// The findings near to far, then the verdict. Steps without probes are left out.
     public var steps: [CheckStep] {
         var steps: [CheckStep] = []
         for family in AddressFamily.allCases {
@@ -86,7 +86,7 @@ extension CheckReport {
         steps += anchors
         steps += portal
         steps += targetSteps
-        // Where the chain breaks, if there is a step for it; what lies behind it was not reached.
+        // The step of the fault, if there is one.
         if let kind = CheckStep.Kind(verdict.place) {
             let broken = steps.firstIndex { $0.kind == kind && $0.state != .ok } ?? steps.firstIndex { $0.kind == kind }
             if let broken { steps[broken].state = .broken }
@@ -176,7 +176,7 @@ extension CheckReport {
 
     private var portal: [CheckStep] {
         let said = probes.first { $0.evidence.portal != nil }
-        // A page where a name led that nobody has says something only together with others, as the verdict has it.
+        // A page at the address of a name that does not exist counts only if the verdict is a portal.
         let signs = probes.filter { $0.looksCaptive && ($0.request.subject != .lure || verdict.place == .portal) }
         if signs.isEmpty, said == nil {
             let asked = probes.filter { $0.request.subject == .nobody && $0.outcome != .cancelled }
@@ -205,7 +205,7 @@ extension CheckReport {
 }
 
 extension CheckStep.Kind {
-    /// Nil where no packet shows it: the kernel's own steps do.
+    /// Nil for places that the kernel's own steps show.
     fileprivate init?(_ place: CheckPlace) {
         switch place {
         case .gateway: self = .gateway
@@ -221,14 +221,14 @@ extension CheckStep.Kind {
 }
 
 extension ProbeResult {
-    /// Where it went.
+    /// The destination.
     fileprivate var place: String {
         guard let destination = request.destination else { return "this machine" }
         guard let port = request.port, kind != .hop else { return "\(destination)" }
         return "\(destination.urlText):\(port)"
     }
 
-    /// How it ended, in a few words.
+    /// The outcome in a few words.
     fileprivate var words: String {
         switch outcome {
         case .answered: return evidence.http.map { "answers \($0.status)" } ?? "answers"
@@ -243,7 +243,7 @@ extension ProbeResult {
         }
     }
 
-    /// How long it took, in parentheses.
+    /// The duration in parentheses.
     fileprivate var time: String {
         guard outcome == .answered, let time = evidence.kernelRoundTrip ?? evidence.firstAnswer ?? phases.values.max()
         else { return "" }
@@ -252,14 +252,14 @@ extension ProbeResult {
 }
 
 extension Duration {
-    /// In milliseconds, with two digits behind the point where it is short.
+    /// In milliseconds, with two decimals if it is short.
     fileprivate var milliseconds: String {
         let hundredths = components.seconds * 100_000 + components.attoseconds / 10_000_000_000_000
         if hundredths >= 1000 { return "\(hundredths / 100)" }
         return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
     }
 
-    /// In seconds, with two digits behind the point.
+    /// In seconds, with two decimals.
     fileprivate var tenths: String {
         let hundredths = components.seconds * 100 + components.attoseconds / 10_000_000_000_000_000
         let rest = hundredths % 100

@@ -2,13 +2,13 @@ import LinuxSupport
 import Netlink
 public import NetworkReachability
 
-/// Where a check sends from: one namespace, its kernel and its sockets.
+/// The source of probes: one namespace, its kernel and its sockets.
 struct CheckSite: Sendable {
-    /// The kernel's path of one family to the network at large, where it has one.
+    /// The kernel's path of one family to the network at large.
     struct Line: Sendable {
         let prober: Prober
         let path: NetworkPath
-        /// Where packets that die on the way are addressed to.
+        /// The destination of packets with a short hop limit.
         let direction: IPAddress
         /// The address that no host has. Nil if every candidate may belong to a network that exists.
         let unassigned: IPAddress?
@@ -16,44 +16,43 @@ struct CheckSite: Sendable {
 
     let options: CheckOptions
     let engine: SocketEngine
-    /// To the network at large, over both families.
+    /// The path to the network at large over both families.
     let path: NetworkPath
     let lines: [Line]
-    /// The DNS servers; nil where that could not be read.
+    /// The DNS servers; nil if they could not be read.
     let servers: [IPAddress]?
-    /// Addresses of the interface that packets leave by which another machine has too (RFC 4862).
+    /// Addresses of the interface that another machine has too (RFC 4862).
     let duplicates: [IPAddress]
-    /// What is waited for.
+    /// The probes that the check waits for.
     let out: ProbesOut
-    /// How the kernel is asked for the path to the network at large.
+    /// The options of the path to the network at large.
     let pathOptions: NetworkReachabilityOptions
-    /// Who asks the kernel.
+    /// The monitor that queries the kernel.
     let monitor: PathMonitor
-    /// Whom web servers are trusted by, read once.
+    /// The trust of web probes, read once.
     private let trust: WebTrust
     private let gate: ProbeGate
-    /// What anchors have asked for.
+    /// The anchors that want no request.
     let rest: AnchorRest
-    /// The anchors that are not asked now, for they want to be left alone.
+    /// The hosts of the anchors that are not asked now.
     let resting: Set<String>
-    /// The facts of the lines that targets turned out to be on: many targets share few.
+    /// The facts of the targets' lines. Many targets share few lines.
     private let facts: Locked<[LineEnd: LineFacts]> = Locked([:])
 
-    /// What tells lines apart.
+    /// The identity of a line.
     private struct LineEnd: Hashable {
         let interface: UInt32?
         let gateway: IPAddress?
     }
 
-    /// Of all that one round finds.
+    /// The generation of all results of a round.
     static let generation: UInt64 = 1
 
-    /// Asks the kernel, on the calling thread; sends nothing.
+    /// Queries the kernel on the calling thread. Sends nothing.
     ///
     /// - Parameters:
-    ///   - gate: what it shares with other checks.
-    ///   - rest: the same.
-    ///   - engine: nil for one of its own.
+    ///   - gate: The limits that it shares with other checks.
+    ///   - engine: The socket engine; nil for a new one.
     init(
         _ options: CheckOptions,
         out: ProbesOut = ProbesOut(),
@@ -73,7 +72,7 @@ struct CheckSite: Sendable {
             path = manager.path
             monitor = manager.record.monitor
             duplicates = Self.duplicates(manager, on: path.interface?.index)
-            // Sockets are bound by the name itself, not by a long alternative one or an index.
+            // Sockets are bound by the name, not by an alternative name or an index.
             if let zone = options.interface {
                 let link = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
                     try judge.answers.link(zone: zone)
@@ -105,7 +104,7 @@ struct CheckSite: Sendable {
         self.options = options
     }
 
-    /// The server of captivity that the network itself has named.
+    /// Returns the captive portal API that the network has announced.
     private static func portal(_ options: CheckOptions, _ lines: [Line]) -> CheckOptions.Anchor? {
         let paths = lines.map(\.path)
         let indices = paths.compactMap(\.interface?.index)
@@ -116,7 +115,7 @@ struct CheckSite: Sendable {
         }.first
     }
 
-    /// What sends to an address, along the path the kernel has to it.
+    /// Returns a prober for an address, and the kernel's path to it.
     func prober(to address: IPAddress) throws(NetworkReachabilityError) -> (prober: Prober, path: NetworkPath) {
         let path = try manager(of: address).path
         return (try prober(to: address, along: path), path)
@@ -135,7 +134,7 @@ struct CheckSite: Sendable {
         return (Self.prober(engine, facts, options, address.wire.family, trust, gate), path)
     }
 
-    /// What sends to an address, along a path that the kernel gave for it.
+    /// Returns a prober for an address along the kernel's path to it.
     func prober(to address: IPAddress, along path: NetworkPath) throws(NetworkReachabilityError) -> Prober {
         let end = LineEnd(interface: path.interface?.index, gateway: path.gateway)
         let facts: LineFacts
@@ -166,7 +165,7 @@ struct CheckSite: Sendable {
         return prober
     }
 
-    /// What has become of a path; nil where the kernel does not say.
+    /// Returns the current path; nil if the kernel does not report it.
     func pathNow(to path: NetworkPath, isTarget: Bool) -> NetworkPath? {
         if isTarget, let address = path.destination {
             return try? manager(of: address).path
@@ -174,7 +173,7 @@ struct CheckSite: Sendable {
         return try? NetworkReachabilityManager(options: pathOptions).path
     }
 
-    /// On all interfaces, where the kernel names none.
+    /// Returns the duplicate addresses of a link; of all links if it is nil.
     private static func duplicates(_ manager: NetworkReachabilityManager, on link: UInt32?) -> [IPAddress] {
         let addresses = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
             try judge.answers.addresses()
@@ -194,7 +193,7 @@ struct CheckSite: Sendable {
 
     static func engine(in namespace: NetworkNamespace) throws(CheckError) -> SocketEngine {
         do throws(SocketError) {
-            // Without anything to enter, the engine has one thread and not two.
+            // In the current namespace the engine has one thread and not two.
             guard namespace != .current else { return try SocketEngine() }
             return try SocketEngine { () throws(SocketError) in
                 do throws(SystemError) {
@@ -209,11 +208,11 @@ struct CheckSite: Sendable {
     }
 }
 
-/// Why nothing could be checked at all.
+/// The reason why nothing can be checked.
 public enum CheckError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The namespace is not there or may not be entered, or what was to be bound to is none.
+    /// The namespace cannot be entered, or the interface or address does not exist.
     case network(NetworkReachabilityError)
-    /// No socket, or no thread for them.
+    /// No socket or thread can be created.
     case sockets(String)
 
     /// One sentence for people, safe to print.
@@ -225,16 +224,16 @@ public enum CheckError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a check is waiting for, for whoever watches it. Thread-safe.
+/// The probes that a check waits for, to show progress. Thread-safe.
 package final class ProbesOut: Sendable {
     private let counts = Locked<[String: Int]>([:])
 
     package init() {}
 
-    /// In a few words each, in the order of the alphabet.
+    /// Short names in alphabetic order.
     package var names: [String] { counts.withLock { $0.keys.sorted() } }
 
-    /// Counts the work among what is waited for.
+    /// Adds the work to the names while it runs.
     func during<Value: Sendable>(_ name: String, _ work: @Sendable () async -> Value) async -> Value {
         counts.withLock { $0[name, default: 0] += 1 }
         defer {
@@ -248,9 +247,9 @@ package final class ProbesOut: Sendable {
 }
 
 extension CheckSite {
-    /// The kernel's paths to many addresses, in their order, for which it is asked together. Asks on the calling thread; sends nothing.
+    /// Returns the kernel's paths to many addresses in one query, on the calling thread. Sends nothing.
     ///
-    /// - Returns: nil for an address that cannot be asked about this way, and for all where the kernel does not say.
+    /// - Returns: Nil for an address without an answer, and for all if the kernel does not answer.
     func paths(to addresses: [IPAddress]) -> [NetworkPath?] {
         let options = options.pathOptions(over: nil)
         let subjects = addresses.map { address in
@@ -262,7 +261,7 @@ extension CheckSite {
                 try MissingAnswers.forEach(subjects.indices) { index throws(MissingAnswers) in
                     guard paths[index] == nil, let subject = subjects[index] else { return }
                     paths[index] = try judge.evaluate(subject).path
-                    // As for everybody who asks for the first time.
+                    // As for a first query.
                     paths[index]?.generation = 1
                 }
             }
@@ -271,10 +270,9 @@ extension CheckSite {
         }
         return paths
     }
-    /// What has become of the paths to targets. Of those that packets left by in the same way one is asked about; where that is not what it
-    /// was, all are.
+    /// Returns the current paths to targets. One path of each way is queried, and all if one has changed.
     ///
-    /// - Returns: in their order; nil where the kernel does not say.
+    /// - Returns: Nil where the kernel does not answer.
     func pathsNow(_ paths: [NetworkPath]) -> [NetworkPath?] {
         var examples: [NetworkPath] = []
         for path in paths where !examples.contains(where: { path.leads(as: $0) }) { examples.append(path) }

@@ -3,43 +3,43 @@ import NetworkReachability
 import ServerTrust
 import ServerTrustNIO
 
-/// What a check is about: a host, a port of it, a web server, or a DNS server.
+/// The target of a check: a host, a port, a web server, or a DNS server.
 ///
 /// ```swift
 /// let target = try CheckTarget("https://www.example.org/")
 /// ```
 public struct CheckTarget: Hashable, Sendable {
-    /// What is asked of the host.
+    /// The service that must answer.
     enum Service: Hashable, Sendable {
-        /// Any word of the host will do.
+        /// Any answer of the host.
         case any
         case echo
         case tcp(port: UInt16)
         case web(TrustedHTTPURL)
         /// A handshake of TLS with the server of this URL.
         case handshake(TrustedHTTPURL)
-        /// Nothing: its name is to have an address.
+        /// Nothing. The name must have an address.
         case name
-        /// A question to the host, which is a DNS server.
+        /// A DNS server that must have an address of a name.
         case dns(DNSName)
     }
 
-    /// As the user wrote it, with the query of a URL masked (`https://example.org/health?***`): reports, histories and webhooks contain it, and
-    /// a query may have a token.
+    /// As the user wrote it, with the query of a URL masked (`https://example.org/health?***`): reports, histories and webhooks contain it,
+    /// and a query may have a token.
     public let text: String
-    /// Nil where DNS is not asked: an address, or a name whose address was given.
+    /// The name that is looked up; nil for an address, or a name with given addresses.
     package var name: String?
-    /// What must answer; nil where any word of the host will do.
+    /// The kind of probe that must be answered; nil if any answer of the host is enough.
     package let decisive: ProbeKind?
     /// Whether an echo must be answered.
     package var isEcho: Bool { decisive == .echo }
     /// The name or the address, without brackets.
     let host: String
     let service: Service
-    /// Which statuses a web server may answer; nil for any below 500.
+    /// The statuses that a web server may answer with; nil for any below 500.
     package var expectedStatus: ClosedRange<Int>?
 
-    /// What the judge needs alone.
+    /// For the judge alone.
     package init(_ text: String, name: String? = nil, decisive: ProbeKind? = nil) {
         (self.text, self.name, self.decisive) = (text, name, decisive)
         (host, service) = (text, .any)
@@ -60,23 +60,23 @@ public struct CheckTarget: Hashable, Sendable {
             }
     }
 
-    /// The address, where the host is one.
+    /// The address, if the host is one.
     var address: IPAddress? { IPAddress(host) }
 }
 
 extension CheckTarget {
-    /// A handshake of TLS with a host, whatever is spoken behind it.
+    /// Creates a target that must complete a handshake of TLS.
     ///
-    /// - Throws: ``CheckInputError`` where it is no host.
+    /// - Throws: ``CheckInputError``.
     package static func handshake(with host: String, port: UInt16) throws(CheckInputError) -> CheckTarget {
         let place = IPAddress(host)?.urlText ?? host
         let url = try url("https://\(place):\(port)/")
         return CheckTarget("tls://\(place):\(port)", "\(url.host)", .handshake(url))
     }
 
-    /// The name of a host: that it has an address is all that is asked.
+    /// Creates a target whose name must have an address.
     ///
-    /// - Throws: ``CheckInputError`` where it is no name.
+    /// - Throws: ``CheckInputError``.
     package static func name(_ host: String) throws(CheckInputError) -> CheckTarget {
         let target = try CheckTarget(host)
         guard target.name != nil else { throw .target(host, "an address has no name to look up") }
@@ -88,7 +88,7 @@ extension CheckTarget {
     ///
     /// Names may be in any script (RFC 5891); they become A-labels.
     ///
-    /// - Throws: ``CheckInputError`` where the text is none of them.
+    /// - Throws: ``CheckInputError``.
     public init(_ text: String) throws(CheckInputError) {
         guard let end = text.firstRange(of: "://") else {
             let (host, port) = try Self.server(text, of: text, defaultPort: nil)
@@ -129,7 +129,7 @@ extension CheckTarget {
         }
     }
 
-    /// A host, and a port where there is one. Two colons outside of brackets are an address.
+    /// Splits a host and its port. Two colons outside of brackets are an address.
     private static func server(
         _ text: String,
         of whole: String,

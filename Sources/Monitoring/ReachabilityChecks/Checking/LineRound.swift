@@ -2,10 +2,10 @@ import LinuxSupport
 import NetworkReachability
 import ServerTrustNIO
 
-/// One round of questions about the line itself, up to the internet: gateway, second hop, DNS servers, anchors, whether somebody
-/// intercepts. All of it at the same time; it ends early only where everything works.
+/// One round of probes of the uplink: gateway, second hop, DNS servers, anchors, and interception, all at the same time. It ends early only
+/// if everything works.
 struct LineRound: Sendable {
-    /// What must have ended before the line may be called good.
+    /// The parts of a round. The raw value is shown as progress.
     private enum Part: String, Hashable, Sendable {
         case hops = "gateway and second hop"
         case names = "DNS servers"
@@ -16,25 +16,26 @@ struct LineRound: Sendable {
     }
 
     let site: CheckSite
-    let names: NameBook
+    let names: AddressLookup
     let nonce: Nonce
     let clock: RoundClock
-    /// Once is enough.
+    /// Small segments are tested once.
     let smallSegments = Turn()
     /// Taken as soon as a router behind the gateway has answered, by family.
     private let hasHop = [AddressFamily.ipv4: Turn(), .ipv6: Turn()]
 
-    /// - Parameter clock: of the round that this is a part of; nil for one of its own.
-    init(site: CheckSite, names: NameBook, nonce: Nonce, clock: RoundClock? = nil) {
-        (self.site, self.names, self.nonce) = (site, names, nonce)
+    /// - Parameter clock: The clock of the round that this is a part of; nil for a new one.
+    init(site: CheckSite, nonce: Nonce, clock: RoundClock? = nil) {
+        (self.site, self.nonce) = (site, nonce)
+        names = AddressLookup(site: site, nonce: nonce)
         self.clock = clock ?? RoundClock(limit: site.options.timeLimit)
     }
 
-    /// Whether questions are asked that only a round with anchors may ask.
+    /// Whether only the network itself is contacted.
     var isPrivate: Bool { site.options.isPrivate }
     private var isThrifty: Bool { site.options.isThrifty }
 
-    /// Everything that was found, also below a tunnel.
+    /// Returns all results, including those below a tunnel.
     func run() async -> LineOutcome {
         let before = PacketCounters(in: site.options.networkNamespace)
         async let underlay = below()
@@ -52,7 +53,7 @@ struct LineRound: Sendable {
         )
     }
 
-    /// What was found, with whether two stations answered for a gateway meanwhile.
+    /// Returns the results, with whether two stations answered for a gateway meanwhile.
     private func watched(_ probe: () async -> [ProbeResult]) async -> [ProbeResult] {
         let lines = site.lines.map { (prober: $0.prober, witness: HardwareWitness()) }
         async let _ = withTaskGroup(of: Void.self) { group in
@@ -74,7 +75,7 @@ struct LineRound: Sendable {
     }
 
     private func probe() async -> [ProbeResult] {
-        // The kernel says that packets go nowhere.
+        // The kernel has no path.
         if site.lines.isEmpty { return [] }
         return await withTaskGroup(of: (Part, [ProbeResult]).self) { group in
             var pending: [Part: Int] = [:]
@@ -106,7 +107,7 @@ struct LineRound: Sendable {
                 let vital: [Part] =
                     isPrivate ? [.names, .interception, .portal] : [.names, .anchors, .secureAnchors, .portal]
                 if vital.allSatisfy({ pending[$0, default: 0] == 0 }), works(results) { group.cancelAll() }
-                // Nobody else can be asked about anything. Only a certificate would show that just this address is taken.
+                // An interception answers for all hosts. Only a certificate would show that just this address is in use.
                 if pending[.secureAnchors, default: 0] == 0,
                     evidence(results).valid.contains(where: { $0.request.subject == .nobody && $0.looksCaptive })
                 {
@@ -131,9 +132,9 @@ struct LineRound: Sendable {
         }
     }
 
-    // MARK: The way out
+    // MARK: Gateway and interception
 
-    /// The gateway and the router behind it. Anchors that answer prove both, so these go first.
+    /// Probes the gateway and the router behind it. Anchors that answer prove both, so they go first.
     private func hops(_ line: CheckSite.Line) async -> [ProbeResult] {
         guard await isNeeded() else { return [] }
         async let gateway = line.prober.gateway(towards: line.direction, limit: clock.left)
@@ -142,7 +143,7 @@ struct LineRound: Sendable {
         return await gateway + hop
     }
 
-    /// Whoever answers in place of an address that nobody has is asked for a page.
+    /// Requests a page from an address that no host has.
     private func interception(_ line: CheckSite.Line) async -> [ProbeResult] {
         guard let nobody = line.unassigned, await isNeeded() else { return [] }
         // A portal over IPv4 is enough of one.
@@ -164,10 +165,10 @@ struct LineRound: Sendable {
 
     // MARK: Names
 
-    /// What everybody knows, then what nobody has. A server that is silent may still be there: then it is DNS that is broken, not the line.
+    /// Asks a server for a known name, then for a name that does not exist. If a silent server is alive, DNS is broken and not the uplink.
     private func ask(_ server: IPAddress, isFirst: Bool) async -> [ProbeResult] {
         guard var prober = try? site.prober(to: server).prober, let known = DNSName("ipv4only.arpa") else { return [] }
-        // The others are asked once less often: together they are to cost no more than a round may.
+        // Other servers get one try less, which limits the cost of a round.
         if !isFirst { prober.tries = [.zero, .milliseconds(700)] }
         let asking = prober
         func ask(_ name: DNSName, _ purpose: NamePurpose, _ type: DNSRecordType) async -> ProbeResult {
@@ -177,7 +178,7 @@ struct LineRound: Sendable {
         async let life = signs(of: server, asking)
         let first = await ask(known, .known, .a)
         guard first.outcome == .answered, !clock.isOver, !isThrifty else { return [first] + (await life) }
-        // One server tells whether the network answers for addresses of IPv6.
+        // One server shows whether the network has answers for IPv6.
         async let sixth = isFirst ? [ask(known, .known, .aaaa)] : []
         var results = [first]
         if let name = nonce.inventedName {
@@ -187,10 +188,10 @@ struct LineRound: Sendable {
         return results + (await sixth)
     }
 
-    /// An echo and a SYN, a second later, of a server that is somewhere behind the gateway.
+    /// Sends an echo and a SYN, a second later, to a server behind the gateway.
     private func signs(of server: IPAddress, _ prober: Prober) async -> [ProbeResult] {
         guard !isThrifty, prober.line.gateway != nil, prober.line.gateway != server else { return [] }
-        // Where nobody behind the gateway answers, it is not about this one.
+        // If no host behind the gateway answers, this server is not the fault.
         guard await clock.hasPassed(.seconds(1)), hasHop[prober.family]?.isTaken == true else { return [] }
         let limits = (clock.left(atMost: .seconds(2)), clock.left(atMost: InterceptionRound.nearby))
         async let echo = prober.echo(.server(server, .known), to: server, limit: limits.0, tries: [.zero])
@@ -198,8 +199,8 @@ struct LineRound: Sendable {
         return await [echo, stream]
     }
 
-    /// Looks who is behind an address that a server made up, where that is the gateway or a neighbour: a portal is. Whose address it is
-    /// otherwise is not known, and nobody has named it.
+    /// Requests a page from an address that a server invented, if it is the gateway or a neighbour, as a portal is. Other hosts are not
+    /// contacted.
     private func follow(_ invented: ProbeResult) async -> [ProbeResult] {
         guard !isPrivate, !clock.isOver, let address = invented.evidence.dns?.addresses.first,
             let (prober, path) = try? site.prober(to: address), isNearby(address, path),
@@ -215,7 +216,7 @@ struct LineRound: Sendable {
     }
 }
 
-/// For whoever comes first.
+/// A turn that the first caller takes.
 final class Turn: Sendable {
     private let state = Locked(false)
 
@@ -229,13 +230,13 @@ final class Turn: Sendable {
     }
 }
 
-/// The internet, and what the network says of itself.
+/// Anchors, and the captive portal API.
 extension LineRound {
-    /// Asks an anchor over each family, and once more with small segments where it stalls; its host for an echo where it is silent.
+    /// Asks an anchor over each family. If it stalls, it is asked with small segments; if it is silent, its host is sent an echo.
     func prove(_ anchor: CheckOptions.Anchor) async -> [ProbeResult] {
         let entry = await names.addresses(of: anchor.host, limit: clock.left)
         if entry.addresses.isEmpty {
-            // Where the name service is broken nothing is known of the anchor; a name that does not exist proves nothing.
+            // A broken name service shows nothing about the anchor.
             guard entry.isDenied else { return [] }
             return site.lines.map { line in
                 let request = line.prober.request(.resolve, .anchor(anchor.host), nil, limit: clock.left)
@@ -251,7 +252,7 @@ extension LineRound {
         }
     }
 
-    /// Asks an anchor at one address after the other, until one proves the internet.
+    /// Asks an anchor at its addresses in sequence, until one proves the internet.
     private func prove(_ anchor: CheckOptions.Anchor, by ways: [CheckSite.Way]) async -> [ProbeResult] {
         await withTaskGroup(of: [ProbeResult].self) { group in
             for (index, way) in ways.enumerated() {
@@ -296,7 +297,7 @@ extension LineRound {
         }
     }
 
-    /// Over TLS only (RFC 8908, section 4): anybody could say the same without.
+    /// Asks the captive portal API, over TLS only (RFC 8908, section 4).
     func askPortal(_ api: CheckOptions.Anchor) async -> [ProbeResult] {
         if api.url.scheme == .http {
             return site.lines.prefix(1).map { line in

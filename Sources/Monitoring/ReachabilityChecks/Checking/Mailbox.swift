@@ -1,11 +1,11 @@
 import LinuxSupport
 
-/// What comes in for one reader, who takes all there is at once: many may come between two of his looks. Thread-safe.
+/// Messages for one reader, which takes all of them at once. Thread-safe.
 package final class Mailbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
         var reader: CheckedContinuation<Void, Never>?
-        /// Whether the reader is to look, though nothing may have come.
+        /// Whether the reader wakes without a message.
         var isCalled = false
     }
 
@@ -33,10 +33,10 @@ package final class Mailbox<Message: Sendable>: Sendable {
         reader?.resume()
     }
 
-    /// Takes everything that has come, and waits for something where nothing has; cancelling the task does not end that.
+    /// Takes all messages, and waits for one if there are none. Cancelling the task does not end the wait.
     ///
-    /// - Parameter deadline: when not to wait any longer; nil for never.
-    /// - Returns: in the order in which it came; nothing when it was called, or the time was over.
+    /// - Parameter deadline: The end of the wait; nil for none.
+    /// - Returns: The messages in sequence; none after ``call()`` or the deadline.
     package func take(until deadline: ContinuousClock.Instant?) async -> [Message] {
         if let messages = takeNow() { return messages }
         let alarm = deadline.map { deadline in
@@ -57,12 +57,65 @@ package final class Mailbox<Message: Sendable>: Sendable {
         return takeNow() ?? []
     }
 
-    /// Nil where there is no reason to look.
+    /// Nil if there is no reason to wake.
     private func takeNow() -> [Message]? {
         state.withLock { state in
             guard state.isCalled || !state.messages.isEmpty else { return nil }
             defer { (state.messages, state.isCalled) = ([], false) }
             return state.messages
+        }
+    }
+}
+
+/// A probe that has begun without a task. Its end is reported to the owner, unless a round has taken it over. Thread-safe.
+final class ProbeUnderWay: Sendable {
+    private enum State {
+        case open
+        case awaited(CheckedContinuation<ProbeResult, Never>)
+        case over(ProbeResult)
+    }
+
+    private let state = Locked(State.open)
+    /// The number of its job in the engine.
+    private let number = Locked<UInt64?>(nil)
+    private let engine: SocketEngine
+    private let tell: @Sendable (ProbeResult) -> Void
+
+    /// - Parameter tell: Is called once, on the engine's thread. It must not wait.
+    init(on engine: SocketEngine, tell: @escaping @Sendable (ProbeResult) -> Void) {
+        (self.engine, self.tell) = (engine, tell)
+    }
+
+    func begin(_ number: UInt64) {
+        self.number.withLock { $0 = number }
+    }
+
+    func end(_ result: ProbeResult) {
+        let waiting: CheckedContinuation<ProbeResult, Never>? = state.withLock { state in
+            defer { state = .over(result) }
+            if case .awaited(let waiting) = state { return waiting }
+            return nil
+        }
+        if let waiting { waiting.resume(returning: result) } else { tell(result) }
+    }
+
+    func cancel() {
+        if let number = number.withLock({ $0 }) { engine.cancel(number) }
+    }
+
+    /// Waits for the end, in one task. Cancelling the task cancels the probe.
+    func result() async -> ProbeResult {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiting in
+                let result: ProbeResult? = state.withLock { state in
+                    if case .over(let result) = state { return result }
+                    state = .awaited(waiting)
+                    return nil
+                }
+                if let result { waiting.resume(returning: result) }
+            }
+        } onCancel: {
+            cancel()
         }
     }
 }

@@ -1,28 +1,30 @@
 import LinuxSupport
+import NIOCore
+import NIOPosix
 import NetworkReachability
 
-/// Finds out where it breaks: asks the kernel, sends a few packets, and gives one verdict.
+/// Finds the place of a network fault: queries the kernel, sends a few packets, and returns one verdict.
 ///
 /// ```swift
 /// let report = try await NetworkCheck(target: CheckTarget("https://www.example.org/")).run()
 /// print(report.verdict.place, report.verdict.text)
 /// ```
 ///
-/// Without a target and without anchors nobody is contacted but the network itself: the gateway, the DNS servers that are configured,
-/// routers that packets die at, and an address that nobody has. No privilege is needed; without that for echoes
-/// (`net.ipv4.ping_group_range`) the place is the same and the confidence lower. Any thread may use it, any number at a time.
+/// Without a target and without anchors only the network itself is contacted: the gateway, the configured DNS servers, routers at which
+/// packets expire, and an address that is not assigned. No privilege is needed. Without permission for ICMP echoes
+/// (`net.ipv4.ping_group_range`) the place is the same and the confidence lower. Thread-safe.
 public struct NetworkCheck: Sendable {
-    /// Nil for the internet.
+    /// The target; nil for the internet.
     public let target: CheckTarget?
-    /// How it is made, and whom it may contact.
+    /// How the check is made, and which hosts it may contact.
     public let options: CheckOptions
     private let nonce: Nonce
 
-    /// Asks and sends nothing yet.
+    /// Creates a check. Sends nothing.
     ///
     /// - Parameters:
-    ///   - target: nil for the internet.
-    ///   - options: how it is made, and whom it may contact.
+    ///   - target: The target; nil for the internet.
+    ///   - options: How the check is made, and which hosts it may contact.
     public init(target: CheckTarget? = nil, options: CheckOptions = CheckOptions()) {
         self.init(target: target, options: options, nonce: Nonce())
     }
@@ -31,32 +33,32 @@ public struct NetworkCheck: Sendable {
         (self.target, self.options, self.nonce) = (target, options, nonce)
     }
 
-    /// One round: at most ``CheckOptions/timeLimit``, and less where everything works. Cancelling the task ends it within milliseconds;
-    /// the report is then of what was found so far.
+    /// Makes one round. It takes at most ``CheckOptions/timeLimit``, and less if everything works. Cancelling the task ends it within
+    /// milliseconds, with a report of what was found so far.
     ///
-    /// - Throws: where nothing can be checked at all; a network that is broken is a report.
+    /// - Throws: An error if nothing can be checked. A network fault is a report.
     public func run() async throws(CheckError) -> CheckReport {
         let latest = Locked<CheckReport?>(nil)
-        try await Self.run([target], options, nonce, rate: 1, ProbesOut(), .process) { _, report in
+        try await Self.run([target], CheckContexts(once: 1, options, nonce, gate: .process)) { _, report in
             latest.withLock { $0 = report }
         }
         guard let report = latest.withLock(\.self) else { preconditionFailure("each target has a report") }
         return report
     }
 
-    /// Asks the kernel whether anything can be checked that way, and sends nothing.
+    /// Queries the kernel whether such checks are possible. Sends nothing.
     package static func ensureUse(of options: CheckOptions) throws(CheckError) { _ = try CheckSite(options) }
 
-    /// What a program calls before it begins a check that goes on, to be told in time that there are too few descriptors.
-    package static func prepare() async throws(CheckError) { try await Footing.make() }
+    /// Opens what a continuous check needs, so that a program can report in time that there are too few descriptors.
+    package static func prepare() async throws(CheckError) { try await RuntimeWarmUp.run() }
 
-    /// Checks several targets at the same time: the line is asked about once. Of the reports none is kept.
+    /// Checks several targets at the same time, with one round about the uplink. No report is kept.
     ///
     /// - Parameters:
-    ///   - targets: nil for the internet.
-    ///   - rate: how many targets are begun in a second.
-    ///   - out: learns what is waited for.
-    ///   - tell: is given each report with the number of its target, as soon as there is one.
+    ///   - targets: The targets; nil for the internet.
+    ///   - rate: The number of targets that begin in a second.
+    ///   - out: Shows what the check waits for.
+    ///   - tell: Receives each report with the index of its target.
     package static func run(
         _ targets: [CheckTarget?],
         _ options: CheckOptions,
@@ -64,34 +66,49 @@ public struct NetworkCheck: Sendable {
         out: ProbesOut = ProbesOut(),
         tell: @escaping @Sendable (Int, CheckReport) -> Void
     ) async throws(CheckError) {
-        // Targets are paced already, and each has a few probes.
-        try await run(targets, options, Nonce(), rate: rate, out, ProbeGate(), tell: tell)
+        // A burst of 20 ms makes up for a timer that is late.
+        let pace = ProbeGate(rate: rate, burst: max(1, rate / 50))
+        try await run(targets, CheckContexts(once: targets.count, options, out: out, pace: pace), tell: tell)
     }
 
     private static func run(
         _ targets: [CheckTarget?],
-        _ options: CheckOptions,
-        _ nonce: Nonce,
-        rate: Int,
-        _ out: ProbesOut,
-        _ gate: ProbeGate,
+        _ contexts: CheckContexts,
         tell: @escaping @Sendable (Int, CheckReport) -> Void
     ) async throws(CheckError) {
-        try await Footing.make()
-        func round(_ tell: @escaping @Sendable (Int, CheckReport) -> Void) async throws(CheckError) {
-            let site = try CheckSite(options, out: out, gate: gate)
-            let run = CheckRun(site: site, targets: targets, nonce: nonce, tell: tell)
-            if targets.count == 1 { return await run.run() }
-            var bulk = BulkRound(run, rate: rate)
-            await bulk.run()
+        try await RuntimeWarmUp.run()
+        let failure = Locked<CheckError?>(nil)
+        var queue = CheckQueue(contexts) { number, report in
+            switch report {
+            case .success(let report): tell(number, report)
+            case .failure(let error): failure.withLock { $0 = error }
+            }
         }
-        guard targets.count == 1 else { return try await round(tell) }
-        let latest = Locked<CheckReport?>(nil)
-        try await round { _, report in latest.withLock { $0 = report } }
-        // The network changed under way, so nothing holds that was found: once more. A large number of targets is not asked twice.
-        if latest.withLock({ $0?.isVoid == true }), !Task.isCancelled {
-            try await round { _, report in latest.withLock { $0 = report } }
+        await queue.run(targets)
+        if let error = failure.withLock(\.self) { throw error }
+    }
+}
+
+/// The runtime resources that are opened at their first use: the timer of Dispatch, and the event loops of SwiftNIO. Both end the process
+/// if there is no descriptor for them, so a check opens them before it begins, while it can still report an error.
+enum RuntimeWarmUp {
+    /// The event loops for web servers. There are few, because each has three descriptors, and connections mostly wait.
+    static let loops = MultiThreadedEventLoopGroup(numberOfThreads: min(2, System.coreCount))
+
+    /// For the runtime, the engine, the kernel's state, and some sockets.
+    static let descriptors = 24
+
+    private static let isReady = Locked(false)
+
+    /// - Throws: An error if there are too few descriptors.
+    static func run() async throws(CheckError) {
+        guard OpenFiles.haveRoom(for: descriptors) else {
+            throw .sockets("\(descriptors) descriptors must be free: raise the limit of open files (ulimit -n)")
         }
-        if let report = latest.withLock(\.self) { tell(0, report) }
+        if isReady.withLock({ $0 }) { return }
+        _ = loops.next()
+        // A cancelled task would not start the timer.
+        await Task { try? await Task.sleep(for: .nanoseconds(1)) }.value
+        isReady.withLock { $0 = true }
     }
 }

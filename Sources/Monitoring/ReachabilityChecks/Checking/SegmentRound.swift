@@ -30,8 +30,8 @@ struct SegmentRound: Sendable {
         return results.filter { !$0.isRefusedHere }
     }
 
-    /// Sends one packet of each size, the largest first. A target that limits the rate of its answers drops the later ones, so an answer to a
-    /// smaller packet shows that the largest one was lost on the way.
+    /// Sends one packet of each size, the largest first. A target that limits the rate of its answers drops the later ones, so an answer to
+    /// a smaller packet shows that the largest one was lost on the way.
     ///
     /// - Parameter sizes: Of the IP packets, in bytes.
     private func trial(_ sizes: [Int]) async -> [ProbeResult] {
@@ -95,5 +95,70 @@ extension SegmentRound {
         else { return nil }
         // Jumbo frames, and no more than a packet of ours may have.
         self.init(address: address, prober: prober, mtu: min(Int(mtu), 9000))
+    }
+}
+
+/// The results of segment rounds for targets that are checked again and again. A round takes up to five packets, so it is not made with
+/// each check. Thread-safe.
+final class SegmentMemory: Sendable {
+    private struct Entry {
+        var results: [ProbeResult] = []
+        /// When the next round is due.
+        var expiry: ContinuousClock.Instant
+    }
+
+    private let entries = Locked<[IPAddress: Entry]>([:])
+
+    /// When the next round may begin, of all in the process.
+    private static let next = Locked(ContinuousClock.now)
+    /// The time between the beginnings of two rounds. Rounds that are due earlier wait for a later check of their target.
+    private static let pace = Duration.milliseconds(100)
+    /// How long a result remains valid.
+    private static let lifetime = Duration.seconds(600)
+    /// How long the loss of large packets remains valid, so that its end is noticed.
+    private static let lifetimeOfLoss = Duration.seconds(60)
+    /// The maximum number of addresses. Beyond it, results that are no longer valid are dropped.
+    private static let countLimit = 4096
+
+    /// Returns the results for a target that answers, or the round that is due. The first check of a target that answers makes none, so
+    /// that it reports at once that the target is back.
+    func results(of evidence: CheckEvidence, _ site: CheckSite) -> (known: [ProbeResult], round: SegmentRound?) {
+        guard let address = SegmentRound.address(of: evidence, site) else { return ([], nil) }
+        let now = ContinuousClock.now
+        let (known, isDue) = entries.withLock { entries -> ([ProbeResult], Bool) in
+            guard let entry = entries[address] else {
+                if entries.count >= Self.countLimit { entries = entries.filter { $0.value.expiry > now } }
+                entries[address] = Entry(expiry: now)
+                return ([], false)
+            }
+            guard entry.expiry <= now, Self.begins(at: now) else { return (entry.results, false) }
+            // Other checks of the same address begin no round meanwhile.
+            entries[address]?.expiry = now + .seconds(5)
+            return (entry.results, true)
+        }
+        guard isDue, let round = SegmentRound(to: address, site) else { return (known, nil) }
+        return ([], round)
+    }
+
+    /// Keeps the results of a round.
+    func keep(_ results: [ProbeResult], of round: SegmentRound) {
+        let isLost = results.contains { $0.outcome == .answered } && results.contains { $0.outcome == .silent }
+        entries.withLock { entries in
+            // The network has changed meanwhile.
+            guard entries[round.address] != nil else { return }
+            let lifetime = isLost ? Self.lifetimeOfLoss : Self.lifetime
+            entries[round.address] = Entry(results: results.map(\.withoutCost), expiry: .now + lifetime)
+        }
+    }
+
+    /// The network has changed.
+    func forget() { entries.withLock { $0 = [:] } }
+
+    private static func begins(at now: ContinuousClock.Instant) -> Bool {
+        next.withLock { next in
+            guard next <= now else { return false }
+            next = now + pace
+            return true
+        }
     }
 }

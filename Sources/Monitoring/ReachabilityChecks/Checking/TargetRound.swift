@@ -1,32 +1,30 @@
 import LinuxSupport
 import NetworkReachability
 
-/// One round of questions to a target itself. It ends as soon as the target answers.
+/// One round of probes of a target. It ends as soon as the target answers.
 struct TargetRound: Sendable {
-    /// What is known of the target when the round ends.
+    /// The results of a round.
     struct Outcome: Sendable {
-        /// The kernel's path to the address that was tried first; nil where there is no address.
+        /// The kernel's path to the first address; nil without an address.
         var path: NetworkPath?
         var results: [ProbeResult] = []
     }
 
     let site: CheckSite
-    let names: NameBook
     let nonce: Nonce
     let target: CheckTarget
     let clock: RoundClock
-    /// The first probe, where it is under way: then the host is an address.
+    /// The first probe, if it has begun. The host is an address then.
     var first: ProbeUnderWay?
 
-    /// How long the target may take before the DNS servers are asked one by one, and its host for an echo.
-    private static let patience = Duration.milliseconds(700)
+    private var names: AddressLookup { AddressLookup(site: site, nonce: nonce) }
 
     private enum Part: Sendable {
-        case lookedUp(NameBook.Entry)
-        /// Of the target's own service.
+        case lookedUp(AddressLookup.Entry)
+        /// Results of the target's own service.
         case own([ProbeResult])
         case other([ProbeResult])
-        /// The target has had its time.
+        /// The pause before other probes has ended.
         case late
     }
 
@@ -34,7 +32,7 @@ struct TargetRound: Sendable {
         await withTaskGroup(of: Part.self) { group in
             group.addTask { .lookedUp(await names.addresses(of: target.host, limit: clock.left)) }
             group.addTask {
-                try? await Task.sleep(for: Self.patience - clock.elapsed)
+                try? await Task.sleep(for: site.options.pauses.companions - clock.elapsed)
                 return .late
             }
             var outcome = Outcome()
@@ -45,7 +43,7 @@ struct TargetRound: Sendable {
                     outcome.results += entry.results
                     let ways = site.ways(to: entry.addresses)
                     outcome.path = ways.first?.path
-                    // The kernel knows that packets go nowhere.
+                    // Addresses without a path are left out.
                     open = ways.filter(\.path.status.isReachable)
                     for (index, way) in open.enumerated() where !clock.isOver {
                         for probe in probes(of: way) {
@@ -66,14 +64,14 @@ struct TargetRound: Sendable {
                     outcome.results += results
                     others -= 1
                 case .late:
-                    // It has not had its time where it is over.
+                    // The pause ends early if the round is over.
                     if group.isCancelled { continue }
                     if let way = open.first, hasCompanion {
                         others += 1
                         group.addTask { .other([await way.prober.echo(.target, to: way.address, limit: clock.left)]) }
                     }
                 }
-                // Each DNS server for itself, where the name is unknown or the target does not answer.
+                // Each DNS server is asked if the name is unknown or the target does not answer.
                 var isTime = pending == 0
                 if case .late = part { isTime = true }
                 if isTime, !hasAsked {
@@ -89,7 +87,7 @@ struct TargetRound: Sendable {
         }
     }
 
-    /// Whether the host itself says no: then nothing else is to be found out.
+    /// Whether the host itself refuses, so that no other probe is needed.
     private func isRefused(_ results: [ProbeResult]) -> Bool {
         results.contains { $0.outcome == .refused(.peer) }
     }
@@ -100,7 +98,7 @@ struct TargetRound: Sendable {
         return TargetStage.answers(evidence) != nil
     }
 
-    // MARK: What is sent
+    // MARK: Probes
 
     private func probes(of way: CheckSite.Way) -> [@Sendable () async -> [ProbeResult]] {
         let (prober, address) = (way.prober, way.address)
@@ -119,7 +117,7 @@ struct TargetRound: Sendable {
             return [{ await goOn { [await prober.connect(.target, to: address, port: port, limit: clock.left)] } }]
         case .web(let url):
             let request = WebRequest(url, expecting: target.expectedStatus)
-            return [{ await goOn { await prober.fetchBoth(.target, request, at: address, clock) } }]
+            return [{ await prober.fetchBoth(.target, request, at: address, clock) }]
         case .handshake(let url):
             return [{ await prober.fetchBoth(.target, WebRequest(url, .handshake), at: address, clock) }]
         case .name: return []
@@ -129,21 +127,19 @@ struct TargetRound: Sendable {
         }
     }
 
-    /// Takes over the first probe where that is under way, and sends another where nothing came of it.
+    /// Takes over the first probe if it has begun, and sends another if it was skipped or cancelled.
     private func goOn(_ probe: () async -> [ProbeResult]) async -> [ProbeResult] {
         guard let first else { return await probe() }
-        // One of HTTP only knows what is plain.
-        if case .web = target.service { first.cancel() }
         let result = await first.result()
         switch result.outcome {
-        // It has cost something.
+        // It has a cost.
         case .cancelled: return await [result] + probe()
         case .skipped: return await probe()
         default: return [result]
         }
     }
 
-    /// Whether an echo tells a host that is off from a port that is filtered.
+    /// Whether an echo distinguishes a host that is off from a filtered port.
     private var hasCompanion: Bool {
         switch target.service {
         case .any, .echo: false
@@ -162,12 +158,12 @@ struct TargetRound: Sendable {
         }
     }
 
-    /// The name that DNS is asked for, if it is.
+    /// The name that DNS is asked for, if there is one.
     private var name: String? { site.options.resolution(of: target.host) == nil ? target.name : nil }
 }
 
 extension Prober {
-    /// Asks the target, a DNS server, for an address.
+    /// Asks the target, which is a DNS server, for an address.
     func ask(target server: IPAddress, _ question: DNSQuestion, limit: Duration) async -> ProbeResult {
         var result = await ask(server, .target, question, limit: limit)
         result.request.subject = .target
@@ -178,7 +174,7 @@ extension Prober {
     }
 }
 
-/// How much of the time of a round is left: of one round all probes have the same.
+/// The deadline that all probes of a round share.
 struct RoundClock: Sendable {
     let begun: ContinuousClock.Instant
     private let limit: Duration
@@ -189,10 +185,10 @@ struct RoundClock: Sendable {
         deadline = begun + limit
     }
 
-    /// With less nothing is begun any more: whoever did not answer in so short a time would not be silent.
+    /// The minimum time for another probe. Silence in a shorter time proves nothing.
     private static let least = Duration.milliseconds(100)
 
-    /// Whether it is too late to begin anything.
+    /// Whether it is too late for another probe.
     var isOver: Bool { deadline - .now < Self.least }
 
     var elapsed: Duration { .now - begun }
@@ -203,18 +199,18 @@ struct RoundClock: Sendable {
     /// does not show that the peer is silent. 1 s is the initial retransmission timeout of TCP (RFC 6298).
     var left: Duration { max(deadline - .now, min(limit, .seconds(1))) }
 
-    /// The same, and no longer than `limit`.
+    /// Returns the rest, but at most `limit`.
     func left(atMost limit: Duration) -> Duration { min(left, limit) }
 
-    /// Waits for what is begun later.
+    /// Waits before a later probe.
     ///
-    /// - Returns: whether it may begin: neither is the task cancelled, nor is it too late.
+    /// - Returns: Whether the probe may begin: the task is not cancelled, and it is not too late.
     func hasPassed(_ time: Duration) async -> Bool {
         guard .now + time + Self.least <= deadline else { return false }
         do { try await Task.sleep(for: time) } catch { return false }
         return !isOver
     }
 
-    /// So much more time there is for finding out whether small packets pass.
+    /// The additional time for a test with small segments.
     var smallSegments: Duration { min(limit, .milliseconds(2600)) }
 }

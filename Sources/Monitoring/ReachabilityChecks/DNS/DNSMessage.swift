@@ -8,7 +8,6 @@ package struct DNSMessage: Hashable, Sendable {
     package private(set) var code: DNSResponseCode
     package private(set) var questions: [Question] = []
     package private(set) var answers: [DNSRecord] = []
-    package private(set) var authorities: [DNSRecord] = []
     /// The codes of EDE, for example 15 for blocked.
     package private(set) var extendedErrors: [UInt16] = []
 
@@ -20,7 +19,7 @@ package struct DNSMessage: Hashable, Sendable {
 
     /// Reads a datagram, or a message of a stream without its length.
     ///
-    /// A truncated answer may end anywhere: what is whole of it is kept.
+    /// A truncated message may end anywhere. Its complete records are kept.
     package init(_ bytes: [UInt8]) throws(DNSFault) {
         var reader = DNSReader(bytes)
         identifier = try reader.word()
@@ -35,14 +34,13 @@ package struct DNSMessage: Hashable, Sendable {
         }
         do throws(DNSFault) {
             for _ in 0..<counts.1 { if let record = try self.record(&reader) { answers.append(record) } }
-            for _ in 0..<counts.2 { if let record = try self.record(&reader) { authorities.append(record) } }
-            for _ in 0..<counts.3 { _ = try self.record(&reader) }
+            for _ in 0..<Int(counts.2) + Int(counts.3) { _ = try self.record(&reader) }
         } catch {
             guard flags.contains(.truncated), error == .short else { throw error }
         }
     }
 
-    /// Nil for EDNS, which is no record of the name, and for other classes than IN.
+    /// Reads a record; nil for EDNS, which is not a record of the name, and for classes other than IN.
     private mutating func record(_ reader: inout DNSReader) throws(DNSFault) -> DNSRecord? {
         let name = try reader.name()
         let type = DNSRecordType(rawValue: try reader.word())
@@ -58,7 +56,7 @@ package struct DNSMessage: Hashable, Sendable {
             _ = try reader.take(length)
             return nil
         }
-        return try DNSRecord(name, type, timeToLive: timeToLive, length: length, &reader)
+        return try DNSRecord(name, type, length: length, &reader)
     }
 
     private mutating func options(_ bytes: [UInt8]) throws(DNSFault) {
@@ -74,13 +72,13 @@ package struct DNSMessage: Hashable, Sendable {
 }
 
 extension DNSMessage {
-    /// Whether this answers `question`: a response with its number, name and type. Nobody else knows the number.
+    /// Whether this answers `question`: a response with its number, name and type. Only the server knows the number.
     package func answers(_ question: DNSQuestion) -> Bool {
         flags.contains(.response) && flags.operation == 0 && identifier == question.identifier
             && questions == [Question(name: question.name, type: question.type, recordClass: 1)]
     }
 
-    /// The addresses of `name`, over the aliases in between: each is taken once, so there is no loop.
+    /// Returns the addresses of `name`. Each alias is followed once, so there is no loop.
     package func addresses(of name: DNSName) -> [WireAddress] {
         var (names, last): (Set<DNSName>, DNSName) = ([name], name)
         var aliases: [DNSName: DNSName] = [:]
@@ -91,12 +89,137 @@ extension DNSMessage {
             return address
         }
     }
+}
 
-    /// How long an absence may be remembered, in seconds (RFC 2308): the smaller of SOA's own time and its MINIMUM.
-    package var negativeTimeToLive: UInt32? {
-        for record in authorities {
-            if case .authority(let minimum) = record.content { return min(minimum, record.timeToLive) }
+/// A record of a response, as far as probes read it.
+package struct DNSRecord: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
+        /// A or AAAA.
+        case address(WireAddress)
+        case canonicalName(DNSName)
+        case other(DNSRecordType)
+    }
+
+    package let name: DNSName
+    package let content: Content
+}
+
+extension DNSRecord {
+    init(_ name: DNSName, _ type: DNSRecordType, length: Int, _ reader: inout DNSReader) throws(DNSFault) {
+        let start = reader.index
+        let content: Content
+        switch type {
+        case .a, .aaaa:
+            guard length == (type == .a ? 4 : 16), let address = WireAddress(bytes: try reader.take(length)) else {
+                throw .badRecord
+            }
+            content = .address(address)
+        case .cname:
+            content = .canonicalName(try reader.name())
+        default:
+            _ = try reader.take(length)
+            content = .other(type)
         }
-        return nil
+        guard reader.index == start + length else { throw .badRecord }
+        self.init(name: name, content: content)
+    }
+}
+
+/// A question for the records of one name and type, class IN, with recursion (RFC 1035).
+package struct DNSQuestion: Hashable, Sendable {
+    package var identifier: UInt16
+    package var name: DNSName
+    package var type: DNSRecordType
+    /// Whether it has EDNS (RFC 6891), without which a server does not report why a name is blocked. A few old servers do not support it.
+    package var hasExtensions = true
+
+    /// The maximum size of a response over UDP, so that it is not fragmented.
+    package static let payloadSize: UInt16 = 1232
+
+    package init(_ name: DNSName, _ type: DNSRecordType, identifier: UInt16) {
+        self.name = name
+        self.type = type
+        self.identifier = identifier
+    }
+
+    /// The message as a datagram.
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        let flags = DNSFlags.recursionDesired.rawValue
+        for word in [identifier, flags, 1, 0, 0, hasExtensions ? 1 : 0] { bytes.append(word: word) }
+        bytes += name.bytes
+        bytes.append(word: type.rawValue)
+        bytes.append(word: 1)
+        guard hasExtensions else { return bytes }
+        bytes.append(0)
+        for word in [DNSRecordType.opt.rawValue, Self.payloadSize, 0, 0, 0] { bytes.append(word: word) }
+        return bytes
+    }
+}
+
+extension [UInt8] {
+    mutating func append(word: UInt16) {
+        append(UInt8(word >> 8))
+        append(UInt8(word & 0xff))
+    }
+}
+
+/// The response of a server to a question.
+package enum DNSAnswer: Hashable, Sendable {
+    case whole(DNSMessage)
+    /// The flag TC is set. The same question over TCP returns the whole response.
+    case truncated(DNSMessage)
+    /// Another number, name or type: the response to an earlier question, or a guess.
+    case mismatched
+    case malformed(DNSFault)
+
+    package init(_ bytes: [UInt8], to question: DNSQuestion) {
+        guard Self.isMeant(bytes, for: question) else {
+            self = .mismatched
+            return
+        }
+        do throws(DNSFault) {
+            let message = try DNSMessage(bytes)
+            // A server that does not support the question need not repeat it.
+            let isRefusal = message.questions.isEmpty && message.code != .noError && message.flags.contains(.response)
+            if !message.answers(question) && !(isRefusal && message.identifier == question.identifier) {
+                self = .mismatched
+            } else {
+                self = message.flags.contains(.truncated) ? .truncated(message) : .whole(message)
+            }
+        } catch {
+            self = .malformed(error)
+        }
+    }
+
+    /// Whether bytes are a response with the question's number. Other bytes may be from any host, and are not parsed.
+    package static func isMeant(_ bytes: [UInt8], for question: DNSQuestion) -> Bool {
+        bytes.count >= 3 && bytes[0] == UInt8(question.identifier >> 8) && bytes[1] == UInt8(question.identifier & 0xff)
+            && bytes[2] & 0x80 != 0
+    }
+
+    /// Whether it can be parsed and answers the question.
+    package var isReadable: Bool {
+        switch self {
+        case .whole, .truncated: true
+        case .mismatched, .malformed: false
+        }
+    }
+
+    package var isTruncated: Bool { if case .truncated = self { true } else { false } }
+}
+
+/// Messages of DNS in a stream, each after its length in two bytes (RFC 1035, section 4.2.2).
+package enum DNSStream {
+    /// Returns a message with its length; nil if it is too long.
+    package static func frame(_ message: [UInt8]) -> [UInt8]? {
+        UInt16(exactly: message.count).map { [UInt8($0 >> 8), UInt8($0 & 0xff)] + message }
+    }
+
+    /// Returns the first message of a stream; nil if it is incomplete.
+    package static func first(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
+        guard bytes.count >= 2 else { return nil }
+        let end = 2 + (Int(bytes[0]) << 8 | Int(bytes[1]))
+        return bytes.count >= end ? bytes[2..<end] : nil
     }
 }

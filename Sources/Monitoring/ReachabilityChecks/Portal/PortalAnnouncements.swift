@@ -2,14 +2,15 @@ import Dispatch
 import LinuxSupport
 import Netlink
 import NetworkReachability
+import ReachabilityLedger
 
-/// What routers say of the network's own server that tells of captivity (option 37 of router advertisements, RFC 8910), as long as
-/// somebody listens. Thread-safe; no packet and no privilege is needed.
+/// The captive portal APIs that routers announce (option 37 of router advertisements, RFC 8910). Needs no packet and no privilege.
+/// Thread-safe.
 final class PortalAnnouncements: Sendable {
     private struct State {
         var servers: [UInt32: CheckOptions.Anchor] = [:]
-        var told: ContinuousClock.Instant?
-        var isTelling = false
+        var notified: ContinuousClock.Instant?
+        var isNotifying = false
         /// The namespace that the socket is in.
         var identity: NamespaceIdentity?
     }
@@ -21,21 +22,23 @@ final class PortalAnnouncements: Sendable {
         self.namespace = namespace
     }
 
-    /// The server, by the index of the interface it was told of through.
+    /// The API of each interface, by its index.
     var servers: [UInt32: CheckOptions.Anchor] { state.withLock { $0.servers } }
 
     /// Whether the namespace is gone, or another one has its name. The socket keeps the namespace alive until the listening is cancelled.
     var hasLostNamespace: Bool { !namespace.leads(to: state.withLock(\.identity)) }
 
-    /// Listens until the result is cancelled or let go of, and runs `changed` on `queue` when there is another server than before; nil where
-    /// the kernel does not tell. Opens a socket, on a thread of its own.
+    /// Listens until the result is cancelled or released, and calls `changed` on `queue` when an API has changed. Opens a socket on a
+    /// thread of its own.
+    ///
+    /// - Returns: Nil if the kernel does not report the options.
     func listen(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
         let opened = try? Thread.run { [namespace] in
             (try? namespace.enter()).flatMap { try? (RouterOptionSocket(), NamespaceIdentity.current) }
         }
         guard let (socket, identity) = opened ?? nil else { return nil }
         state.withLock { state in
-            // What was announced in another namespace is not about this one.
+            // Announcements in another namespace do not count.
             if state.identity != identity { state.servers = [:] }
             state.identity = identity
         }
@@ -48,24 +51,26 @@ final class PortalAnnouncements: Sendable {
         var isNews = false
         for message in heard { isNews = take(message) || isNews }
         guard isNews else { return }
-        // Each of them makes a round, and anybody on the link may pretend to be a router.
+        // Each change begins a round, and any host on the link may pretend to be a router.
         let wait: Duration? = state.withLock { state in
-            guard !state.isTelling else { return nil }
-            state.isTelling = true
-            return state.told.map { max(.zero, Self.spacing - (.now - $0)) } ?? .zero
+            guard !state.isNotifying else { return nil }
+            state.isNotifying = true
+            return state.notified.map { max(.zero, Self.spacing - (.now - $0)) } ?? .zero
         }
         guard let wait else { return }
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: wait.nanoseconds))) { [weak self] in
-            self?.state.withLock { ($0.told, $0.isTelling) = (.now, false) }
+            self?.state.withLock { ($0.notified, $0.isNotifying) = (.now, false) }
             changed()
         }
     }
 
-    /// Whether it is news.
+    /// Takes an announcement.
+    ///
+    /// - Returns: Whether an API has changed.
     func take(_ message: RouterOptions) -> Bool {
         var isNews = false
-        for case .captivePortal(let text) in RouterOption.read(message.bytes) {
-            // A network that has no portal may say so (RFC 8910, section 2).
+        for text in RouterOption.portals(in: message.bytes) {
+            // A network without a portal may announce this (RFC 8910, section 2).
             let server = text == Self.unrestricted ? nil : try? CheckOptions.Anchor(text)
             isNews =
                 state.withLock { state in
@@ -78,4 +83,99 @@ final class PortalAnnouncements: Sendable {
 
     private static let unrestricted = "urn:ietf:params:capport:unrestricted"
     private static let spacing = Duration.seconds(2)
+}
+
+/// The response of a captive portal API (RFC 8908).
+package struct PortalInformation: Hashable, Sendable {
+    package var isCaptive: Bool
+    /// The page on which a person opens the network.
+    package var userPortalURL: String?
+    package var secondsRemaining: UInt64?
+
+    package init(isCaptive: Bool, userPortalURL: String? = nil, secondsRemaining: UInt64? = nil) {
+        self.isCaptive = isCaptive
+        self.userPortalURL = userPortalURL
+        self.secondsRemaining = secondsRemaining
+    }
+
+    /// In bytes. Longer responses are refused.
+    package static let maximumLength = 8 * 1024
+
+    /// Reads `application/captive+json`. Members of wrong types are left out, except `captive`, which must be there.
+    package init(json bytes: [UInt8]) throws(PortalFault) {
+        guard bytes.count <= Self.maximumLength else { throw .tooLong }
+        guard let value = JSONValue(bytes) else { throw .notJSON }
+        guard case .object(let members) = value else { throw .notAnObject }
+        guard case .bool(let isCaptive) = members["captive"] else { throw .captiveMissing }
+        self.isCaptive = isCaptive
+        userPortalURL = members["user-portal-url"]?.text
+        secondsRemaining = members["seconds-remaining"]?.count
+    }
+}
+
+/// Why a response is not one of a captive portal API.
+package enum PortalFault: String, Error, Hashable, Sendable, CustomStringConvertible {
+    case tooLong, notJSON, notAnObject, captiveMissing
+
+    package var description: String {
+        switch self {
+        case .tooLong: "the captive portal API's answer is longer than \(PortalInformation.maximumLength) bytes"
+        case .notJSON: "the captive portal API's answer is not JSON (RFC 8259)"
+        case .notAnObject: "the captive portal API's answer is not a JSON object"
+        case .captiveMissing: "the captive portal API does not say whether the network is captive (RFC 8908, section 5)"
+        }
+    }
+}
+
+/// Options of router advertisements (RFC 4861, section 4.6).
+enum RouterOption {
+    /// Returns the captive portal APIs (option 37, RFC 8910). Each option has its length in units of eight bytes. Malformed options are
+    /// left out.
+    static func portals(in bytes: some Collection<UInt8>) -> [String] {
+        var (portals, rest): ([String], ArraySlice<UInt8>) = ([], Array(bytes)[...])
+        while let kind = rest.first, rest.count >= 8 {
+            let length = Int(rest[rest.startIndex + 1]) * 8
+            guard length > 0, length <= rest.count else { break }
+            let content = rest.prefix(length).dropFirst(2)
+            let text = content.prefix { $0 != 0 }
+            // A URI is ASCII without blanks (RFC 3986), and zeros fill the rest.
+            if kind == 37, !text.isEmpty, text.allSatisfy({ 0x21...0x7e ~= $0 }),
+                content.dropFirst(text.count).allSatisfy({ $0 == 0 })
+            {
+                portals.append(String(decoding: text, as: UTF8.self))
+            }
+            rest = rest.dropFirst(length)
+        }
+        return portals
+    }
+}
+
+/// The captive portal API (RFC 8910) that systemd-networkd has received by DHCP or from a router. Version 254 and later writes it to files
+/// that any user may read.
+enum NetworkdFiles {
+    private static let directory = "/run/systemd/netif"
+
+    /// Reads two files.
+    ///
+    /// - Parameter source: The source address of packets on that interface.
+    /// - Returns: Nil if there is no API, or if the files are about an interface of another namespace.
+    static func portal(ofInterface index: UInt32, source: IPAddress?) -> CheckOptions.Anchor? {
+        guard let lease = TextFile.read("\(directory)/leases/\(index)", limit: 64 << 10),
+            let link = TextFile.read("\(directory)/links/\(index)", limit: 64 << 10)
+        else { return nil }
+        return portal(lease: lease, link: link, source: source)
+    }
+
+    /// An interface of another namespace may have the same index, so the lease must be for the source address.
+    static func portal(lease: String, link: String, source: IPAddress?) -> CheckOptions.Anchor? {
+        guard let source, value("ADDRESS", lease).flatMap({ IPAddress($0) }) == source else { return nil }
+        return value("CAPTIVE_PORTAL", link).flatMap { try? CheckOptions.Anchor($0) }
+    }
+
+    private static func value(_ key: String, _ text: String) -> String? {
+        for line in text.split(at: "\n") where line.hasPrefix("\(key)=") {
+            return String(line.dropFirst(key.utf8.count + 1))
+        }
+        return nil
+    }
 }

@@ -1,14 +1,14 @@
 import LinuxSupport
 package import NetworkReachability
 
-/// Why a probe or a check ended as it did: a stable word, good as a label of a metric.
+/// The reason for the outcome of a probe or a check: a stable word that is suitable as a label of a metric.
 ///
-/// The list grows, so it is not an enumeration. Every ``NetworkPath/UnsatisfiedReason`` is one of these too, by the same name.
+/// The list grows, so it is not an enumeration. Every ``NetworkPath/UnsatisfiedReason`` is a reason with the same name.
 public struct ProbeReason: RawRepresentable, Hashable, Sendable, Codable {
-    /// The word, as JSON output has it.
+    /// The word in JSON output.
     public let rawValue: String
 
-    /// Takes any word, known or not.
+    /// Accepts any word.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -24,18 +24,18 @@ public struct ProbeReason: RawRepresentable, Hashable, Sendable, Codable {
         self = error == .notPermitted ? .firewall : ProbeReason(Verdict.Obstacle(error).reason)
     }
 
-    /// A few words for a reason why this machine refused to send a packet.
+    /// A phrase for a reason why this machine refused to send a packet.
     var refusal: String {
         self == .firewall ? "the packet filter" : NetworkPath.UnsatisfiedReason(rawValue: rawValue).description
     }
 
-    /// The kernel's reason, by its own name.
+    /// Converts the kernel's reason. The name is the same.
     package init(_ reason: NetworkPath.UnsatisfiedReason) {
         self.init(rawValue: reason.rawValue)
     }
 }
 
-/// What this machine does, or cannot do.
+/// Reasons on this machine.
 extension ProbeReason {
     package static let notPermitted = ProbeReason("notPermitted")
     package static let noDescriptors = ProbeReason("noDescriptors")
@@ -47,7 +47,7 @@ extension ProbeReason {
     package static let addressConflict = ProbeReason("addressConflict")
 }
 
-/// What the name service does.
+/// Reasons of the name service.
 extension ProbeReason {
     package static let nameNotFound = ProbeReason("nameNotFound")
     package static let noData = ProbeReason("noData")
@@ -71,7 +71,7 @@ extension ProbeReason {
     package static let temporaryFailure = ProbeReason("temporaryFailure")
 }
 
-/// What becomes of packets on their way.
+/// Reasons on the path of packets.
 extension ProbeReason {
     package static let refused = ProbeReason("refused")
     package static let refusedByFirewall = ProbeReason("refusedByFirewall")
@@ -91,7 +91,7 @@ extension ProbeReason {
     package static let stalled = ProbeReason("stalled")
 }
 
-/// What TLS and HTTP say.
+/// Reasons of TLS and HTTP.
 extension ProbeReason {
     package static let handshakeSilent = ProbeReason("handshakeSilent")
     package static let closedDuringHandshake = ProbeReason("closedDuringHandshake")
@@ -117,7 +117,7 @@ extension ProbeReason {
     package static let retryAfter = ProbeReason("retryAfter")
 }
 
-/// What a whole check finds.
+/// Reasons of a whole check.
 extension ProbeReason {
     package static let targetAnswers = ProbeReason("targetAnswers")
     package static let internetProven = ProbeReason("internetProven")

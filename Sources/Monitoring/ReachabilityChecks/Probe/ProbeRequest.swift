@@ -1,7 +1,7 @@
 package import LinuxSupport
 package import NetworkReachability
 
-/// What a probe is bound to; nil is left to the kernel.
+/// The socket options of a probe; the kernel chooses those that are nil.
 package struct ProbeBinding: Hashable, Sendable {
     package var family: AddressFamily
     /// The source address, `bind(2)`.
@@ -23,11 +23,11 @@ package struct ProbeBinding: Hashable, Sendable {
     }
 }
 
-/// Why a server is asked for a name.
+/// The purpose of a DNS question.
 package enum NamePurpose: Hashable, Sendable {
-    /// `ipv4only.arpa`, whose addresses everybody knows (RFC 7050).
+    /// `ipv4only.arpa`, whose addresses are fixed (RFC 7050).
     case known
-    /// A random name below `.invalid`, which nobody has (RFC 6761).
+    /// A random name below `.invalid`, which does not exist (RFC 6761).
     case invented
     /// The target's name.
     case target
@@ -35,33 +35,33 @@ package enum NamePurpose: Hashable, Sendable {
     case expected(String)
 }
 
-/// Whom a probe is about.
+/// The subject of a probe.
 package enum ProbeSubject: Hashable, Sendable {
-    /// What lies between: gateway, hops, what the kernel knows.
+    /// The uplink: gateway, hops, and the kernel's facts.
     case line
     case server(IPAddress, NamePurpose)
-    /// By its host: all URLs of one host are one anchor.
+    /// An anchor by its host. All URLs of one host are one anchor.
     case anchor(String)
     case target
-    /// The address that nobody has.
+    /// The address that no host has.
     case nobody
-    /// What a DNS server gave for a name that nobody has.
+    /// The address that a DNS server returned for a name that does not exist.
     case lure
-    /// The network's own RFC 8908 server.
+    /// The captive portal API of the network (RFC 8908).
     case portal
 }
 
-/// What is asked of the network.
+/// The parameters of a probe.
 package struct ProbeRequest: Hashable, Sendable {
     package var kind: ProbeKind
     package var subject: ProbeSubject
     package var binding: ProbeBinding
-    /// Where packets go; nil where the kernel alone is asked.
+    /// The destination of packets; nil if only the kernel is queried.
     package var destination: IPAddress?
     package var port: UInt16?
-    /// The size of the IP packet in bytes, if the probe is about that.
+    /// The size of the IP packet in bytes, for a probe of the MTU.
     package var size: Int?
-    /// The longest time it may take.
+    /// The time limit.
     package var limit: Duration
 
     package init(
@@ -79,4 +79,39 @@ package struct ProbeRequest: Hashable, Sendable {
         self.port = port
         self.limit = limit
     }
+}
+
+/// The kind of a probe.
+public enum ProbeKind: String, Hashable, Sendable, CaseIterable, Codable {
+    /// No packet: the kernel's facts about the gateway and connections of other programs.
+    case passive
+    /// A packet to a closed port of the gateway, an echo, and a packet whose hop limit ends there.
+    case gateway
+    /// A packet whose hop limit ends beyond the gateway.
+    case hop
+    /// An ICMP echo (RFC 792, RFC 4443).
+    case echo
+    /// A TCP connection.
+    case tcp
+    /// A UDP datagram that must be answered.
+    case udp
+    /// A question to one DNS server (RFC 1035).
+    case dns
+    /// A lookup by the name service of the system, `getaddrinfo(3)`.
+    case resolve
+    /// A TLS handshake with judgement of the certificate.
+    case tls
+    /// One request of HTTP; redirects are not followed.
+    case http
+    /// A connection to an address that no host has (RFC 5737, RFC 3849). An answer shows interception.
+    case interception
+    /// A request to the captive portal API (RFC 8908).
+    case portalAPI
+    /// A stalled request with small segments, or a packet as large as the link to a target that answers.
+    case mtu
+}
+
+/// The phases of a probe in their sequence.
+public enum ProbePhase: String, Hashable, Sendable, CaseIterable, Codable {
+    case resolve, connect, tls, request, firstByte, transfer
 }

@@ -2,11 +2,11 @@ import LinuxSupport
 import Netlink
 package import NetworkReachability
 
-/// What the kernel knows of the line that probes go along: who is who on it.
+/// The kernel's facts about the path of probes: the interface, the gateway, and the own addresses.
 package struct LineFacts: Sendable {
-    /// Grows with each change of the path; results of another are void.
+    /// Grows with each change of the path. Results of another generation are void.
     package let generation: UInt64
-    /// The router packets are sent to; nil where the destination is on the link itself.
+    /// The router that packets are sent to; nil if the destination is on the link.
     package let gateway: IPAddress?
     /// The index of the interface that packets leave through; 0 for none.
     package let link: UInt32
@@ -16,9 +16,9 @@ package struct LineFacts: Sendable {
     let own: Set<WireAddress>
     let manager: NetworkReachabilityManager
 
-    /// Asks the kernel, on the calling thread.
+    /// Queries the kernel on the calling thread.
     ///
-    /// - Parameter generation: of all lines of a round together; nil for that of this path.
+    /// - Parameter generation: The generation of all lines of a round; nil for that of this path.
     package init(_ path: NetworkPath, of manager: NetworkReachabilityManager, generation: UInt64? = nil) {
         self.generation = generation ?? path.generation
         gateway = path.gateway
@@ -35,10 +35,10 @@ package struct LineFacts: Sendable {
         own = Set(addresses?.map(\.address) ?? [])
     }
 
-    /// What programs ask for names in the namespace of the line.
+    /// The name service in the namespace of the line.
     var resolver: any HostResolver { manager.record.monitor.environment.resolver }
 
-    /// The index of the interface that a zone names; nil where there is none.
+    /// Returns the index of the interface of a zone; nil if there is none.
     func link(zone: String) -> UInt32? {
         let found = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
             try judge.answers.link(zone: zone)
@@ -46,12 +46,12 @@ package struct LineFacts: Sendable {
         return (found ?? nil)?.index
     }
 
-    /// The gateway's entry in the neighbour table, with the time since it was confirmed; nil where there is none.
+    /// Returns the gateway's entry in the neighbour table, with the time since it was confirmed; nil if there is none.
     func neighbour() -> (state: NeighbourFacts.State, sinceConfirmed: Duration?)? {
         entry.map { (NeighbourFacts.State($0.state), $0.sinceConfirmed) }
     }
 
-    /// The gateway's link-layer address; nil where there is no entry.
+    /// The gateway's link-layer address; nil without an entry.
     var gatewayHardware: [UInt8]? { entry?.hardwareAddress }
 
     private var entry: Neighbour? {
@@ -64,7 +64,7 @@ package struct LineFacts: Sendable {
 }
 
 extension Judge {
-    /// The far end of the first tunnel that packets of a path leave through: of the interface itself, or of one below it.
+    /// Returns the far end of the first tunnel of a path, at its interface or below it.
     fileprivate mutating func farEnd(of path: NetworkPath) throws(MissingAnswers) -> TunnelFarEnd? {
         guard let interface = path.interface, let destination = path.destination?.wire else { return nil }
         for index in [interface.index] + interface.underlying.map(\.index) {
@@ -90,4 +90,61 @@ extension NeighbourFacts.State {
             default: .none
             }
     }
+}
+
+/// The DNS servers of `resolv.conf(5)`.
+///
+/// If no line names a server, the C library asks 127.0.0.1. Here there is none then, because hardly any machine has a server there.
+package struct NameServers: Hashable, Sendable {
+    /// At most three, in their sequence. A link-local address has its interface as a zone. For a stub resolver, these are the servers
+    /// behind it, or the stub itself if they are unknown.
+    package var servers: [IPAddress]
+    /// The address of systemd-resolved, if programs use it (`systemd-resolved.service(8)`).
+    package var stub: IPAddress?
+
+    package init(_ servers: [IPAddress], stub: IPAddress? = nil) {
+        (self.servers, self.stub) = (servers, stub)
+    }
+
+    init(_ configuration: ResolverConfiguration) {
+        servers = configuration.servers
+        stub = configuration.stub ?? servers.first { ResolverConfiguration.stubs.contains($0.description) }
+    }
+
+    /// Returns the servers of a namespace. A name of `ip-netns(8)` may have a file of its own in `/etc/netns`. Reads files on the calling
+    /// thread.
+    package static func configured(in namespace: NetworkNamespace) throws(NetworkReachabilityError) -> NameServers {
+        var options = NetworkReachabilityOptions()
+        options.networkNamespace = namespace
+        let configuration = try MonitorEnvironment(of: options).resolver.configuration
+        return configuration.map(NameServers.init) ?? NameServers([])
+    }
+}
+
+/// Records the link-layer addresses of the gateway during a round. An address that returns after another one shows that two stations have
+/// the gateway's address (RFC 5227). A router that was replaced appears once. Thread-safe.
+final class HardwareWitness: Sendable {
+    private static let pause = Duration.milliseconds(200)
+
+    private let seen = Locked<[[UInt8]]>([])
+
+    /// Queries the kernel repeatedly until the task is cancelled. Sends nothing.
+    func watch(_ line: LineFacts) async {
+        guard line.gateway != nil else { return }
+        repeat {
+            if let address = line.gatewayHardware { note(address) }
+            do { try await Task.sleep(for: Self.pause) } catch { return }
+        } while true
+    }
+
+    func note(_ address: [UInt8]) {
+        guard !address.isEmpty else { return }
+        seen.withLock { seen in
+            // Three changes are enough.
+            if seen.last != address, seen.count < 4 { seen.append(address) }
+        }
+    }
+
+    /// Whether an address returned.
+    var isContested: Bool { seen.withLock { Set($0).count < $0.count } }
 }

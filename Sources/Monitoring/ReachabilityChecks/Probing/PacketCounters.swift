@@ -1,16 +1,16 @@
 import LinuxSupport
 import NetworkReachability
 
-/// How many packets the kernel has taken in, and how many of them went on to a program or to another machine. What is missing between, its
-/// packet filter dropped. No privilege is needed.
+/// The numbers of packets that the kernel received, and that it delivered or forwarded. The packet filter dropped the difference. Needs no
+/// privilege.
 ///
 /// Source: `/proc/net/snmp` and `/proc/net/snmp6`, RFC 4293.
 struct PacketCounters: Hashable, Sendable {
     private var lost: [AddressFamily: Int] = [:]
-    /// By the reverse path filter (RFC 3704), which is of IPv4 alone.
+    /// The packets dropped by the reverse path filter (RFC 3704), which exists for IPv4 only.
     private var filtered = 0
 
-    /// Those of a namespace, now. Reads files, on a thread of its own; empty where they cannot be read.
+    /// Reads the counters of a namespace on a new thread; empty if they cannot be read.
     init(in namespace: NetworkNamespace) {
         let texts = try? Thread.run {
             guard (try? namespace.enter()) != nil else { return [String?]() }
@@ -21,9 +21,9 @@ struct PacketCounters: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - four: the text of `snmp`: for each protocol a line of names, and one of numbers.
-    ///   - six: the text of `snmp6`: a name and a number on each line.
-    ///   - more: the text of `netstat`, as that of `snmp`.
+    ///   - four: The text of `snmp`: for each protocol a line of names and a line of numbers.
+    ///   - six: The text of `snmp6`: a name and a number on each line.
+    ///   - more: The text of `netstat`, in the format of `snmp`.
     init(four: String, six: String, more: String = "") {
         if var numbers = Self.numbers("Ip:", four) {
             numbers.merge(Self.numbers("IpExt:", more) ?? [:]) { first, _ in first }
@@ -51,7 +51,7 @@ struct PacketCounters: Hashable, Sendable {
 
     private static func lost(_ numbers: [String: Int], forwarded: String) -> Int? {
         guard let received = numbers["InReceives"], let delivered = numbers["InDelivers"] else { return nil }
-        // What is meant for everybody, or for a group, may concern nobody here.
+        // Broadcast and multicast packets may have no receiver here.
         let others = [
             forwarded, "InMcastPkts", "InBcastPkts", "InHdrErrors", "InAddrErrors", "InUnknownProtos", "InDiscards",
             "InNoRoutes",
@@ -59,7 +59,7 @@ struct PacketCounters: Hashable, Sendable {
         return received - delivered - others.reduce(0) { $0 + (numbers[$1] ?? 0) }
     }
 
-    /// How many have been dropped since, by family.
+    /// Returns the number of packets that were dropped since, by family.
     func dropped(since earlier: PacketCounters) -> [AddressFamily: Int] {
         var dropped: [AddressFamily: Int] = [:]
         for (family, count) in lost {
@@ -68,6 +68,53 @@ struct PacketCounters: Hashable, Sendable {
         return dropped
     }
 
-    /// Whether the reverse path filter has dropped any since.
+    /// Whether the reverse path filter has dropped packets since.
     func isFiltered(since earlier: PacketCounters) -> Bool { filtered > earlier.filtered }
+}
+
+/// Counts unrequested packets that the packet filter drops, late in a round when nothing was sent for a while, so that they are not taken
+/// for dropped answers. Thread-safe.
+final class PacketNoise: Sendable {
+    /// After the last answer of a round, and before SYNs are sent a third time.
+    private static let begin = Duration.milliseconds(2350)
+    private static let length = Duration.milliseconds(600)
+
+    private let namespace: NetworkNamespace
+    /// The dropped packets and the time of the count; nil before it.
+    private let heard: Locked<(dropped: [AddressFamily: Int], time: Duration)?>
+
+    init(in namespace: NetworkNamespace, heard: [AddressFamily: Int]? = nil) {
+        self.namespace = namespace
+        self.heard = Locked(heard.map { ($0, Self.length) })
+    }
+
+    /// Counts once. A task that is cancelled before counts nothing.
+    func listen() async {
+        do {
+            try await Task.sleep(for: Self.begin)
+            let (before, begun) = (PacketCounters(in: namespace), ContinuousClock.now)
+            try await Task.sleep(for: Self.length)
+            let dropped = PacketCounters(in: namespace).dropped(since: before)
+            heard.withLock { $0 = (dropped, .now - begun) }
+        } catch {
+            return
+        }
+    }
+
+    /// Subtracts the noise from the packets that were dropped in a time. The noise is extrapolated from the count, plus the error of a
+    /// count this short. If there was time to count and this machine did not count, all packets may be noise, and none is left.
+    func removed(from dropped: [AddressFamily: Int], in time: Duration) -> [AddressFamily: Int] {
+        guard let heard = heard.withLock(\.self) else {
+            return time < Self.begin + Self.length ? dropped : dropped.mapValues { _ in 0 }
+        }
+        return dropped.reduce(into: [:]) { rest, entry in
+            let noise = Self.most(heard.dropped[entry.key] ?? 0) * (time / heard.time)
+            rest[entry.key] = max(0, entry.value - Int(noise.rounded(.up)))
+        }
+    }
+
+    /// The error of a random count is about its square root, and one packet more may have been missed.
+    private static func most(_ heard: Int) -> Double {
+        heard == 0 ? 0 : Double(heard) + Double(heard).squareRoot() + 1
+    }
 }

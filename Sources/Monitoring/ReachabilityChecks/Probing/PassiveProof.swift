@@ -2,9 +2,9 @@ import LinuxSupport
 import Netlink
 package import NetworkReachability
 
-/// What the traffic of others shows of a line: a probe that sends nothing, and needs no privilege (`sock_diag(7)`, `rtnetlink(7)`).
+/// Observes the connections of other programs on a line. It sends nothing, and needs no privilege (`sock_diag(7)`, `rtnetlink(7)`).
 ///
-/// One for each path: it remembers what it saw last, to see what has become of segments since.
+/// There is one for each path, because it compares counters with those of the last observation.
 package struct PassiveProof: Sendable {
     private let line: LineFacts
     private let binding: ProbeBinding
@@ -13,16 +13,9 @@ package struct PassiveProof: Sendable {
     private let own: [AddressPrefix: Set<WireAddress>]
     private var traffic = TrafficWitness()
 
-    /// What was found, for the judge and for the schedule.
-    package struct Finding: Sendable {
-        /// `answered` where something beyond the gateway has answered lately, else `silent`; it costs nothing.
-        package var result: ProbeResult
-        package var meaning: PassiveFinding
-    }
-
-    /// Asks the kernel, on the calling thread.
+    /// Queries the kernel on the calling thread.
     ///
-    /// - Parameter peers: whose answers count; nil for everybody's beyond the gateway.
+    /// - Parameter peers: The peers whose answers count; nil for all beyond the gateway.
     package init(_ line: LineFacts, _ binding: ProbeBinding, peers: Set<IPAddress>? = nil) {
         (self.line, self.binding, self.peers) = (line, binding, peers)
         own = line.prefixes().reduce(into: [:]) { own, address in
@@ -30,37 +23,20 @@ package struct PassiveProof: Sendable {
         }
     }
 
-    /// Asks the kernel, on the calling thread or, of another namespace, on one that is made for it: a dump of the TCP connections, the
-    /// gateway's entry in the neighbour table, and at most ``TrafficWitness/candidates`` routes.
+    /// Queries the kernel, for another namespace on a new thread: a dump of the TCP connections, the gateway's entry in the neighbour
+    /// table, and at most ``TrafficWitness/candidates`` routes.
     ///
-    /// - Parameter freshness: how old an answer may be. After a failure only later ones prove anything.
-    package mutating func observe(freshness: Duration = .seconds(30)) -> Finding {
+    /// - Parameter freshness: The maximum age of an answer. After a failure only later answers prove anything.
+    package mutating func observe(freshness: Duration = .seconds(30)) -> PassiveFinding {
         let connections = (try? connections()) ?? []
         traffic.take(connections.filter(isOnLine).map(ConnectionReading.init))
         let neighbour = line.neighbour()
         let newest = traffic.newest(within: freshness).first {
             line.leads(to: $0.ends.remote, from: $0.ends.local, mark: binding.mark ?? 0)
         }
-        let meaning: PassiveFinding =
-            if neighbour?.state == .failed {
-                .trouble(.neighbourFailed)
-            } else if traffic.isStalled {
-                .trouble(.stalled)
-            } else if let newest {
-                .fresh(age: newest.age)
-            } else {
-                .silent
-            }
-        let request = ProbeRequest(.passive, .line, binding: binding, limit: .zero)
-        var result = ProbeResult(request, generation: line.generation, .silent)
-        if case .fresh = meaning { result.outcome = .answered }
-        result.evidence.remote = newest.map { IPAddress($0.ends.remote) }
-        result.evidence.retransmits = traffic.retransmitted
-        result.evidence.lost = traffic.lost
-        result.evidence.neighbour = neighbour.map {
-            NeighbourFacts(before: $0.state, after: $0.state, age: .zero, confirmedAge: $0.sinceConfirmed)
-        }
-        return Finding(result: result, meaning: meaning)
+        if neighbour?.state == .failed { return .trouble(.neighbourFailed) }
+        if traffic.isStalled { return .trouble(.stalled) }
+        return newest.map { .fresh(age: $0.age) } ?? .silent
     }
 
     private func connections() throws -> [TCPConnection] {
@@ -73,7 +49,7 @@ package struct PassiveProof: Sendable {
         }.get()
     }
 
-    /// Whether packets of a connection leave through the interface, to somebody who is not on the link.
+    /// Whether packets of a connection leave through the interface to a host that is not on the link.
     private func isOnLine(_ connection: TCPConnection) -> Bool {
         let remote = connection.remote
         guard remote.family == binding.family, !line.own.contains(remote),
@@ -103,7 +79,7 @@ extension ConnectionReading {
 }
 
 extension LineFacts {
-    /// The addresses of the interface, with what is on the link.
+    /// The addresses and prefixes of the interface.
     fileprivate func prefixes() -> [InterfaceAddress] {
         let addresses = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
             try judge.answers.addresses()
@@ -111,7 +87,7 @@ extension LineFacts {
         return (addresses ?? []).filter { link != 0 && $0.interface == link }
     }
 
-    /// Whether packets to an address pass the gateway, or leave through the interface where there is none.
+    /// Whether packets to an address pass the gateway, or leave through the interface if there is no gateway.
     fileprivate func leads(to address: WireAddress, from source: WireAddress, mark: UInt32) -> Bool {
         let query = RouteQuery(destination: address, source: source, mark: mark)
         let route = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
@@ -119,5 +95,61 @@ extension LineFacts {
         }.get()
         guard let hop = route?.nextHop else { return false }
         return hop.interface == link && hop.gateway == gateway?.wire
+    }
+}
+
+/// The kernel's counters of one connection of any program.
+struct ConnectionReading: Hashable, Sendable {
+    struct Ends: Hashable, Sendable {
+        var local: WireAddress
+        var localPort: UInt16
+        var remote: WireAddress
+        var remotePort: UInt16
+    }
+
+    var ends: Ends
+    /// The time since the far end has sent or acknowledged something.
+    var age: Duration
+    /// The number of segments since it was opened, including retransmissions.
+    var sent: Int
+    var retransmitted: Int
+    /// The number of segments that the kernel takes for lost now.
+    var lost: Int
+}
+
+/// Compares the counters of all connections over one line between observations.
+struct TrafficWitness: Sendable {
+    /// The maximum number of connections whose routes are queried.
+    static let candidates = 8
+    /// The minimum number of segments for a judgement.
+    private static let leastSent = 10
+    private static let stalledShare = 80
+
+    private var readings: [ConnectionReading.Ends: ConnectionReading] = [:]
+    private(set) var sent = 0
+    private(set) var retransmitted = 0
+    private(set) var lost = 0
+
+    /// Takes the current counters. The first ones are compared with nothing.
+    mutating func take(_ now: [ConnectionReading]) {
+        let before = readings
+        readings = Dictionary(now.map { ($0.ends, $0) }) { first, _ in first }
+        (sent, retransmitted, lost) = (0, 0, 0)
+        for reading in now {
+            guard let last = before[reading.ends], last.sent <= reading.sent else { continue }
+            sent += reading.sent - last.sent
+            retransmitted += max(0, reading.retransmitted - last.retransmitted)
+            // A connection that sends nothing loses nothing more.
+            if reading.sent > last.sent { lost += reading.lost }
+        }
+    }
+
+    /// Whether nearly all segments were lost.
+    var isStalled: Bool { sent >= Self.leastSent && (retransmitted + lost) * 100 >= sent * Self.stalledShare }
+
+    /// Returns the connections whose far ends have answered within `freshness`, the latest first.
+    func newest(within freshness: Duration) -> [ConnectionReading] {
+        let fresh = readings.values.filter { $0.age < freshness }
+        return Array(fresh.sorted { $0.age < $1.age }.prefix(Self.candidates))
     }
 }

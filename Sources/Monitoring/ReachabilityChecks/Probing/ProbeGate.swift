@@ -1,9 +1,9 @@
 import LinuxSupport
 import NetworkReachability
 
-/// What all probes that share it may do together: so many begin in a second, and a router is made to send so many errors. Thread-safe.
+/// Limits the probes that begin in a second, and the errors that a router is made to send, for all that share it. Thread-safe.
 package final class ProbeGate: Sendable {
-    /// Whoever answers a packet with an error: the gateway of a link.
+    /// A router that answers packets with errors: the gateway of a link.
     struct Router: Hashable, Sendable {
         let namespace: NetworkNamespace
         let link: UInt32
@@ -26,33 +26,40 @@ package final class ProbeGate: Sendable {
         var waiters: [LineProbe: [AsyncStream<[ProbeResult]>.Continuation]] = [:]
     }
 
-    /// Of every check that goes on, and of every one that a program asks for: 20 in a second, 50 at once.
+    /// The limits of all continuous and single checks: 20 in a second, 50 at once.
     package static let process = ProbeGate(rate: 20, burst: 50)
 
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - rate: probes in a second.
-    ///   - burst: how many may begin at once.
+    ///   - rate: The number of probes in a second.
+    ///   - burst: The maximum number that begin at once.
     package init(rate: Int, burst: Int) {
         state = Locked(State(pace: ProbePace(rate: rate, burst: burst)))
     }
 
-    /// As many as are wanted, for a round that is paced otherwise.
+    /// No limit of probes, for targets that have a pace of their own.
     package convenience init() {
         self.init(rate: 1_000_000, burst: 1_000_000)
     }
 
-    /// Waits until one more probe may begin; not where the task is cancelled, for then nothing is sent.
+    /// Begins one more probe, unless it has to wait.
+    ///
+    /// - Returns: The time to wait; zero if the probe has begun.
+    func start() -> Duration { state.withLock { $0.pace.start(at: SystemClock.monotonic) } }
+
+    /// Waits until one more probe may begin. Returns at once if the task is cancelled, because nothing is sent then.
     func pass() async {
         while true {
-            let wait = state.withLock { $0.pace.start(at: SystemClock.monotonic) }
+            let wait = start()
             if wait == .zero { return }
             do { try await Task.sleep(for: wait) } catch { return }
         }
     }
 
-    /// Whether a packet may be sent now that a router answers with an error; then it counts as sent.
+    /// Counts a packet that a router answers with an error.
+    ///
+    /// - Returns: Whether it may be sent now.
     func provoke(_ router: Router, at now: Duration = SystemClock.monotonic) -> Bool {
         state.withLock { $0.routers.provoke(router, at: now) }
     }
@@ -94,7 +101,7 @@ package final class ProbeGate: Sendable {
     /// The number of rounds that wait for a probe of another round.
     var sharing: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
 
-    /// How many probes have begun, and how many errors were not provoked.
+    /// The number of probes that began, and of errors that were not provoked.
     var figures: (started: Int, withheld: Int) {
         state.withLock { ($0.pace.started, $0.routers.withheld) }
     }
@@ -102,7 +109,7 @@ package final class ProbeGate: Sendable {
 
 extension ProbeResult {
     /// The result for a round that did not send the packets.
-    fileprivate var withoutCost: ProbeResult {
+    var withoutCost: ProbeResult {
         var result = self
         result.cost = ProbeCost()
         return result
@@ -118,14 +125,14 @@ struct ProbePace: Sendable {
     private(set) var delayed = 0
 
     /// - Parameters:
-    ///   - rate: probes in a second.
-    ///   - burst: how many may start at once.
+    ///   - rate: The number of probes in a second.
+    ///   - burst: The maximum number that start at once.
     init(rate: Int, burst: Int) {
         interval = .seconds(1) / max(1, rate)
         depth = interval * (max(1, burst) - 1)
     }
 
-    /// - Returns: how long to wait before asking again; zero where it may start now.
+    /// - Returns: The time to wait; zero if the probe may start now.
     mutating func start(at now: Duration) -> Duration {
         let time = max(full ?? now, now)
         guard time - now <= depth else {
@@ -138,9 +145,8 @@ struct ProbePace: Sendable {
     }
 }
 
-/// Which routers were made to send errors, and when: three times in three seconds each. A Linux router answers a burst with six at most,
-/// and then one in a second; of errors about its routes it sends two, and then one in two seconds. Who asks for more gets nothing, and
-/// takes from others. Echoes are no errors.
+/// Limits the errors that each router is made to send to three in three seconds. A Linux router answers a burst with at most six errors,
+/// then one in a second; errors about its routes are two, then one in two seconds. Echoes do not count.
 struct RouterPatience<Router: Hashable & Sendable>: Sendable {
     private static var window: Duration { .seconds(3) }
     private static var limit: Int { 3 }
@@ -156,5 +162,104 @@ struct RouterPatience<Router: Hashable & Sendable>: Sendable {
         }
         times[router, default: []].append(now)
         return true
+    }
+}
+
+/// The anchors that want no request for a while (`Retry-After`). Thread-safe.
+final class AnchorRest: Sendable {
+    /// Shared by all checks of the process.
+    static let process = AnchorRest()
+
+    /// The maximum time for an anchor that has proven its identity.
+    static let longest = Duration.seconds(3600)
+    /// The maximum time without proof, because a captive portal can answer in its name.
+    static let longestUnproven = Duration.seconds(60)
+
+    private let ends = Locked<[CheckOptions.Anchor: ContinuousClock.Instant]>([:])
+
+    /// Takes the results of an anchor.
+    func note(_ results: [ProbeResult], of anchor: CheckOptions.Anchor, at now: ContinuousClock.Instant = .now) {
+        for result in results {
+            guard let wait = result.evidence.http?.retryAfter else { continue }
+            let longest = result.isVerified || result.isEchoed ? Self.longest : Self.longestUnproven
+            let end = now + min(wait, longest)
+            ends.withLock { $0[anchor] = max($0[anchor] ?? end, end) }
+        }
+    }
+
+    /// Returns the anchors that may be asked now.
+    func awake(_ anchors: [CheckOptions.Anchor], at now: ContinuousClock.Instant = .now) -> [CheckOptions.Anchor] {
+        ends.withLock { ends in
+            ends = ends.filter { $0.value > now }
+            return anchors.filter { ends[$0] == nil }
+        }
+    }
+}
+
+/// Limits concurrent work with descriptors of its own, in first-in, first-out order. A connection to a web server has two. Thread-safe.
+final class WebTurns: Sendable {
+    /// For the web probes of the process: a quarter of its descriptors.
+    static let shared = WebTurns(count: min(256, OpenFiles.limit / 8))
+
+    private struct State {
+        var free: Int
+        var line: [UInt64: CheckedContinuation<Bool, Never>] = [:]
+        /// The waiters in sequence. Cancelled ones are still in it.
+        var order: ArraySlice<UInt64> = []
+        var last: UInt64 = 0
+    }
+
+    private let count: Int
+    private let state: Locked<State>
+
+    init(count: Int) {
+        self.count = max(1, count)
+        state = Locked(State(free: max(1, count)))
+    }
+
+    /// Whether work is in progress, so that descriptors will be freed.
+    var isInUse: Bool { state.withLock { $0.free < count } }
+
+    /// Does the work when its turn has come; returns nil if the task is cancelled before.
+    func during<Value: Sendable>(_ work: () async -> Value) async -> Value? {
+        guard await take() else { return nil }
+        defer { giveBack() }
+        return await work()
+    }
+
+    private func take() async -> Bool {
+        let number = state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { waiting in
+                let isMine: Bool? = state.withLock { state in
+                    if Task.isCancelled { return false }
+                    if state.free > 0 {
+                        state.free -= 1
+                        return true
+                    }
+                    state.line[number] = waiting
+                    state.order.append(number)
+                    return nil
+                }
+                if let isMine { waiting.resume(returning: isMine) }
+            }
+        } onCancel: {
+            state.withLock { $0.line.removeValue(forKey: number) }?.resume(returning: false)
+        }
+    }
+
+    private func giveBack() {
+        let next: CheckedContinuation<Bool, Never>? = state.withLock { state in
+            while let number = state.order.popFirst() {
+                if let next = state.line.removeValue(forKey: number) { return next }
+            }
+            state.order = []
+            state.free += 1
+            return nil
+        }
+        next?.resume(returning: true)
     }
 }

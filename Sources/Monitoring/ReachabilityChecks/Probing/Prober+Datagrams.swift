@@ -3,10 +3,10 @@ package import NetworkReachability
 
 /// Probes that send datagrams.
 extension Prober {
-    /// Where nobody listens: the first port of `traceroute(8)`.
+    /// A closed port: the first port of `traceroute(8)`.
     static let closedPort: UInt16 = 33_434
-    /// When each is sent, as far as `allowance` has room: what matters most comes first. Once the gateway has shown that it lives it is not
-    /// asked for that any more, which leaves room for two more tries beyond it.
+    /// The times at which packets are sent, within the limits of the gate. After the gateway has answered, its other probes are not sent,
+    /// which leaves two more tries beyond it.
     private enum Tries {
         static let hop: [Duration] = [.zero, .milliseconds(1050)]
         static let closedPort: [Duration] = [.milliseconds(50)]
@@ -15,11 +15,11 @@ extension Prober {
         /// Where bytes cost money.
         static let singleHop: [Duration] = [.zero]
     }
-    /// So long the kernel takes to find out that a neighbour does not answer, and some more.
+    /// The time in which the kernel finds that a neighbour does not answer, and some more.
     package static let resolution = Duration.milliseconds(3200)
 
-    /// Probes the gateway for a sign of life: a datagram to a port where nobody listens, an echo, and a datagram towards `destination` that
-    /// dies there. Once it has answered, the rest is not sent. No packet gets any further.
+    /// Probes the gateway: a datagram to a closed port, an echo, and a datagram towards `destination` whose hop limit ends there. After an
+    /// answer the rest is not sent. No packet gets beyond the gateway.
     package func gateway(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
         guard let gateway = line.gateway else { return [] }
         return await gate.share(lineProbe(.gateway, destination)) {
@@ -45,7 +45,7 @@ extension Prober {
             if result.isAnsweredByGateway { isAlive.withLock { $0 = true } }
             return result
         }
-        // A router limits the number of its errors, and not the number of its resets.
+        // A router limits the rate of its errors, and not of its resets.
         func echo() async -> [ProbeResult] {
             let echo = await probe(gateway, .echo(size: 16), Tries.echo)
             guard echo.outcome == .skipped(.notPermitted) else { return [echo] }
@@ -59,7 +59,7 @@ extension Prober {
         return await closed + echoes + [dying]
     }
 
-    /// Tries to connect to a port of the gateway where nobody listens.
+    /// Tries to connect to a closed port of the gateway.
     private func connect(toGateway gateway: IPAddress, limit: Duration) async -> ProbeResult {
         let before = line.neighbour()?.state ?? .none
         let begun = SystemClock.monotonic
@@ -88,7 +88,7 @@ extension Prober {
         }
     }
 
-    /// Sends a datagram that dies at the second router; where there is none, whoever it was for says so.
+    /// Sends a datagram whose hop limit ends at the second router. If there is no second router, the destination answers.
     package func secondHop(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
         await gate.share(lineProbe(.hop, destination)) {
             let tries = isThrifty ? Tries.singleHop : Tries.hop
@@ -107,9 +107,9 @@ extension Prober {
     /// Sends ICMP echoes.
     ///
     /// - Parameters:
-    ///   - tries: when each is sent; nil for three times within a second.
-    ///   - orReset: whether a connection is tried, too, if echoes are not permitted. Hosts limit the number of their errors, and not the number
-    ///     of their resets.
+    ///   - tries: The times at which echoes are sent; nil for three times within a second.
+    ///   - orReset: Whether a connection is tried too if echoes are not permitted. Hosts limit the rate of their errors, and not of their
+    ///     resets.
     package func echo(
         _ subject: ProbeSubject,
         to address: IPAddress,
@@ -142,14 +142,14 @@ extension Prober {
         }
     }
 
-    /// A connection in place of an echo: a host that refuses it is there.
+    /// Connects in place of an echo. A host that refuses is alive.
     private func reset(_ subject: ProbeSubject, of address: IPAddress, limit: Duration) async -> ProbeResult {
         var result = await connect(subject, to: address, port: Self.closedPort, kind: .udp, limit: limit)
         if case .refused(.peer) = result.outcome { result.outcome = .answered }
         return result
     }
 
-    /// What the engine is asked for.
+    /// The request to the engine.
     func echo(_ request: ProbeRequest, tries: [Duration]? = nil) -> DatagramRequest {
         let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
         return DatagramRequest(
@@ -166,12 +166,12 @@ extension Prober {
         return closedPortResult(request, await engine.send(closedPort(request)))
     }
 
-    /// In place of an echo, for those who may not send one: a host that says that nobody listens is there, too.
+    /// A datagram to a closed port in place of an echo that is not permitted. A host that sends an error is alive.
     func closedPortRequest(_ subject: ProbeSubject, _ address: IPAddress, limit: Duration) -> ProbeRequest {
         request(.udp, subject, address, port: Self.closedPort, limit: limit)
     }
 
-    /// What the engine is asked for.
+    /// The request to the engine.
     func closedPort(_ request: ProbeRequest) -> DatagramRequest {
         let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
         return DatagramRequest(
@@ -189,7 +189,7 @@ extension Prober {
         return result
     }
 
-    /// A probe of the line itself, with what becomes of the gateway's entry in the neighbour table.
+    /// Probes the uplink, and records the gateway's entry in the neighbour table.
     private func probeLine(
         _ kind: ProbeKind,
         _ destination: IPAddress,
@@ -221,7 +221,7 @@ extension Prober {
         return result
     }
 
-    /// What came of a datagram that any answer will do to.
+    /// Converts the outcome of a datagram that any answer is enough for.
     func result(_ request: ProbeRequest, _ outcome: DatagramOutcome) -> ProbeResult {
         let destination = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
         let end: ProbeOutcome =
@@ -244,7 +244,7 @@ extension Prober {
         } else if end != .cancelled {
             result.failedPhase = .request
         }
-        // What this machine says itself never was on a wire.
+        // Errors of this machine were not on a wire.
         let errors = outcome.errors.count { $0.message.offender.map { !line.own.contains($0) } ?? false }
         result.cost = ProbeCost(
             packets: outcome.sent + outcome.answers.count + errors,
@@ -255,7 +255,7 @@ extension Prober {
 }
 
 extension ProbeResult {
-    /// Of a probe that is for the gateway.
+    /// Whether the gateway answered its probe.
     fileprivate var isAnsweredByGateway: Bool {
         [.answered, .refused(.gateway), .refused(.peer)].contains(outcome) || error?.speaker == .gateway
     }

@@ -1,19 +1,19 @@
 import LinuxSupport
 package import NetworkReachability
 
-/// Questions to single DNS servers, which resolvers would hide the answers of.
+/// Questions to single DNS servers.
 extension Prober {
     private static let fewTries: [Duration] = [.zero, .milliseconds(1000)]
     private static let port: UInt16 = 53
     private static let dislikesExtensions: [DNSResponseCode] = [.formatError, .notImplemented]
-    /// What has less time left is not asked any more.
+    /// The minimum time for another question.
     private static let least = Duration.milliseconds(100)
-    /// How many responses with the right number are read: who sends more of them than this that are no answer, will not send one.
+    /// The maximum number of responses with the right number that are read.
     private static let readingLimit = 64
 
-    /// Asks one server one question over UDP, and once more over TCP where the answer is cut off (RFC 7766).
+    /// Asks one server over UDP, and once more over TCP if the response is truncated (RFC 7766).
     ///
-    /// - Parameter limit: of all of it.
+    /// - Parameter limit: The time limit for both.
     package func ask(
         _ server: IPAddress,
         _ purpose: NamePurpose,
@@ -45,7 +45,7 @@ extension Prober {
             take(DNSAnswer(answer.payload, to: question), to: question, into: &result)
         } else if result.outcome == .silent {
             result.evidence.dns = DNSFacts(question.type)
-            // Somebody may have come before the server did; only now is it known that nothing better comes.
+            // A forged response may precede the server's, so responses are judged only after the time limit.
             let answers = outcome.answers.map { DNSAnswer($0.payload, to: question) }
             let isMalformed = answers.contains { if case .malformed = $0 { true } else { false } }
             if !answers.isEmpty { result.outcome = .invalid(isMalformed ? .malformedAnswer : .mismatchedAnswer) }
@@ -57,7 +57,7 @@ extension Prober {
         if result.evidence.dns?.isTruncated == true {
             await askOverStream(server, question, left, &result)
         } else if question.hasExtensions, let code = result.evidence.dns?.code, Self.dislikesExtensions.contains(code) {
-            // Programs ask without, and get answers (RFC 6891, section 7).
+            // Programs ask without EDNS, and get answers (RFC 6891, section 7).
             var plain = question
             plain.hasExtensions = false
             let cost = result.cost
@@ -79,14 +79,13 @@ extension Prober {
                 DNSStream.frame(question.bytes) ?? [],
                 settings: settings(),
                 limit: limit,
-                isComplete: { DNSStream.isWhole($0) }
+                isComplete: { DNSStream.first(in: $0) != nil }
             )
         )
         result.cost = result.cost + cost(of: outcome)
         result.phases[.connect] = outcome.connected
-        var stream = DNSStream()
-        if case .answered = outcome.end, let message = stream.receive(outcome.bytes).first,
-            case let answer = DNSAnswer(message, to: question), !answer.isTruncated
+        if case .answered = outcome.end, let message = DNSStream.first(in: outcome.bytes),
+            case let answer = DNSAnswer(Array(message), to: question), !answer.isTruncated
         {
             result.phases[.request] = outcome.connected.map { outcome.duration - $0 }
             result.outcome = .answered
@@ -120,7 +119,7 @@ extension Prober {
         }
     }
 
-    /// As the kernel counted it, with the reset at the end.
+    /// The cost by the kernel's counters, with the final reset.
     private func cost(of outcome: StreamOutcome) -> ProbeCost {
         guard let information = outcome.information, let sent = information.segmentsSent else { return ProbeCost() }
         let reset = outcome.connected == nil ? 0 : 1

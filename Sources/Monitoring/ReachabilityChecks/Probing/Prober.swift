@@ -3,25 +3,23 @@ import Netlink
 package import NetworkReachability
 import ServerTrustNIO
 
-/// Sends the probes of one family along one path of the kernel's, and makes results of what comes back; the line itself is probed in one
-/// round. Nothing is sent but by its functions; each says to whom.
+/// Sends the probes of one family along one path of the kernel.
 package struct Prober: Sendable {
     let engine: SocketEngine
     let line: LineFacts
     let binding: ProbeBinding
     let trust: WebTrust
-    /// What it shares with other probers.
+    /// The limits that it shares with other probers.
     let gate: ProbeGate
-    /// Whether bytes cost money, so that less is asked.
+    /// Whether bytes cost money, so that fewer probes are sent.
     var isThrifty = false
-    /// When a question over UDP is sent.
+    /// The times at which a question over UDP is sent.
     var tries: [Duration] = [.zero, .milliseconds(700), .milliseconds(1500)]
 
     /// - Parameters:
-    ///   - engine: of the namespace of `line`.
-    ///   - line: what the kernel knows of the path.
-    ///   - trust: whom web probes trust; one value for all probers of a check reads the system's roots once.
-    ///   - gate: what it shares with other probers.
+    ///   - engine: The engine of the namespace of `line`.
+    ///   - trust: The trust of web probes. One value for all probers of a check reads the system's roots once.
+    ///   - gate: The limits that it shares with other probers.
     package init(
         engine: SocketEngine,
         line: LineFacts,
@@ -34,7 +32,7 @@ package struct Prober: Sendable {
 
     var family: AddressFamily { binding.family }
 
-    /// What sockets are set to.
+    /// Returns the settings of sockets.
     func settings(hopLimit: UInt8? = nil) -> SocketSettings {
         SocketSettings(
             source: binding.source.map { endpoint($0) },
@@ -46,7 +44,7 @@ package struct Prober: Sendable {
         )
     }
 
-    /// A link-local address belongs to the link that it names, or to that of the path.
+    /// Returns an endpoint. A link-local address belongs to its zone, or to the link of the path.
     func endpoint(_ address: IPAddress, port: UInt16 = 0) -> SocketEndpoint {
         var link: UInt32 = 0
         if address.isIPv6, address.isLinkLocal { link = address.zone.flatMap { line.link(zone: $0) } ?? line.link }
@@ -66,7 +64,7 @@ package struct Prober: Sendable {
 
 /// Probes that open TCP connections, and close them with a reset.
 extension Prober {
-    /// A router says "host unreachable" only after three seconds.
+    /// A router sends "host unreachable" only after three seconds.
     package static let connectLimit = Duration.milliseconds(3400)
 
     /// Tries to connect.
@@ -82,7 +80,7 @@ extension Prober {
         return result(request, await engine.connect(connection(request)), about: address)
     }
 
-    /// What the engine is asked for.
+    /// The request to the engine.
     func connection(_ request: ProbeRequest) -> ConnectRequest {
         let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
         return ConnectRequest(
@@ -96,7 +94,7 @@ extension Prober {
     /// A connection that this machine gave up, without an ICMP error of another one.
     private func refused(_ cause: SystemError, from local: SocketEndpoint?, about address: IPAddress) -> ProbeOutcome {
         guard cause == .hostUnreachable else { return .blockedHere(cause.rawValue) }
-        // The kernel did not find the neighbour. It usually sends itself an ICMP error about that.
+        // The kernel did not find the neighbour, for which it usually sends itself an ICMP error.
         let (type, code): (UInt8, UInt8) = family == .ipv4 ? (3, 1) : (1, 3)
         let sender = local.map { IPAddress($0.address) } ?? address
         return .unreachable(ICMPError(family: family, type: type, code: code, sender: sender, speaker: .thisMachine))
@@ -134,15 +132,14 @@ extension Prober {
     }
 }
 
-/// The first probe of a target, for a round of very many.
+/// The first probe of a target in a queue.
 extension Prober {
-    /// The probe that the round of a target would begin with, where one packet or connection may decide; the same as `echo`, `connect` and
-    /// `fetch` send, and with the same result where the target works.
+    /// Returns the probe that the round of a target begins with, if one packet or connection may decide.
     ///
     /// - Parameters:
-    ///   - mayEcho: whether echoes are permitted, as far as is known.
-    ///   - tell: is called on the engine's thread, and must not wait.
-    /// - Returns: nil for a target that takes more than that, a handshake of TLS for example.
+    ///   - mayEcho: Whether echoes are permitted, as far as is known.
+    ///   - tell: Receives the result on the engine's thread. It must not wait.
+    /// - Returns: Nil for a target that requires more, for example a handshake of TLS.
     func first(
         of target: CheckTarget,
         at address: IPAddress,
@@ -161,89 +158,27 @@ extension Prober {
         case .tcp(let port):
             let probe = request(.tcp, .target, address, port: port, limit: limit)
             return .connect(connection(probe)) { tell(result(probe, $0, about: address)) }
-        case .web(let url) where url.scheme == .http:
-            let probe = request(.http, .target, address, port: UInt16(url.port), limit: limit)
-            let question = WebRequest(url, expecting: target.expectedStatus)
-            return .stream(exchange(probe, question, at: address)) { tell(result(probe, question, $0, at: address)) }
         case .web, .handshake, .name, .dns:
             return nil
         }
     }
-
-    private func exchange(_ probe: ProbeRequest, _ question: WebRequest, at address: IPAddress) -> StreamRequest {
-        var settings = settings()
-        settings.receiveBuffer = WebLimits.window(question.purpose)
-        return StreamRequest(
-            to: endpoint(address, port: probe.port ?? 80),
-            question.bytes,
-            settings: settings,
-            limit: probe.limit,
-            byteLimit: PlainAnswer.limit,
-            isComplete: { PlainAnswer($0) != nil }
-        )
-    }
-
-    /// Of an answer that leaves no doubt, what `fetch` would have found. With anything else it was given up: that is for `fetch`.
-    private func result(
-        _ probe: ProbeRequest,
-        _ question: WebRequest,
-        _ outcome: StreamOutcome,
-        at address: IPAddress
-    ) -> ProbeResult {
-        var connecting = ConnectOutcome(end: .connected(nil))
-        (connecting.local, connecting.information) = (outcome.local, outcome.information)
-        connecting.duration = outcome.connected ?? .zero
-        var result = result(probe, connecting, about: address)
-        result.evidence.kernelRoundTrip = outcome.handshake
-        let web = WebOutcome(plain: outcome, at: trust.now())
-        result.take(web ?? WebOutcome(end: .cancelled), of: question)
-        if web == nil { result.phases = [:] }
-        if let information = outcome.information { result.take(information) }
-        return result
-    }
-}
-
-extension WebOutcome {
-    /// What came back over a connection of the engine's; nil where that is no plain answer.
-    ///
-    /// - Parameter now: by our clock, since the beginning of 1970.
-    init?(plain outcome: StreamOutcome, at now: Duration) {
-        guard case .answered = outcome.end, let answer = PlainAnswer(outcome.bytes),
-            let connected = outcome.connected, let sent = outcome.sent, let first = outcome.firstByte
-        else { return nil }
-        self.init(end: .answered, phase: .transfer)
-        phases = [.request: sent - connected, .firstByte: first - sent, .transfer: outcome.duration - first]
-        self.answer = WebAnswer(answer, at: now)
-    }
-}
-
-extension WebAnswer {
-    fileprivate init(_ answer: PlainAnswer, at now: Duration) {
-        self.init(
-            status: answer.status,
-            location: answer.fields["location"].map { String($0.prefix(WebLimits.location)) },
-            response: answer.fields["reachability-response"],
-            clockOffset: answer.fields["date"].flatMap { HTTPDate($0) }.map { $0.sinceEpoch - now }
-        )
-    }
 }
 
 extension CheckTarget {
-    /// Whether one probe without TLS is all that a target that works takes.
+    /// Whether one packet or connection is enough for a target that works.
     var decidesAtOnce: Bool {
         switch service {
         case .any, .echo, .tcp: true
-        case .web(let url): url.scheme == .http
-        case .handshake, .name, .dns: false
+        case .web, .handshake, .name, .dns: false
         }
     }
 }
 
-/// What programs get of the name service.
+/// Lookups by the name service of the system.
 extension Prober {
-    /// Asks for all addresses of a name as programs do (`getaddrinfo(3)`), through files, DNS and whatever `nsswitch.conf(5)` names.
+    /// Looks up all addresses of a name (`getaddrinfo(3)`), through files, DNS and other sources of `nsswitch.conf(5)`.
     ///
-    /// Nobody can stop the C library: when it takes longer than `limit` the answer is not waited for any more, and its thread is replaced.
+    /// The C library cannot be cancelled. After `limit` its thread is replaced.
     package func resolve(_ name: String, limit: Duration = .milliseconds(3400)) async -> ProbeResult {
         let request = request(.resolve, .target, nil, limit: limit)
         let begun = SystemClock.monotonic
@@ -263,7 +198,7 @@ extension Prober {
         return result
     }
 
-    /// Nil where there is none within the limit.
+    /// Returns nil if there is no answer within the limit.
     private func answer(
         for name: String,
         _ limit: Duration
@@ -285,12 +220,12 @@ extension Prober {
     }
 }
 
-/// Who says what.
+/// The senders of ICMP errors.
 extension Prober {
-    /// Who sent an ICMP error about packets to `destination`.
+    /// Returns the sender of an ICMP error about packets to `destination`.
     ///
-    /// A router may answer with another of its addresses, often that of the far side: an error that arrives with the hop limit it began
-    /// with comes from the link, and so from the gateway.
+    /// A router may answer with another of its addresses. An error that arrives with its initial hop limit is from the link, and so from
+    /// the gateway.
     func speaker(_ message: ErrorQueueMessage, about destination: WireAddress) -> Speaker {
         guard let offender = message.offender, !line.own.contains(offender) else { return .thisMachine }
         guard let gateway = line.gateway else { return offender == destination ? .peer : .hop(nil) }
@@ -314,10 +249,10 @@ extension Prober {
         return error
     }
 
-    /// What an ICMP error means for the probe that caused it.
+    /// Converts an ICMP error to the outcome of its probe.
     func outcome(_ message: ErrorQueueMessage, about destination: IPAddress) -> ProbeOutcome {
         let error = icmpError(message, about: destination)
-        // A closed port: the host is there, and says so. Said by somebody else it is a packet filter.
+        // A closed port, if the host itself reports it. From another sender it is a packet filter.
         let isClosedPort = error.reason == .refusedByFirewall && error.sender.wire == destination.wire
         return isClosedPort ? .refused(error.speaker) : .unreachable(error)
     }
@@ -328,7 +263,7 @@ extension ProbeOutcome {
     init(_ error: SocketError) {
         self =
             switch error.kind {
-            // Whatever the reason, it is no word about the network.
+            // The reason has nothing to do with the network.
             case .other where error.step.isNamespace: .skipped(.interfaceGone)
             case .notPermitted: .skipped(.notPermitted)
             case .noDescriptors: .skipped(.noDescriptors)

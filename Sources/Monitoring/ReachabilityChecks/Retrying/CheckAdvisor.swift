@@ -1,7 +1,8 @@
 import LinuxSupport
 public import ReachabilityRetry
 
-/// Tells retries what a check finds: a captive portal is waited for, a host is given time, and a certificate that is not trusted ends it.
+/// Advises retries by a check: to wait for the end of a captive portal, to back off from a host, and to end if a certificate is not
+/// trusted.
 ///
 /// ```swift
 /// let coordinator = RetryCoordinator(advisor: CheckAdvisor())
@@ -14,16 +15,16 @@ public import ReachabilityRetry
 /// | `host`, `service` | ``RetryAdvice/backOff`` |
 /// | `dns` and all others | ``RetryAdvice/goOn`` |
 ///
-/// All that ask about a host at the same time share one check, and its verdict is good for five seconds. Each check sends what one of
-/// ``NetworkCheck`` sends; while nothing fails there is none. Any thread may use it.
+/// Concurrent callers of one host share one check, and its verdict is used for five seconds. Each check sends what a ``NetworkCheck``
+/// sends; without failures there is none. Thread-safe.
 public final class CheckAdvisor: RetryAdvisor {
-    /// How checks are made.
+    /// The checks of an advisor.
     package struct Errands: Sendable {
         /// Checks a host, or the internet.
         var place: @Sendable (String?) async -> CheckPlace
         /// Returns when the internet works, or the task is cancelled.
         var untilWorks: @Sendable () async -> Void
-        /// The time since any moment.
+        /// The time since any fixed moment.
         var now: @Sendable () -> Duration
     }
 
@@ -34,15 +35,15 @@ public final class CheckAdvisor: RetryAdvisor {
 
     private let errands: Errands
     private let state = Locked(State())
-    /// The wait for the end of a portal, which all hosts share.
+    /// The wait for the end of a portal, shared by all hosts.
     let recovery = SharedErrand<Bool>()
 
-    /// Asks the kernel and sends nothing until it is asked.
+    /// Creates an advisor. It sends nothing until its first advice.
     ///
     /// - Parameters:
-    ///   - options: How checks are made, and whom they may contact.
-    ///   - target: What is checked for a host; nil for the internet alone. Unless set, any word of the host will do, so nothing is learnt
-    ///     of its certificate: that takes a URL.
+    ///   - options: How checks are made, and which hosts they may contact.
+    ///   - target: Returns the target for a host; nil for the internet alone. By default any answer of the host is enough, so its
+    ///     certificate is not checked, which requires a URL.
     public convenience init(
         options: CheckOptions = CheckOptions(),
         target: @escaping @Sendable (_ host: String) -> CheckTarget? = { try? CheckTarget($0) }
@@ -64,7 +65,7 @@ public final class CheckAdvisor: RetryAdvisor {
         self.errands = errands
     }
 
-    /// What a check that is not older than five seconds says.
+    /// Returns the advice of a check that is at most five seconds old.
     public func advice(for host: String?) async -> RetryAdvice {
         let now = errands.now()
         let (known, round) = state.withLock { state in
@@ -94,7 +95,7 @@ public final class CheckAdvisor: RetryAdvisor {
     private func keep(_ place: CheckPlace, of host: String?) {
         let now = errands.now()
         state.withLock { state in
-            // What was cancelled has found out nothing.
+            // A cancelled check has no result.
             if !Task.isCancelled { state.known[host] = (place, now) }
             state.rounds[host] = nil
         }
@@ -102,7 +103,7 @@ public final class CheckAdvisor: RetryAdvisor {
 
     private static let reuse = Duration.seconds(5)
 
-    /// What a place means for a retry.
+    /// Returns the advice for a place.
     package static func advice(at place: CheckPlace) -> RetryAdvice {
         switch place {
         case .portal: .wait
@@ -110,5 +111,58 @@ public final class CheckAdvisor: RetryAdvisor {
         case .host, .service: .backOff
         case .works, .degraded, .inconclusive, .thisMachine, .link, .gateway, .upstream, .dns: .goOn
         }
+    }
+}
+
+/// Work that begins with its first waiter, is shared by all, and is cancelled with the last.
+final class SharedErrand<Value: Sendable>: Sendable {
+    private struct State {
+        var waiters: [UInt64: AsyncStream<Value>.Continuation] = [:]
+        var lastID: UInt64 = 0
+        var task: Task<Void, Never>?
+        /// Identifies the task. The result of a cancelled one is dropped.
+        var turn = 0
+    }
+
+    private let state = Locked(State())
+
+    /// The number of waiters.
+    var waiters: Int { state.withLock { $0.waiters.count } }
+
+    /// Returns the result; nil if the task is cancelled.
+    func value(_ work: @escaping @Sendable () async -> Value) async -> Value? {
+        let (stream, waiter) = AsyncStream.makeStream(of: Value.self)
+        let id = state.withLock { state in
+            state.lastID += 1
+            state.waiters[state.lastID] = waiter
+            if state.task == nil {
+                state.turn += 1
+                state.task = Task { [turn = state.turn] in self.end(await work(), turn) }
+            }
+            return state.lastID
+        }
+        waiter.onTermination = { [weak self] _ in self?.leave(id) }
+        return await stream.first { _ in true }
+    }
+
+    private func end(_ value: Value, _ turn: Int) {
+        let waiters = state.withLock { state -> [AsyncStream<Value>.Continuation] in
+            guard state.turn == turn, state.task != nil else { return [] }
+            defer { (state.waiters, state.task) = ([:], nil) }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters {
+            waiter.yield(value)
+            waiter.finish()
+        }
+    }
+
+    private func leave(_ id: UInt64) {
+        let task = state.withLock { state -> Task<Void, Never>? in
+            guard state.waiters.removeValue(forKey: id) != nil, state.waiters.isEmpty else { return nil }
+            defer { state.task = nil }
+            return state.task
+        }
+        task?.cancel()
     }
 }

@@ -1,19 +1,20 @@
-/// What a check that goes on may send, and what it has sent: bytes in a day. A value; time is told. How fast probes follow each other is
-/// for ``ProbeGate`` to say.
+import NetworkReachability
+
+/// The budget of a continuous check in bytes a day. ``ProbeGate`` limits the rate of probes.
 package struct CheckBudget: Sendable {
-    /// Why a round is run.
-    package enum Purpose: String, Hashable, Sendable, CaseIterable, Codable {
-        /// Something has changed, or somebody asks. This has no limit, and is counted.
+    /// The purpose of a round.
+    package enum Purpose: Hashable, Sendable {
+        /// A change. It has no limit.
         case event
-        /// Nobody talks, and it is to be seen whether it still works.
+        /// No connection of another program shows that the network works.
         case idle
-        /// The same with the hosts that the user names.
+        /// The same with the anchors.
         case anchors
-        /// It is broken, or may be.
+        /// A fault, or a suspicion.
         case trouble
     }
 
-    /// Bytes in a day.
+    /// The limits in bytes a day.
     package struct Limits: Hashable, Sendable {
         package var idle = 250_000
         package var anchors = 1_600_000
@@ -23,7 +24,7 @@ package struct CheckBudget: Sendable {
 
         package init() {}
 
-        /// In bytes; nil for no limit.
+        /// Returns a limit in bytes; nil for none.
         func bytes(for purpose: Purpose, _ isMetered: Bool) -> Int? {
             switch purpose {
             case .event: nil
@@ -41,7 +42,6 @@ package struct CheckBudget: Sendable {
 
     private let limits: Limits
     private var days: [Account: DailyBytes] = [:]
-    private var total = ProbeCost()
 
     package init(_ limits: Limits = Limits()) {
         self.limits = limits
@@ -49,37 +49,51 @@ package struct CheckBudget: Sendable {
 
     // MARK: Bytes in a day
 
-    /// Whether so many more rounds for this purpose fit into the day.
+    /// Whether more rounds for this purpose fit into the day.
     package func allows(_ purpose: Purpose, _ isMetered: Bool, rounds: Int = 1, at now: Duration) -> Bool {
         guard let limit = limits.bytes(for: purpose, isMetered) else { return true }
         guard limit > 0 else { return false }
         return days[Account(purpose: purpose, isMetered: isMetered)]?.hasRoom(for: rounds, limit, at: now) ?? true
     }
 
-    /// When the day ends that a round does not fit into any more.
+    /// The end of the day into which no more round fits.
     package func renewal(of purpose: Purpose, _ isMetered: Bool, at now: Duration) -> Duration {
         days[Account(purpose: purpose, isMetered: isMetered)].map { max($0.end, now) } ?? now + DailyBytes.day
     }
 
     package mutating func spend(_ cost: ProbeCost, on purpose: Purpose, _ isMetered: Bool, at now: Duration) {
-        total = total + cost
         days[Account(purpose: purpose, isMetered: isMetered), default: DailyBytes(began: now)].add(cost, at: now)
     }
 
-    /// For JSON.
-    package func figures(at now: Duration) -> Figures {
-        var figures = Figures(total: total)
-        for (account, day) in days {
-            let name = account.isMetered ? "\(account.purpose.rawValue)Metered" : account.purpose.rawValue
-            figures.today[name] = day.spent(at: now)
-        }
-        return figures
+    func spent(on purpose: Purpose, _ isMetered: Bool, at now: Duration) -> ProbeCost {
+        days[Account(purpose: purpose, isMetered: isMetered)]?.spent(at: now) ?? ProbeCost()
+    }
+}
+
+/// The cost for one purpose since its day began.
+struct DailyBytes: Sendable {
+    static let day = Duration.seconds(86_400)
+
+    private var began: Duration
+    private var spent = ProbeCost()
+    /// The largest cost of a round in bytes, which is expected of the next one.
+    private var largest = 0
+
+    init(began: Duration) {
+        self.began = began
     }
 
-    /// What was sent.
-    package struct Figures: Hashable, Sendable, Codable {
-        package var total: ProbeCost
-        /// By purpose, in the day that each has begun with its first round.
-        package var today: [String: ProbeCost] = [:]
+    var end: Duration { began + Self.day }
+
+    func hasRoom(for rounds: Int, _ limit: Int, at now: Duration) -> Bool {
+        now >= end || spent.bytes + rounds * largest <= limit
+    }
+
+    func spent(at now: Duration) -> ProbeCost { now >= end ? ProbeCost() : spent }
+
+    mutating func add(_ cost: ProbeCost, at now: Duration) {
+        if now >= end { (began, spent) = (now, ProbeCost()) }
+        spent = spent + cost
+        largest = max(largest, cost.bytes)
     }
 }

@@ -1,4 +1,4 @@
-/// What rounds find out.
+/// The ends of rounds.
 extension CheckSchedule {
     mutating func roundEnded(_ verdict: CheckVerdict, _ cost: ProbeCost, at now: Duration) {
         guard let round = running else { return }
@@ -10,7 +10,7 @@ extension CheckSchedule {
         course.latest = (verdict, now)
         answer(verdict)
         switch verdict.place {
-        // Something is a little wrong, perhaps: as with what is broken, once is not enough.
+        // One degraded round is not enough, as with a fault.
         case .degraded where notified?.place == .works && verdict.confidence != .proven:
             failed(verdict, previous, round, at: now)
         case .works, .degraded: succeeded(verdict, round, at: now)
@@ -28,7 +28,7 @@ extension CheckSchedule {
         }
     }
 
-    // MARK: It works
+    // MARK: Success
 
     private mutating func succeeded(_ verdict: CheckVerdict, _ round: Running, at now: Duration) {
         course.lastProof = now
@@ -36,7 +36,7 @@ extension CheckSchedule {
         course.successSince = since
         course.trial?.successes += 1
         if let trial = course.trial, trial.successes < 2 { return goOn(trial, verdict, at: now) }
-        // What has broken once may break again at once.
+        // A fault may return at once.
         if let notified, notified.isBroken, now - since < ScheduleTiming.recovery {
             course.plan = Plan(at: since + ScheduleTiming.recovery, kind: wide(), purpose: round.decidingPurpose)
             return
@@ -59,7 +59,7 @@ extension CheckSchedule {
         notify(verdict)
     }
 
-    // MARK: It does not
+    // MARK: Faults
 
     private mutating func failed(_ verdict: CheckVerdict, _ previous: CheckVerdict?, _ round: Running, at now: Duration)
     {
@@ -106,15 +106,15 @@ extension CheckSchedule {
         notify(verdict)
     }
 
-    /// Plans the next round of what is broken.
+    /// Plans the next round of a fault.
     private mutating func retry(_ verdict: CheckVerdict, at now: Duration) {
         course.observeAt = now + ScheduleTiming.observation
         let age = now - (course.brokenSince ?? now)
         let delay: Duration
         if state == .portal {
             let wait =
-                waiters.isEmpty
-                ? ScheduleTiming.portal(course.retries) * draw(ScheduleTiming.jitter) : ScheduleTiming.awaitedPortal
+                options.isAwaited
+                ? ScheduleTiming.awaitedPortal : ScheduleTiming.portal(course.retries) * draw(ScheduleTiming.jitter)
             delay = verdict.session.map { min($0, ScheduleTiming.longestPortalWait) } ?? wait
         } else {
             delay =
@@ -135,10 +135,10 @@ extension ScheduleState {
 }
 
 extension CheckVerdict {
-    /// Whether something is known to stand in the way.
+    /// Whether there is a known fault.
     var isBroken: Bool { ScheduleState(place).isBroken }
 
-    /// How long the captive portal's server says that this will last.
+    /// The rest of the session by the captive portal API.
     fileprivate var session: Duration? {
         let seconds = evidence.lazy.compactMap(\.evidence.portal?.secondsRemaining).first
         return seconds.map {
@@ -149,7 +149,7 @@ extension CheckVerdict {
         }
     }
 
-    /// Rounds said different things.
+    /// The verdict after rounds that differ.
     fileprivate static func undecided(_ last: CheckVerdict) -> CheckVerdict {
         CheckVerdict(
             Finding(

@@ -1,46 +1,47 @@
-/// When to check a line, and what to say of it: a value that is told what happens, and says what is to be done.
+/// Decides when a line is checked, and which verdicts are notified. A value that takes events and returns actions.
 ///
-/// It has no clock, no chance of its own and no socket. A moment is the time since any fixed one, and never goes back. At most one
+/// It has no clock, no random numbers of its own and no socket. A time counts from any fixed moment, and never goes back. At most one
 /// round runs at a time, the timer is never armed for the past, and no verdict is notified twice in a row.
 package struct CheckSchedule: Sendable {
-    /// What the user chooses.
     package struct Options: Hashable, Sendable {
         /// Whether there is a target or an anchor, so that a round may be more than private.
         package var asksOthers: Bool
-        /// Anchors are asked at random within so long after a change.
+        /// The time after a change within which anchors are asked, at random.
         package var spread: Duration
-        /// The place of this machine among others that have begun at the same moment, 0 to 1: they ask anchors again at distances that
-        /// differ, so that after some of them no two ask together.
+        /// The place of this machine among others, 0 to 1. The interval between anchor rounds depends on it, so that machines that begin
+        /// together do not stay together.
         package var place: Double
         package var limits: CheckBudget.Limits
+        /// Whether the caller waits for the first success.
+        package var isAwaited: Bool
 
         package init(
             asksOthers: Bool = false,
             spread: Duration = .milliseconds(250),
             place: Double = 0.5,
-            limits: CheckBudget.Limits = .init()
+            limits: CheckBudget.Limits = .init(),
+            isAwaited: Bool = false
         ) {
             (self.asksOthers, self.spread, self.place, self.limits) = (asksOthers, spread, place, limits)
+            self.isAwaited = isAwaited
         }
     }
 
     let options: Options
-    /// What was sent, and what may be.
+    /// The cost of past rounds, and the limits.
     package internal(set) var budget: CheckBudget
-    /// The verdict that was notified last; nil for none.
+    /// The last notified verdict.
     package internal(set) var notified: CheckVerdict?
     var line: CheckLine?
     var course = Course()
     var running: Running?
     var isObserving = false
-    var askers: [UInt64] = []
-    var waiters: [UInt64] = []
     private var lastStart: Duration?
     private var armed: Duration?
     private var chance: any RandomNumberGenerator & Sendable
     var actions: [ScheduleAction] = []
 
-    /// - Parameter chance: what spreads rounds in time.
+    /// - Parameter chance: The random numbers that spread rounds in time.
     package init(
         _ options: Options = Options(),
         chance: sending some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -50,20 +51,14 @@ package struct CheckSchedule: Sendable {
         budget = CheckBudget(options.limits)
     }
 
-    /// How it stands.
     package var state: ScheduleState { course.state }
 
-    /// Takes what happened, and says what is to be done, in this order.
+    /// Takes an event, and returns the actions in sequence.
     package mutating func handle(_ event: ScheduleEvent, at now: Duration) -> [ScheduleAction] {
         defer { actions = [] }
         switch event {
         case .path(let line): take(line, at: now)
         case .portalChanged, .resolverChanged, .resumed: if line?.obstacle == nil { beginAnew(at: now) }
-        case .asked(let caller): ask(caller, at: now)
-        case .waiting(let caller): wait(caller, at: now)
-        case .left(let caller):
-            askers.removeAll { $0 == caller }
-            waiters.removeAll { $0 == caller }
         case .roundEnded(let verdict, let cost): roundEnded(verdict, cost, at: now)
         case .observed(let finding): observed(finding, at: now)
         case .timer: armed = nil
@@ -81,7 +76,7 @@ package struct CheckSchedule: Sendable {
             course.observeAt = nil
             actions.append(.observe)
         }
-        // What is under way ends by itself.
+        // Running work ends with an event.
         let times = running == nil ? [course.plan?.at, isObserving ? nil : course.observeAt].compactMap(\.self) : []
         guard times.min() != armed else { return }
         armed = times.min()
@@ -120,25 +115,21 @@ package struct CheckSchedule: Sendable {
         actions.append(.notify(verdict))
     }
 
-    /// Answers those who asked, and where it works those who wait for that.
+    /// Answers a caller that waits for the first success.
     mutating func answer(_ verdict: CheckVerdict) {
-        actions += askers.map { .answer($0, verdict) }
-        askers = []
-        guard verdict.isWorking else { return }
-        actions += waiters.map { .answer($0, verdict) }
-        waiters = []
+        if options.isAwaited, verdict.isWorking { actions.append(.answer(verdict)) }
     }
 
     // MARK: Choosing
 
     var isMetered: Bool { line?.isMetered == true }
 
-    /// All that may be asked, for a verdict that holds.
+    /// The most complete round that is allowed, for a verdict that is notified.
     func wide(anchorsAfter delay: Duration = .zero) -> RoundKind {
         !options.asksOthers ? .private : isMetered ? .brief : .full(anchorsAfter: delay)
     }
 
-    /// What is asked again and again.
+    /// The round that is repeated.
     var narrow: RoundKind { options.asksOthers ? .brief : .private }
 
     mutating func spread() -> Duration { options.spread * draw(0...1) }
@@ -150,15 +141,15 @@ package struct CheckSchedule: Sendable {
 }
 
 extension CheckVerdict {
-    /// Whether nothing stands in the way of who waits.
+    /// Whether the target is usable.
     package var isWorking: Bool { place == .works || place == .degraded }
 
-    /// Whether it would be no news after the other: evidence and words change with each round.
+    /// Whether place and reason are the same. Evidence and text change with each round.
     package func isSame(as other: CheckVerdict) -> Bool { place == other.place && reason == other.reason }
 }
 
 extension CheckSchedule {
-    /// What is known and planned for one path, and void with it.
+    /// The state and the plans for one path, which are void with it.
     struct Course: Hashable, Sendable {
         var state = ScheduleState.unknown
         /// The last round that was more than cheap.
@@ -169,35 +160,35 @@ extension CheckSchedule {
         private var latestVerdict: CheckVerdict?
         private var latestTime = Duration.zero
         var trial: Trial?
-        /// When the successes began that no failure has interrupted.
+        /// The start of the successes that no failure has interrupted.
         var successSince: Duration?
-        /// When something beyond the gateway is known to have answered.
+        /// The last time at which a host beyond the gateway answered.
         var lastProof: Duration?
         var lastFailure: Duration?
         var lastCheap: Duration?
         var lastRound: Duration?
-        /// Until then passive proof is not believed, for probes have just said something else.
+        /// Until then passive proof is ignored, because probes contradicted it.
         var disbelievesUntil: Duration?
-        /// When it broke, and how many rounds were planned since.
+        /// The start of the fault, and the number of rounds planned since.
         var brokenSince: Duration?
         var retries = 0
         var plan: Plan?
         var observeAt: Duration?
-        /// Whether the observation that is under way is about an older path.
+        /// Whether the running observation is about an older path.
         var ignoresObservation = false
 
-        /// Whether rounds have begun to decide something, and go on whatever they cost.
+        /// Whether rounds decide a verdict, and so continue at any cost.
         var isDeciding: Bool { trial != nil || successSince != nil && state != .works }
     }
 
-    /// A round to come.
+    /// A planned round.
     struct Plan: Hashable, Sendable {
         var at: Duration
         var kind: RoundKind
         var purpose: CheckBudget.Purpose
     }
 
-    /// A round that is under way.
+    /// A running round.
     struct Running: Hashable, Sendable {
         var kind: RoundKind
         var purpose: CheckBudget.Purpose
@@ -205,21 +196,21 @@ extension CheckSchedule {
         /// Whether it is about an older path.
         var isVoid = false
 
-        /// What the rounds are run for that decide with this one. Those after a change have no limit.
+        /// The purpose of the rounds that decide together with this one. Rounds after a change have no limit.
         var decidingPurpose: CheckBudget.Purpose { purpose == .event ? .event : .trouble }
     }
 
-    /// Rounds that decide together: two of three.
+    /// Rounds that decide together, by two of three.
     struct Trial: Hashable, Sendable {
         let began: Duration
         let purpose: CheckBudget.Purpose
-        /// Whether no round, but passive proof or a cheap probe has raised it.
+        /// Whether passive proof or a cheap probe began it, and not a round.
         var isHint = false
         var successes = 0
         var failures = 0
         var undecided = 0
 
-        /// When the next of them begins; nil after the last.
+        /// The start of the next round; nil after the last.
         var next: Duration? {
             let rounds = successes + failures + undecided
             return rounds < ScheduleTiming.trial.count ? began + ScheduleTiming.trial[rounds] : nil
@@ -227,22 +218,21 @@ extension CheckSchedule {
     }
 }
 
-/// What comes from outside.
+/// Events from outside.
 extension CheckSchedule {
     mutating func take(_ line: CheckLine, at now: Duration) {
         let before = self.line
         self.line = line
         guard before?.generation != line.generation || before?.obstacle != line.obstacle else { return }
-        // At first nothing has changed that could settle.
+        // The first path has nothing to settle.
         beginAnew(after: before == nil ? .zero : ScheduleTiming.settle, at: now)
         guard let obstacle = line.obstacle else { return }
         course.plan = nil
         course.state = ScheduleState(obstacle.place)
         notify(obstacle)
-        answer(obstacle)
     }
 
-    /// Forgets what was found out, and checks again.
+    /// Discards the state, and plans a new round.
     mutating func beginAnew(after delay: Duration = ScheduleTiming.settle, at now: Duration) {
         guard line != nil else { return }
         course = Course()
@@ -253,47 +243,16 @@ extension CheckSchedule {
         }
         course.plan = Plan(at: now + delay, kind: wide(anchorsAfter: spread()), purpose: .event)
     }
-
-    mutating func ask(_ caller: UInt64, at now: Duration) {
-        if let verdict = line?.obstacle ?? recent(at: now) {
-            actions.append(.answer(caller, verdict))
-        } else {
-            askers.append(caller)
-            runSoon(at: now)
-        }
-    }
-
-    mutating func wait(_ caller: UInt64, at now: Duration) {
-        let recent = recent(at: now)
-        if let recent, recent.isWorking, line?.obstacle == nil { return actions.append(.answer(caller, recent)) }
-        waiters.append(caller)
-        if recent == nil { runSoon(at: now) }
-        if state == .portal, let plan = course.plan {
-            course.plan?.at = min(plan.at, now + ScheduleTiming.awaitedPortal)
-        }
-    }
-
-    private func recent(at now: Duration) -> CheckVerdict? {
-        course.latest.flatMap { now - $0.time < ScheduleTiming.reuse ? $0.verdict : nil }
-    }
-
-    /// Lets those who come share the round that runs or is about to.
-    private mutating func runSoon(at now: Duration) {
-        guard let line, line.obstacle == nil else { return }
-        if let running, !running.isVoid, running.kind != .cheap { return }
-        if course.plan?.purpose == .event { return }
-        course.plan = Plan(at: now, kind: wide(), purpose: .event)
-    }
 }
 
-/// What the kernel knows of the traffic of others.
+/// Observations of connections of other programs.
 extension CheckSchedule {
     mutating func observed(_ finding: PassiveFinding, at now: Duration) {
         guard isObserving else { return }
         isObserving = false
         let isVoid = course.ignoresObservation
         course.ignoresObservation = false
-        // A round tells more, and plans the next observation.
+        // A round is more precise, and plans the next observation.
         guard !isVoid, running == nil else { return }
         switch state {
         case .works: observedWhileWorking(finding, at: now)
@@ -314,7 +273,7 @@ extension CheckSchedule {
         }
     }
 
-    /// Nobody talks: what works must be asked for, now and then.
+    /// Probes now and then, because no connection of another program shows that the network works.
     private mutating func probe(at now: Duration) {
         let last = [course.lastProof, course.lastCheap, course.latest?.time].compactMap(\.self).max() ?? now
         let due = last + ScheduleTiming.cheapInterval(isMetered: isMetered)
@@ -334,7 +293,7 @@ extension CheckSchedule {
 
     private mutating func observedWhileBroken(_ finding: PassiveFinding, at now: Duration) {
         course.observeAt = now + ScheduleTiming.observation
-        // What answered before the last round failed proves nothing.
+        // An answer before the last failed round proves nothing.
         guard case .fresh(let age) = finding, course.lastFailure.map({ now - age > $0 }) != false,
             believesHints(at: now)
         else { return }
@@ -345,7 +304,7 @@ extension CheckSchedule {
 
     func believesHints(at now: Duration) -> Bool { course.disbelievesUntil.map { $0 <= now } ?? true }
 
-    /// Rounds are to decide.
+    /// Begins rounds that decide.
     mutating func suspect(at now: Duration) {
         course.state = .suspect
         course.trial = Trial(began: now, purpose: .trouble, isHint: true)

@@ -1,16 +1,13 @@
 import LinuxSupport
 
-/// Runs a ``CheckSchedule``: gives it the time and what happens, and does what it wants.
-///
-/// One `run()` at most, in one task. It owns a timer, a round and an observation, each a task, and none of them is left when it returns; what
-/// others ask of it until then is answered with nil. Thread-safe. The lock is held while the schedule decides, never while anybody waits.
-package final class CheckSession: Sendable {
-    /// Who does what the schedule wants. A task that is cancelled is to end soon, whatever it then says.
-    package struct Errands: Sendable {
-        /// What happens to the line, beginning with its path. See ``LineEvents``.
+/// Performs a ``CheckSchedule``: gives it events and the time, and performs its actions. None of its tasks is left when ``run`` returns.
+package struct CheckSession: Sendable {
+    /// The work that a schedule requires. A task that is cancelled must end soon, with any result.
+    package struct Work: Sendable {
+        /// The events of the line, beginning with its path. See ``LineEvents``.
         package var events: @Sendable () -> AsyncStream<ScheduleEvent>
         package var runRound: @Sendable (RoundKind) async -> (CheckVerdict, ProbeCost)
-        /// Asks the kernel. See ``PassiveProof``.
+        /// Queries the kernel. See ``PassiveProof``.
         package var observe: @Sendable () async -> PassiveFinding
 
         package init(
@@ -22,173 +19,60 @@ package final class CheckSession: Sendable {
         }
     }
 
-    private enum Phase { case new, running, over }
-
-    private struct State {
-        var schedule: CheckSchedule
-        var phase = Phase.new
-        var callers: [UInt64: CheckedContinuation<CheckVerdict?, Never>] = [:]
-        var listeners: [UInt64: AsyncStream<CheckVerdict>.Continuation] = [:]
-        var lastID: UInt64 = 0
-
-        mutating func makeID() -> UInt64 {
-            lastID += 1
-            return lastID
-        }
-    }
-
-    private let errands: Errands
+    private let schedule: CheckSchedule
+    private let work: Work
     private let clock: Timeline
-    private let state: Locked<State>
-    private let events: AsyncStream<ScheduleEvent>
-    private let inbox: AsyncStream<ScheduleEvent>.Continuation
 
-    /// - Parameter clock: what measures the schedule; one that goes on while the machine sleeps.
-    package init(
-        _ schedule: CheckSchedule,
-        clock: some Clock<Duration> = ContinuousClock(),
-        errands: Errands
-    ) {
-        self.errands = errands
-        self.clock = Timeline(clock)
-        state = Locked(State(schedule: schedule))
-        (events, inbox) = AsyncStream.makeStream()
+    /// - Parameter clock: The clock of the schedule. It must go on while the machine sleeps.
+    package init(_ schedule: CheckSchedule, clock: some Clock<Duration> = ContinuousClock(), work: Work) {
+        (self.schedule, self.work, self.clock) = (schedule, work, Timeline(clock))
     }
 
-    // MARK: Running
-
-    /// Follows the schedule until the task is cancelled. A second call returns at once.
-    package func run() async {
-        let isFirst = state.withLock { state in
-            defer { if state.phase == .new { state.phase = .running } }
-            return state.phase == .new
-        }
-        guard isFirst else { return }
+    /// Follows the schedule until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - notify: Receives each verdict that differs from the one before.
+    ///   - answer: Receives each success, if the schedule is awaited.
+    package func run(
+        notify: (CheckVerdict) -> Void = { _ in },
+        answer: (CheckVerdict) -> Void = { _ in }
+    ) async {
+        let (events, inbox) = AsyncStream.makeStream(of: ScheduleEvent.self)
+        var schedule = schedule
         await withDiscardingTaskGroup { group in
-            group.addTask { [errands, inbox] in
-                for await event in errands.events() { inbox.yield(event) }
+            group.addTask { [work] in
+                for await event in work.events() { inbox.yield(event) }
             }
-            var (timer, round): (Errand?, Errand?)
+            var (timer, round): (CancellableChild?, CancellableChild?)
             for await event in events {
-                for action in handle(event) {
+                for action in schedule.handle(event, at: clock.now) {
                     switch action {
                     case .arm(let time):
                         timer?.cancel()
-                        timer = time.map { time in Errand(in: &group) { [self] in await wait(until: time) } }
-                    case .observe: group.addTask { [errands, inbox] in inbox.yield(.observed(await errands.observe())) }
-                    case .run(let kind): round = Errand(in: &group) { [self] in await runRound(kind) }
+                        timer = time.map { time in
+                            CancellableChild(in: &group) { [clock] in
+                                if (try? await clock.sleep(until: time)) != nil { inbox.yield(.timer) }
+                            }
+                        }
+                    case .observe: group.addTask { [work] in inbox.yield(.observed(await work.observe())) }
+                    case .run(let kind):
+                        round = CancellableChild(in: &group) { [work] in
+                            let (verdict, cost) = await work.runRound(kind)
+                            inbox.yield(.roundEnded(verdict, cost))
+                        }
                     case .cancelRound: round?.cancel()
-                    case .notify: break
-                    case .answer(let caller, let verdict): answer(caller, verdict)
+                    case .notify(let verdict): notify(verdict)
+                    case .answer(let verdict): answer(verdict)
                     }
                 }
             }
-            end()
             group.cancelAll()
         }
     }
-
-    private func wait(until time: Duration) async {
-        guard (try? await clock.sleep(until: time)) != nil else { return }
-        inbox.yield(.timer)
-    }
-
-    private func runRound(_ kind: RoundKind) async {
-        let (verdict, cost) = await errands.runRound(kind)
-        inbox.yield(.roundEnded(verdict, cost))
-    }
-
-    private func answer(_ caller: UInt64, _ verdict: CheckVerdict?) {
-        state.withLock { $0.callers.removeValue(forKey: caller) }?.resume(returning: verdict)
-    }
-
-    /// Verdicts are delivered in the order in which they were decided: the streams only take them, and wake their readers later.
-    private func handle(_ event: ScheduleEvent) -> [ScheduleAction] {
-        let now = clock.now
-        return state.withLock { state in
-            let actions = state.schedule.handle(event, at: now)
-            for case .notify(let verdict) in actions {
-                for listener in state.listeners.values { listener.yield(verdict) }
-            }
-            return actions
-        }
-    }
-
-    private func end() {
-        inbox.finish()
-        let (callers, listeners) = state.withLock { state in
-            state.phase = .over
-            defer { (state.callers, state.listeners) = ([:], [:]) }
-            return (Array(state.callers.values), Array(state.listeners.values))
-        }
-        for caller in callers { caller.resume(returning: nil) }
-        for listener in listeners { listener.finish() }
-    }
-
-    // MARK: Asking
-
-    /// What holds now, and whenever that changes; only the newest for a reader that is slow. It ends with `run()`.
-    package var verdicts: AsyncStream<CheckVerdict> {
-        let (stream, listener) = AsyncStream.makeStream(of: CheckVerdict.self, bufferingPolicy: .bufferingNewest(1))
-        let id: UInt64? = state.withLock { state in
-            guard state.phase != .over else { return nil }
-            let id = state.makeID()
-            state.listeners[id] = listener
-            if let notified = state.schedule.notified { listener.yield(notified) }
-            return id
-        }
-        guard let id else {
-            listener.finish()
-            return stream
-        }
-        listener.onTermination = { [weak self] _ in
-            // Let go of outside the lock.
-            _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
-        }
-        return stream
-    }
-
-    /// One answer that is not older than five seconds; nil where the task is cancelled, or `run()` has ended.
-    package func answer() async -> CheckVerdict? { await answer { .asked($0) } }
-
-    /// The first answer that says that it works.
-    package func firstSuccess() async -> CheckVerdict? { await answer { .waiting($0) } }
-
-    private func answer(_ question: (UInt64) -> ScheduleEvent) async -> CheckVerdict? {
-        let id = state.withLock { $0.makeID() }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { caller in
-                let isOver = state.withLock { state in
-                    if state.phase != .over { state.callers[id] = caller }
-                    return state.phase == .over
-                }
-                if isOver { return caller.resume(returning: nil) }
-                inbox.yield(question(id))
-                // The handler may have run before there was anything to cancel.
-                if Task.isCancelled { leave(id) }
-            }
-        } onCancel: {
-            leave(id)
-        }
-    }
-
-    private func leave(_ id: UInt64) {
-        guard let caller = state.withLock({ $0.callers.removeValue(forKey: id) }) else { return }
-        inbox.yield(.left(id))
-        caller.resume(returning: nil)
-    }
-
-    // MARK: The budget
-
-    /// How it stands, and what was sent.
-    package var figures: (state: ScheduleState, spent: CheckBudget.Figures) {
-        let now = clock.now
-        return state.withLock { ($0.schedule.state, $0.schedule.budget.figures(at: now)) }
-    }
 }
 
-/// Work in a child task that can be cancelled before the others of its group.
-private struct Errand: Sendable {
+/// A child task that can be cancelled before the others of its group.
+private struct CancellableChild: Sendable {
     private let stop: AsyncStream<Never>.Continuation
 
     init(in group: inout DiscardingTaskGroup, _ work: @escaping @Sendable () async -> Void) {
@@ -206,4 +90,51 @@ private struct Errand: Sendable {
     }
 
     func cancel() { stop.finish() }
+}
+
+/// The verdicts of a continuous check, as an asynchronous sequence: the first as soon as there is one, and each that differs from the one
+/// before. It never fails, and ends with the loop or its task. Each loop has a session of its own, of which nothing is left at its end.
+struct CheckVerdicts: AsyncSequence, Sendable {
+    typealias Element = CheckVerdict
+    typealias Failure = Never
+
+    private let makeSession: @Sendable () -> CheckSession
+
+    init(_ makeSession: @escaping @Sendable () -> CheckSession) {
+        self.makeSession = makeSession
+    }
+
+    func makeAsyncIterator() -> Iterator {
+        // A reader that is slow gets the newest verdict.
+        let (stream, listener) = AsyncStream.makeStream(of: CheckVerdict.self, bufferingPolicy: .bufferingNewest(1))
+        let session = makeSession()
+        let task = Task {
+            await session.run(notify: { listener.yield($0) })
+            listener.finish()
+        }
+        listener.onTermination = { _ in task.cancel() }
+        return Iterator(stream: stream.makeAsyncIterator())
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate var stream: AsyncStream<CheckVerdict>.Iterator
+        private var last: CheckVerdict?
+
+        fileprivate init(stream: AsyncStream<CheckVerdict>.Iterator) {
+            self.stream = stream
+        }
+
+        mutating func next() async -> CheckVerdict? { await next(isolation: #isolation) }
+
+        /// Returns the next verdict that differs from the last; nil if the task is cancelled. A skipped verdict may have led back to the
+        /// last.
+        mutating func next(isolation actor: isolated (any Actor)?) async -> CheckVerdict? {
+            while let verdict = await stream.next(isolation: actor) {
+                if last?.isSame(as: verdict) == true { continue }
+                last = verdict
+                return verdict
+            }
+            return nil
+        }
+    }
 }

@@ -2,45 +2,49 @@ import LinuxSupport
 import NetworkReachability
 
 extension NetworkCheck {
-    /// The verdict as soon as there is one, and whenever it changes: the check goes on until the loop or its task ends.
+    /// The verdict as soon as there is one, and each time it changes, until the loop or its task ends.
     ///
     /// ```swift
     /// for await verdict in NetworkCheck().verdicts { print(verdict.place, verdict.text) }
     /// ```
     ///
-    /// Changes of the kernel's path, of `resolv.conf(5)` and a sleep of the machine lead to a round at once. While others' connections show
-    /// that it works nothing is sent; else two packets a minute are, and what breaks is believed after two of three rounds, or at once
-    /// where somebody says so. What is broken is asked at growing distances, and a day has its budget; where
-    /// ``NetworkReachability/NetworkPath/isExpensive`` is so, a smaller one. Each loop is a check of its own. It never fails: where nothing
-    /// can be asked, the verdict is ``CheckPlace/inconclusive``.
+    /// A change of the kernel's path, a change of `resolv.conf(5)`, and the end of a sleep of the machine begin a round at once. While
+    /// connections of other programs show that the network works, nothing is sent. Otherwise two packets a minute are. A fault is
+    /// believed after two of three rounds, or at once if a router or host reports it. While it lasts, rounds follow at growing
+    /// intervals. Each day has a budget, which is smaller if ``NetworkReachability/NetworkPath/isExpensive`` is true. Each loop is a
+    /// check of its own. It never fails: if nothing can be sent, the verdict is ``CheckPlace/inconclusive``.
     public var verdicts: some AsyncSequence<CheckVerdict, Never> & Sendable {
         CheckVerdicts { [self] in makeSession() }
     }
 
-    /// Waits until it works, by the same schedule: after each change, and again and again at growing distances.
+    /// Waits until the target works, by the same schedule.
     ///
-    /// - Returns: The first verdict that says so; nil where the task is cancelled.
+    /// - Returns: The first verdict of success; nil if the task is cancelled.
     public func firstSuccess() async -> CheckVerdict? {
-        let session = makeSession()
+        let session = makeSession(isAwaited: true)
+        let (answers, answered) = AsyncStream.makeStream(of: CheckVerdict.self)
         return await withTaskGroup(of: CheckVerdict?.self) { group in
             group.addTask {
-                await session.run()
+                await session.run(answer: { answered.yield($0) })
                 return nil
             }
-            group.addTask { await session.firstSuccess() }
+            group.addTask { await answers.first { _ in true } }
             defer { group.cancelAll() }
             return await group.next() ?? nil
         }
     }
 
-    private func makeSession() -> CheckSession {
+    private func makeSession(isAwaited: Bool = false) -> CheckSession {
         let sight = LineSight(target, options)
         let turn = Locked(0)
+        let schedule = CheckSchedule.Options(
+            asksOthers: target != nil || !options.anchors.isEmpty,
+            place: MachinePlace.ofThisMachine,
+            isAwaited: isAwaited
+        )
         return CheckSession(
-            CheckSchedule(
-                .init(asksOthers: target != nil || !options.anchors.isEmpty, place: MachinePlace.ofThisMachine)
-            ),
-            errands: CheckSession.Errands(
+            CheckSchedule(schedule),
+            work: CheckSession.Work(
                 events: { sight.events() },
                 runRound: { [self] kind in
                     let number = turn.withLock { turn in
@@ -56,7 +60,7 @@ extension NetworkCheck {
 
     // MARK: Rounds
 
-    /// - Parameter turn: which round it is: they take turns with the anchors where one of them is asked.
+    /// - Parameter turn: The number of the round. Brief rounds take turns with the anchors.
     private func run(_ kind: RoundKind, _ sight: LineSight, _ turn: Int) async -> (CheckVerdict, ProbeCost) {
         do throws(CheckError) {
             if kind == .cheap { return try await probe() }
@@ -76,12 +80,12 @@ extension NetworkCheck {
         }
     }
 
-    /// One question to a DNS server behind the gateway, else one packet that dies at the second router.
+    /// Asks one DNS server behind the gateway, or else sends one packet whose hop limit ends at the second router.
     private func probe() async throws(CheckError) -> (CheckVerdict, ProbeCost) {
-        try await Footing.make()
+        try await RuntimeWarmUp.run()
         let site = try CheckSite(options)
         var evidence = CheckEvidence(site)
-        // Only these are asked.
+        // No anchors and expected names are probed.
         (evidence.anchors, evidence.expectations) = ([], [:])
         let results: [ProbeResult]
         let farServer = (site.servers ?? []).first { server in
@@ -105,7 +109,7 @@ extension NetworkCheck {
     }
 }
 
-/// What the kernel shows of the line of a check, from observation to observation.
+/// The kernel's view of the line of a check.
 private final class LineSight: Sendable {
     private struct Proof {
         let path: NetworkPath
@@ -126,18 +130,18 @@ private final class LineSight: Sendable {
     /// Whether bytes cost money now.
     var isMetered: Bool { manager(over: options.addressFamily)?.path.isExpensive == true }
 
-    /// Ends at once where the kernel cannot be asked.
+    /// Returns the events of the line. They end at once if the kernel cannot be queried.
     func events() -> AsyncStream<ScheduleEvent> {
         guard let manager = manager(over: options.addressFamily) else {
             let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEvent.self)
-            // A round says why.
+            // A round reports why.
             continuation.yield(.path(CheckLine(NetworkPath(flags: .reachable))))
             return stream
         }
         return LineEvents.stream(of: manager, portals: options.portalAPI == nil ? portals : nil)
     }
 
-    /// What is proof for one family is enough; trouble of one is trouble.
+    /// Observes both families. Proof or trouble of one is enough.
     func observe() -> PassiveFinding {
         let findings = AddressFamily.allCases.compactMap { family in
             options.addressFamily ?? family == family ? observe(over: family) : nil
@@ -167,16 +171,82 @@ private final class LineSight: Sendable {
                 let proof = PassiveProof(LineFacts(path, of: manager), binding, peers: peers)
                 proofs[family] = Proof(path: path, proof: proof)
             }
-            return proofs[family]?.proof.observe().meaning
+            return proofs[family]?.proof.observe()
         }
     }
 
     private func manager(over family: AddressFamily?) -> NetworkReachabilityManager? {
         var options = options.pathOptions(over: family)
-        // Nothing here waits for the name service.
+        // This must not wait for the name service.
         options.nameResolutionWait = .zero
         guard let target else { return try? NetworkReachabilityManager(options: options) }
         let host = self.options.resolution(of: target.host)?.first?.description ?? target.host
         return try? NetworkReachabilityManager(host: host, options: options)
+    }
+}
+
+/// The events of a line: the kernel's path, the configuration of the name service, the end of a sleep, and the captive portal API.
+enum LineEvents {
+    /// Returns the current path and all later events, until the stream is released.
+    ///
+    /// - Parameters:
+    ///   - isMetered: The user's setting; nil for that of the interface.
+    ///   - portals: The announcements to listen to; nil for none.
+    static func stream(
+        of manager: NetworkReachabilityManager,
+        isMetered: Bool? = nil,
+        portals: PortalAnnouncements? = nil
+    ) -> AsyncStream<ScheduleEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEvent.self)
+        let monitor = manager.record.monitor
+        let paths = manager.paths
+        let announcements = Locked<Cancellation?>(nil)
+        @Sendable func listen() {
+            let listening = portals?.listen(on: monitor.queue) { continuation.yield(.portalChanged) }
+            let previous = announcements.withLock { announcements in
+                defer { announcements = listening }
+                return announcements
+            }
+            previous?.cancel()
+        }
+        listen()
+        let task = Task {
+            for await path in paths {
+                // A socket keeps a removed namespace alive, and another one may have its name.
+                if portals?.hasLostNamespace == true { listen() }
+                continuation.yield(.path(CheckLine(path, isMetered: isMetered)))
+            }
+        }
+        let configuration = monitor.environment.resolver.watchConfiguration(on: monitor.queue) {
+            continuation.yield(.resolverChanged)
+        }
+        let sleep = watchSleep(of: monitor, continuation)
+        continuation.onTermination = { _ in
+            task.cancel()
+            configuration?.cancel()
+            sleep?.cancel()
+            announcements.withLock { $0 }?.cancel()
+        }
+        return stream
+    }
+
+    /// A shorter time may lie between the reads of two clocks.
+    private static let shortestSleep = Duration.seconds(1)
+
+    private static func watchSleep(
+        of monitor: PathMonitor,
+        _ continuation: AsyncStream<ScheduleEvent>.Continuation
+    ) -> Cancellation? {
+        let clock = monitor.environment.clock
+        let slept = Locked(clock.boot - clock.monotonic)
+        return clock.watchForSleep(on: monitor.queue) {
+            let now = clock.boot - clock.monotonic
+            let before = slept.withLock { slept in
+                defer { slept = now }
+                return slept
+            }
+            // The clock may have been set.
+            if now - before > shortestSleep { continuation.yield(.resumed) }
+        }
     }
 }

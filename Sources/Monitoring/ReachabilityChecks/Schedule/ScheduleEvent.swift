@@ -1,59 +1,55 @@
-/// What a schedule is told.
+package import NetworkReachability
+
+/// An event of a schedule.
 package enum ScheduleEvent: Hashable, Sendable {
-    /// The kernel's path, first of all and with each change.
+    /// The kernel's path, at first and after each change.
     case path(CheckLine)
-    /// The network says that its captive portal is elsewhere (RFC 8910).
+    /// The network announces another captive portal API (RFC 8910).
     case portalChanged
     /// `resolv.conf(5)` has changed.
     case resolverChanged
-    /// The machine woke from sleep, `boottime` of `clock_gettime(2)` jumped.
+    /// The machine woke from sleep.
     case resumed
-    /// Somebody wants one answer, whatever it is.
-    case asked(UInt64)
-    /// Somebody wants an answer as soon as it works.
-    case waiting(UInt64)
-    /// Who asked or waited does so no more.
-    case left(UInt64)
-    /// The round that was to be run, or was cancelled, is over.
+    /// The round has ended, or was cancelled.
     case roundEnded(CheckVerdict, ProbeCost)
-    /// The kernel was asked.
+    /// The result of an observation.
     case observed(PassiveFinding)
-    /// The time has come that the timer was armed for.
+    /// The timer has expired.
     case timer
 }
 
-/// What a schedule wants done.
+/// An action of a schedule.
 package enum ScheduleAction: Hashable, Sendable {
     /// Send ``ScheduleEvent/timer`` at this time; nil for never. It takes the place of the time before.
     case arm(Duration?)
-    /// Ask the kernel, no packet.
+    /// Query the kernel, without a packet.
     case observe
     /// Run a round. None is running.
     case run(RoundKind)
-    /// The running round is about a path that is no more. Its end is told all the same.
+    /// Cancel the running round, because its path has changed. Its end is an event nevertheless.
     case cancelRound
-    /// What holds from now on, and is another verdict than the one before.
+    /// A verdict that differs from the one before.
     case notify(CheckVerdict)
-    /// What one who asked or waited gets; it is forgotten then.
-    case answer(UInt64, CheckVerdict)
+    /// A success that the caller waits for.
+    case answer(CheckVerdict)
 }
 
-/// What the kernel knows of the traffic of others.
+/// The result of an observation of connections of other programs.
 package enum PassiveFinding: Hashable, Sendable {
-    /// Something beyond the gateway has answered somebody so long ago.
+    /// A host beyond the gateway has answered a connection at this age.
     case fresh(age: Duration)
-    /// Nobody has talked lately.
+    /// No recent answer.
     case silent
     /// The gateway does not answer on the link, or connections stall.
     case trouble(ProbeReason)
 }
 
-/// How a check stands.
+/// The state of a schedule.
 package enum ScheduleState: Hashable, Sendable {
     case unknown
-    /// Also where it is degraded.
+    /// Also if it is degraded.
     case works
-    /// It may have broken; rounds decide.
+    /// A possible fault, which rounds decide.
     case suspect
     case broken(CheckPlace)
     case portal
@@ -67,5 +63,36 @@ package enum ScheduleState: Hashable, Sendable {
             case .portal: .portal
             default: .broken(place)
             }
+    }
+}
+
+/// The extent of a round.
+package enum RoundKind: Hashable, Sendable {
+    /// One question to a DNS server behind the gateway, or else one packet to the second router: two packets.
+    case cheap
+    /// Only the network itself is contacted.
+    case `private`
+    /// The private round, the target, and a single anchor: at most 4 kB.
+    case brief
+    /// The private round, the target, and all anchors after a delay, so that not all machines behind a switch ask at once.
+    case full(anchorsAfter: Duration)
+}
+
+/// The kernel's facts about the line of a schedule.
+package struct CheckLine: Hashable, Sendable {
+    /// The generation of the path. Results of another are void.
+    package var generation: UInt64
+    /// The fault that the kernel reports without a packet; nil if packets may get through.
+    package var obstacle: CheckVerdict?
+    /// Whether bytes cost money.
+    package var isMetered: Bool
+
+    /// - Parameter isMetered: The user's setting; nil for that of the interface.
+    package init(_ path: NetworkPath, isMetered: Bool? = nil) {
+        generation = path.generation
+        self.isMetered = isMetered ?? path.isExpensive
+        let word = CheckJudge.judge(CheckEvidence(path: path, generation: path.generation))
+        // Probes find out why a name is not found.
+        obstacle = word.place == .thisMachine || word.place == .link ? word : nil
     }
 }

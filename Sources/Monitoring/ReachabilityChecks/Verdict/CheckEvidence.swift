@@ -1,39 +1,39 @@
 package import LinuxSupport
 package import NetworkReachability
 
-/// Everything the judge sees.
+/// The input of the judge.
 package struct CheckEvidence: Sendable {
     /// The kernel's path to the target, or to the network at large.
     package var path: NetworkPath
     package var generation: UInt64
     /// The families that packets may take; empty for both.
     package var families: Set<AddressFamily> = []
-    /// The router of each family, where that is not the path's own.
+    /// The router of each family, if it is not the path's.
     package var gateways: [AddressFamily: IPAddress] = [:]
-    /// Whether the target is a neighbour: then nothing beyond the link matters to it.
+    /// Whether the target is a neighbour, so that nothing beyond the link concerns it.
     package var isOnLink = false
-    /// Whether packets to the target take the way that the line was asked about: whoever intercepts there may answer in its name.
+    /// Whether packets to the target use the probed uplink, so that an interception there may answer in its name.
     package var sharesLine = true
     /// Nil for the internet.
     package var target: CheckTarget?
-    /// The hosts of the anchors that were to be asked.
+    /// The hosts of the anchors.
     package var anchors: Set<String> = []
-    /// The hosts of those that were not to be asked now, as they have said themselves.
+    /// The hosts of the anchors that want no request now.
     package var restingAnchors: Set<String> = []
-    /// The DNS servers that are configured; nil where that could not be read.
+    /// The configured DNS servers; nil if they could not be read.
     package var servers: [IPAddress]?
-    /// What the user says the addresses of names are.
+    /// The addresses of names that the user expects.
     package var expectations: [String: Set<IPAddress>] = [:]
     package var results: [ProbeResult] = []
-    /// How many packets came in during the round and got to no program, by family; nil where that is not known.
+    /// The number of packets that were received during the round and not delivered, by family; nil if it is unknown.
     package var dropped: [AddressFamily: Int] = [:]
-    /// Whether the reverse path filter was what dropped some (`rp_filter` of `ip-sysctl`).
+    /// Whether the reverse path filter dropped some (`rp_filter` of `ip-sysctl`).
     package var isReversePathFiltered = false
-    /// Addresses of this machine that another one has too.
+    /// Addresses of this machine that another machine has too.
     package var duplicates: [IPAddress] = []
     /// The interface of the line if it is a tunnel.
     package var tunnel: NetworkInterface?
-    /// For a tunnel: the way to its far end, judged by itself. At most one.
+    /// The evidence about the path to the far end of a tunnel. At most one.
     package var underlay: [CheckEvidence] = []
 
     package init(path: NetworkPath, generation: UInt64 = 1, target: CheckTarget? = nil) {
@@ -42,7 +42,7 @@ package struct CheckEvidence: Sendable {
         self.target = target
     }
 
-    /// What counts: nothing of an older path, and nothing that never ran. An unassigned address is no evidence if its network exists.
+    /// The results of this path that ran. An unassigned address is no evidence if its network exists.
     var valid: [ProbeResult] {
         let results = results.filter { $0.generation == generation && $0.outcome != .cancelled }
         guard results.contains(where: { $0.request.subject == .nobody }) else { return results }
@@ -53,18 +53,107 @@ package struct CheckEvidence: Sendable {
         }
     }
 
-    /// Whether something could not be asked; that makes silence less sure.
+    /// Whether a probe could not be sent, which makes silence less certain.
     var isHandicapped: Bool {
         results.contains { if case .skipped(.notPermitted) = $0.outcome { true } else { false } }
     }
 
-    /// How sure a silence is.
+    /// The confidence of silence.
     var silence: CheckConfidence { isHandicapped ? .suspected : .likely }
 }
 
 extension NetworkPath {
-    /// The interface if it is a tunnel, whose packets travel inside of others. PPP is none: its other end is the provider.
+    /// The interface if it is a tunnel, whose packets are encapsulated. PPP is not one, because its other end is the provider.
     package var tunnel: NetworkInterface? {
         flags?.contains(.transientConnection) == true ? nil : interface.flatMap { $0.type == .tunnel ? $0 : nil }
     }
+}
+
+/// The meaning of a single result.
+extension ProbeResult {
+    var kind: ProbeKind { request.kind }
+
+    /// The ICMP error that ended the probe.
+    var error: ICMPError? { if case .unreachable(let error) = outcome { error } else { nil } }
+
+    /// Whether the probe ran.
+    var ran: Bool { if case .skipped = outcome { false } else { outcome != .cancelled } }
+
+    /// Whether the destination answered in any way.
+    var peerSpoke: Bool {
+        switch outcome {
+        case .answered, .invalid(.serverFailed), .invalid(.serverRefused), .refused(.peer): true
+        case .invalid: phases[.connect] != nil || evidence.tls != nil || kind == .dns
+        case .unreachable(let error): error.speaker == .peer
+        case .silent: phases[.connect] != nil
+        case .refused, .blockedHere, .skipped, .cancelled: false
+        }
+    }
+
+    /// The address of the host or router that answered; nil if none did except this machine.
+    var speaker: IPAddress? {
+        if let error { return error.speaker == .thisMachine ? nil : error.sender }
+        if let speaker = evidence.speaker { return speaker }
+        return peerSpoke || outcome == .refused(.gateway) ? request.destination : nil
+    }
+
+    /// Whether it is an echo or its substitute.
+    var isEcho: Bool { kind == .echo || kind == .udp }
+
+    /// Whether the destination answers more than echoes.
+    var saysMoreThanEchoes: Bool { !isEcho && peerSpoke }
+
+    /// The reason why this machine itself refused to send the packet: its packet filter, a route or a rule. Nil for anything else. The
+    /// kernel reports a neighbour that does not answer like a packet filter, with another code.
+    var refusal: ProbeReason? {
+        switch outcome {
+        case .blockedHere(let number): ProbeReason(refusal: number)
+        case .refused(.thisMachine): .firewall
+        case .unreachable(let error) where error.speaker == .thisMachine && error.reason != .hostUnreachable: .firewall
+        default: nil
+        }
+    }
+
+    var isRefusedHere: Bool { refusal != nil }
+
+    /// Whether a route or a rule refused it. Unlike a packet filter, these refuse every packet alike and never in silence.
+    var isRefusedByRoute: Bool { refusal.map { $0 != .firewall } ?? false }
+
+    /// Whether the kernel gave up on the neighbour.
+    var isNeighbourGivenUp: Bool {
+        error.map { $0.speaker == .thisMachine && $0.reason == .hostUnreachable } ?? false
+    }
+
+    /// An error of a router on the path. An error about an address that no host has is correct, and does not count.
+    var word: ICMPError? {
+        guard let error, request.subject != .nobody else { return nil }
+        switch error.speaker {
+        case .thisMachine, .peer: return nil
+        case .gateway, .hop, .unknown: return error.sender == request.destination ? nil : error
+        }
+    }
+
+    /// Whether a certificate was verified, which no host on the path can forge.
+    var isVerified: Bool { evidence.tls?.isVerified == true && (outcome == .answered || kind == .http) }
+
+    /// Whether the random number was repeated over plain HTTP.
+    var isEchoed: Bool { kind == .http && evidence.http?.challenge == .echoed }
+
+    /// Whether it resembles the answer of a captive portal: an unexpected redirect, page, or 511 (RFC 6585).
+    var looksCaptive: Bool {
+        guard kind == .http || kind == .interception, let http = evidence.http, !isVerified else { return false }
+        switch request.subject {
+        case .anchor: return http.challenge != .echoed && (200..<400 ~= http.status || http.status == 511)
+        case .nobody, .lure: return 200..<400 ~= http.status || http.status == 511
+        default: return http.status == 511
+        }
+    }
+
+    var isAnchor: Bool { if case .anchor = request.subject { true } else { false } }
+    /// Whether the target is its subject.
+    var isTarget: Bool { request.subject == .target && kind != .resolve }
+    /// Whether it is a lookup of the target's name, which is no answer of the target.
+    var isTargetName: Bool { request.subject == .target && kind == .resolve }
+    var server: IPAddress? { if case .server(let address, _) = request.subject { address } else { nil } }
+    var purpose: NamePurpose? { if case .server(_, let purpose) = request.subject { purpose } else { nil } }
 }

@@ -1,9 +1,9 @@
 import LinuxSupport
 import NetworkReachability
 
-/// Says where it breaks: a pure function, the stages in their order, the nearest first.
+/// Finds the place of the fault: a pure function with stages in sequence, the nearest first.
 package enum CheckJudge {
-    /// One verdict, whatever the evidence.
+    /// Returns the verdict for any evidence.
     package static func judge(_ evidence: CheckEvidence) -> CheckVerdict {
         let notes = Notes.of(evidence)
         if let finding = KernelStage.judge(evidence) ?? TargetStage.answers(evidence)
@@ -20,23 +20,23 @@ package enum CheckJudge {
         }
         let joined = Families.join(evidence)
         let line = TunnelStage.undecided(evidence, joined) ?? joined
-        // A target that says no proves the way there; but where no anchor answers, somebody in between may speak for it.
+        // A refusal of the target proves the path. If no anchor answers, an interception may have refused.
         let anchors = evidence.valid.filter(\.isAnchor)
         let isBelieved = anchors.isEmpty || anchors.contains(where: \.peerSpoke)
         let hasSpoken =
             (line.isOpen || [.inconclusive, .upstream].contains(line.place)) && isBelieved
             && evidence.target != nil && evidence.valid.contains { $0.isTarget && $0.peerSpoke }
         if line.place != .works && line.place != .degraded && !hasSpoken {
-            // Of two faults the nearer one is told.
+            // Of two faults the nearer one is reported.
             let finding = TargetStage.refusedHere(evidence) ?? (line.isOpen ? NamesStage.judge(evidence) : nil)
             return CheckVerdict(finding ?? line, notes: notes)
         }
-        // The line is good: what is wrong lies behind it.
+        // The uplink works, so the fault is beyond it.
         let finding = NamesStage.judge(evidence) ?? TargetStage.fails(evidence) ?? NamesStage.degraded(evidence, line)
         return CheckVerdict(finding ?? line, notes: notes)
     }
 
-    /// One family alone, up to the internet; nil where nothing was sent.
+    /// Judges one family up to the internet; nil if nothing was sent.
     static func judge(_ view: FamilyView) -> Finding? {
         let hasLine = view.evidence.families.contains(view.family)
         if view.results.isEmpty || !hasLine && view.results.allSatisfy(\.isRefusedByRoute) { return nil }
@@ -56,7 +56,7 @@ package enum CheckJudge {
     }
 }
 
-/// A target on the link itself: whatever is wrong behind the gateway is nothing to it.
+/// A target on the link, which faults behind the gateway do not concern.
 private enum NeighbourStage {
     static func judge(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
@@ -77,25 +77,25 @@ private enum NeighbourStage {
     }
 }
 
-/// A tunnel is as good as the way to its far end.
+/// A tunnel works only if the path to its far end does.
 private enum UnderlayStage {
     static func judge(_ evidence: CheckEvidence, _ underlay: CheckEvidence) -> Finding? {
         let verdict = CheckJudge.judge(underlay)
         guard ![.works, .degraded, .inconclusive].contains(verdict.place) else { return nil }
         let line = Families.join(evidence)
-        // What answers through the tunnel proves the way below it.
+        // An answer through the tunnel proves the path below it.
         guard line.place != .works, line.place != .degraded else { return nil }
         let (upper, lower) = (evidence.path.interface, underlay.path.interface)
         let way = upper.map { one in " (via \(one.name)\(lower.map { " over \($0.name)" } ?? ""))" } ?? ""
-        // Nobody but the far end is asked behind the gateway: a way that leads nowhere is as likely as a machine that is off.
+        // Only the far end is probed behind the gateway, so a broken path is as likely as a machine that is off.
         let place = verdict.place == .host || verdict.place == .service ? CheckPlace.upstream : verdict.place
         return Finding(place, verdict.reason, verdict.confidence, verdict.text + way, verdict.evidence)
     }
 }
 
-/// Silence behind a tunnel says nothing of the provider, unless the path to the far end was examined and works.
+/// Silence behind a tunnel proves nothing about the provider, unless the path to the far end was probed and works.
 enum TunnelStage {
-    /// The finding that replaces one about silence on the line; nil if that one holds.
+    /// Returns the finding that replaces one about silence of the uplink; nil if that one holds.
     fileprivate static func undecided(_ evidence: CheckEvidence, _ line: Finding) -> Finding? {
         guard let tunnel = evidence.tunnel, [.gateway, .upstream].contains(line.place),
             [.silent, .silentBeyond, .neighbourFailed].contains(line.reason), !isExamined(evidence)
@@ -103,7 +103,7 @@ enum TunnelStage {
         return silence(behind: tunnel, line.reason, line.evidence)
     }
 
-    /// A target alone behind a tunnel is silent, and the line leads elsewhere.
+    /// Only the target behind a tunnel is silent, and the uplink is another path.
     static func silence(of target: CheckTarget, _ evidence: CheckEvidence, _ results: [ProbeResult]) -> Finding? {
         guard !evidence.sharesLine, let tunnel = evidence.path.tunnel else { return nil }
         return silence(behind: tunnel, .silent, results)
@@ -123,7 +123,7 @@ enum TunnelStage {
     }
 }
 
-/// What was seen besides, and decides nothing.
+/// Observations that do not decide.
 private enum Notes {
     static func of(_ evidence: CheckEvidence) -> [String] {
         let results = evidence.valid
@@ -148,5 +148,46 @@ private enum Notes {
         if NamesStage.difference(evidence) != nil { notes.append(ProbeReason.answersDiffer.rawValue) }
         if evidence.isHandicapped { notes.append(ProbeReason.notPermitted.rawValue) }
         return notes
+    }
+}
+
+/// Faults that the kernel reports without a packet.
+enum KernelStage {
+    static func judge(_ evidence: CheckEvidence) -> Finding? {
+        guard evidence.path.status == .notReachable || evidence.path.status == .unknown,
+            let reason = evidence.path.reason
+        else { return nil }
+        let place: CheckPlace =
+            switch reason {
+            case .noCarrier, .linkDown, .dormant: .link
+            case .nameNotResolved: .dns
+            case .resolving: .inconclusive
+            default: .thisMachine
+            }
+        if place == .dns {
+            // A broken server may not know the name, so probes decide.
+            return evidence.valid.isEmpty
+                ? Finding(.dns, ProbeReason(reason), .likely, "the name service does not know the name") : nil
+        }
+        if place == .thisMachine, let finding = duplicate(evidence) { return finding }
+        let suffix = evidence.path.interface.map { " on \($0)" } ?? ""
+        return Finding(place, ProbeReason(reason), .proven, "\(reason)\(suffix), says the kernel")
+    }
+
+    /// Two stations have one address: this machine's, so that it may not be used, or the gateway's, so that packets alternate between both.
+    static func conflict(_ evidence: CheckEvidence) -> Finding? {
+        // Without another address the machine sends from its link-local one.
+        if let source = evidence.path.source, source.isIPv6, source.isLinkLocal, let finding = duplicate(evidence) {
+            return finding
+        }
+        let contested = evidence.valid.filter { $0.evidence.neighbour?.isContested == true }
+        guard !contested.isEmpty else { return nil }
+        return Finding(.link, .addressConflict, .proven, "two stations on the link use one address", contested)
+    }
+
+    private static func duplicate(_ evidence: CheckEvidence) -> Finding? {
+        guard let address = evidence.duplicates.first else { return nil }
+        let text = "another machine on the link has this machine's address \(address)"
+        return Finding(.link, .addressConflict, .proven, text)
     }
 }

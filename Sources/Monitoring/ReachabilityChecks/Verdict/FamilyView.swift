@@ -1,7 +1,7 @@
 import LinuxSupport
 import NetworkReachability
 
-/// The evidence of one family, and what it says together.
+/// The evidence of one family.
 struct FamilyView {
     let family: AddressFamily
     let evidence: CheckEvidence
@@ -15,7 +15,7 @@ struct FamilyView {
 
     var gateway: IPAddress? { evidence.gateways[family] ?? evidence.path.gateway }
 
-    // MARK: Who has spoken
+    // MARK: Answers
 
     /// Answers and errors of the gateway itself.
     var gatewayLife: [ProbeResult] {
@@ -30,7 +30,7 @@ struct FamilyView {
     /// The probes of the gateway that left this machine.
     var gatewayProbes: [ProbeResult] { results.filter { $0.kind == .gateway && !$0.isRefusedHere } }
 
-    /// Whether there is a gateway, and nothing shows whether it lives: silence beyond it is then nobody's fault.
+    /// Whether nothing shows if the gateway is alive, so that silence beyond it has no known place.
     var isGatewayUnknown: Bool {
         guard let gateway, gateway.isIPv6 == (family == .ipv6) else { return false }
         return gatewayProbes.isEmpty && gatewayLife.isEmpty && lifeBeyond.isEmpty
@@ -51,7 +51,7 @@ struct FamilyView {
 
     var hops: [ProbeResult] { results.filter { $0.kind == .hop && $0.outcome == .answered } }
 
-    /// A server that is neither the gateway nor this machine. One on the link itself is asked by the gateway's grace all the same.
+    /// Whether a server is neither the gateway nor this machine.
     func isBeyond(_ server: IPAddress) -> Bool {
         server != gateway && server.mayBeBeyond(routerOf: evidence.path.source)
     }
@@ -75,7 +75,7 @@ struct FamilyView {
         )
     }
 
-    /// Those that were asked over this family, whatever became of it.
+    /// The anchors that were probed over this family.
     var askedAnchors: Set<String> {
         Set(results.compactMap { if case .anchor(let host) = $0.request.subject { host } else { nil } })
     }
@@ -85,13 +85,13 @@ struct FamilyView {
         if asked > 0 { return good * 2 > asked ? .proven : good * 2 == asked ? .half : .failed }
         if farServers.contains(where: \.saysMoreThanEchoes) { return .likely }
         guard !hops.isEmpty else { return results.isEmpty ? .unknown : .failed }
-        // A router answers, and yet the servers behind it do not, be it over the other family where this one has none.
+        // A router answers, and the servers behind it do not. If this family has none, those of the other family count.
         guard farServers.isEmpty else { return .failed }
         let others = evidence.valid.filter { $0.ran && $0.purpose == .known && $0.server.map(isBeyond) == true }
         return others.isEmpty || others.contains(where: \.saysMoreThanEchoes) ? .likely : .failed
     }
 
-    /// Whether all that is known is that routers do not speak for themselves: they need not, and nobody else was asked.
+    /// Whether only routers were probed and did not answer, which they need not do.
     var isMute: Bool {
         let hasLink = results.contains { $0.evidence.neighbour.map { $0.after == .reachable } == true }
         let asked = results.contains { $0.isAnchor || $0.server != nil }
@@ -102,7 +102,7 @@ struct FamilyView {
 }
 
 extension ProbeResult {
-    /// Whether a router behind the gateway has spoken, be it to refuse.
+    /// Whether a router behind the gateway has answered or refused.
     fileprivate var isHopWord: Bool {
         if case .hop = error?.speaker { request.subject != .nobody } else { false }
     }
@@ -115,4 +115,184 @@ extension IPAddress {
         if wire.isLoopback { return false }
         return !isLinkLocal || !isIPv6 && source.map { !$0.isIPv6 && $0.isLinkLocal } == true
     }
+}
+
+/// The gateway does not answer, and nothing beyond it does.
+enum GatewayStage {
+    static func judge(_ view: FamilyView) -> Finding? {
+        let asked = view.gatewayProbes
+        let givenUp = view.results.filter(\.isNeighbourGivenUp)
+        guard view.gatewayLife.isEmpty, view.lifeBeyond.isEmpty, !asked.isEmpty || !givenUp.isEmpty else { return nil }
+        let name = view.gateway.map { "the gateway \($0)" } ?? "the gateway"
+        let dead = asked.filter { $0.evidence.neighbour?.provesDeath == true }
+        if !dead.isEmpty {
+            return Finding(.gateway, .neighbourFailed, .proven, "\(name) does not answer on the link", dead)
+        }
+        let resolving = asked.filter { [.incomplete, .failed].contains($0.evidence.neighbour?.after) }
+        if !givenUp.isEmpty || !resolving.isEmpty {
+            let text = "\(name) does not answer on the link"
+            return Finding(.gateway, .neighbourFailed, view.evidence.silence, text, givenUp + resolving)
+        }
+        return Finding(.gateway, .silent, view.evidence.silence, "\(name) is silent, and so is all behind it", asked)
+    }
+}
+
+/// Whether packets get to the internet and back.
+enum InternetStage {
+    static func proven(_ view: FamilyView) -> Finding? {
+        let anchors = view.results.filter { $0.isVerified || $0.isEchoed }
+        switch view.standing {
+        case .proven:
+            return Finding(.works, .internetProven, .proven, "the internet answers", anchors)
+        case .likely:
+            let text = "what lies beyond the gateway answers; the internet itself was not asked"
+            return Finding(.works, .upstreamAnswers, .likely, text, view.lifeBeyond)
+        case .half:
+            let text = "half of the anchors prove the internet, and half do not"
+            return Finding(.inconclusive, .anchorsDisagree, .suspected, text, view.results.filter(\.isAnchor))
+        case .failed, .unknown:
+            return nil
+        }
+    }
+}
+
+/// Small packets pass, and large ones are lost without an error (RFC 2923).
+enum SegmentStage {
+    static func judge(_ view: FamilyView) -> Finding? {
+        finding(view.results.filter { $0.isAnchor || $0.isTarget })
+    }
+
+    /// A target answers small packets, and large ones to it are lost.
+    static func degraded(_ evidence: CheckEvidence) -> Finding? {
+        guard let target = evidence.target else { return nil }
+        let sized = evidence.valid.filter { $0.isTarget && $0.kind == .mtu && $0.request.size != nil }
+        let answered = sized.filter { $0.outcome == .answered }.compactMap(\.request.size)
+        let lost = sized.filter { $0.outcome == .silent }.compactMap(\.request.size)
+        // Lost in both trials, while smaller ones were answered.
+        guard let passed = answered.max(), answered.count > 1, let large = lost.max(), large > passed,
+            lost.count(where: { $0 == large }) > 1
+        else { return nil }
+        // A packet filter may drop large echoes alone. It hardly lets the larger of them pass.
+        let confidence = passed >= 1280 ? CheckConfidence.likely : .suspected
+        let text =
+            "\(target.text) answers, and packets of \(large) bytes to it are lost without an error; packets of \(passed) bytes pass"
+        return Finding(.degraded, .pathMTU, confidence, text, sized)
+    }
+
+    static func finding(_ results: [ProbeResult]) -> Finding? {
+        let small = results.filter { $0.kind == .mtu && $0.request.size == nil && $0.outcome == .answered }
+        guard !small.isEmpty else { return nil }
+        let size = small.compactMap(\.evidence.pathMTU).max().map { "; packets of \($0) bytes pass" } ?? ""
+        return Finding(
+            .upstream,
+            .pathMTU,
+            .proven,
+            "large packets are lost on the way, small ones pass\(size)",
+            small
+        )
+    }
+}
+
+/// An interception shows its own certificates.
+enum TLSStage {
+    static func intercepted(_ view: FamilyView) -> Finding? {
+        let untrusted = view.results.filter {
+            $0.isAnchor && $0.evidence.tls?.isVerified == false && $0.outcome == .invalid(.untrusted)
+        }
+        let issuers = Set(untrusted.map { $0.evidence.tls?.issuer })
+        guard !untrusted.isEmpty, !view.isVerified, issuers.count == 1, view.standing == .proven || untrusted.count > 1
+        else { return nil }
+        let issuer = issuers.first.flatMap { $0 }.map { " by \($0)" } ?? ""
+        let hosts = Set(untrusted.map(\.request.subject)).count
+        return Finding(
+            .tls,
+            .intercepted,
+            hosts > 1 ? .proven : .likely,
+            "TLS is intercepted: certificates of the anchors are issued\(issuer)",
+            untrusted
+        )
+    }
+}
+
+/// Joins the findings of both families. If one family works, the other is degraded. If none works, the place is where packets get
+/// furthest.
+enum Families {
+    static func join(_ evidence: CheckEvidence) -> Finding {
+        let findings = concerned(evidence).compactMap { family in
+            CheckJudge.judge(FamilyView(family, evidence)).map { (family, $0) }
+        }
+        // A family whose gateway was not probed gets no further than the link, as far as is known.
+        func isUnknown(_ finding: (AddressFamily, Finding)) -> Bool {
+            finding.1.place == .inconclusive && FamilyView(finding.0, evidence).isGatewayUnknown
+        }
+        func rank(_ finding: (AddressFamily, Finding)) -> (Int, Int) {
+            isUnknown(finding) ? (CheckPlace.link.distance, 0) : finding.1.rank
+        }
+        guard let best = findings.max(by: { rank($0) < rank($1) }) else {
+            return unasked(evidence)
+        }
+        let worst = findings.first { $0.0 != best.0 }
+        // A family without probed anchors does not outweigh one whose anchors prove nothing.
+        if best.1.place == .works, FamilyView(best.0, evidence).askedAnchors.isEmpty, let worst,
+            worst.1.isAboutAnchors, !FamilyView(worst.0, evidence).askedAnchors.isEmpty
+        {
+            return worst.1
+        }
+        // An interception over one family has ended the round before the other was complete.
+        if best.1.place == .inconclusive, let worst, worst.1.place == .portal { return worst.1 }
+        // A refusal of this machine is certain. The other family is only silent.
+        let isSilent = rank(best).0 < CheckPlace.upstream.distance || best.1.reason == .silentBeyond
+        if isSilent, let worst, worst.1.reason == .firewall { return worst.1 }
+        guard best.1.place == .works, let worst, worst.1.place != .works,
+            worst.1.place != .inconclusive || isUnknown(worst), !FamilyView(worst.0, evidence).isMute
+        else {
+            return best.1
+        }
+        // The captive portal API is about both families.
+        if worst.1.reason == .captive { return worst.1 }
+        let (name, reason): (String, ProbeReason) =
+            worst.0 == .ipv4 ? ("IPv4", .ipv4Broken) : ("IPv6", .ipv6Broken)
+        let text = "\(name) is broken, and the other family works; \(worst.1.place.rawValue): \(worst.1.text)"
+        return Finding(.degraded, reason, worst.1.confidence, text, worst.1.evidence)
+    }
+
+    /// Returns why nothing was sent.
+    private static func unasked(_ evidence: CheckEvidence) -> Finding {
+        if let finding = LocalStage.refusal(of: evidence.valid.filter(\.isRefusedHere), to: nil) { return finding }
+        let skipped = evidence.valid.filter {
+            if case .skipped(let reason) = $0.outcome { reason != .notNeeded } else { false }
+        }
+        guard let first = skipped.first, case .skipped(let reason) = first.outcome else {
+            return Finding(.inconclusive, .notEnoughEvidence, .suspected, "nothing could be asked")
+        }
+        let cause =
+            switch (reason, first.request.binding.mark) {
+            case (.notPermitted, let mark?): "a packet with the mark \(mark) needs CAP_NET_ADMIN or CAP_NET_RAW"
+            case (.notPermitted, nil): "this user may not send what is needed"
+            case (.noDescriptors, _): "no descriptor is free for a socket"
+            case (.interfaceGone, _): "the network namespace is gone"
+            case (.overBudget, _): "there is no room to send"
+            case (.reversePathFilter, _), (.notNeeded, _): reason.rawValue
+            }
+        let text = "nothing could be asked: \(cause)"
+        return Finding(.inconclusive, ProbeReason(rawValue: reason.rawValue), .suspected, text, skipped)
+    }
+
+    /// The families of the target's addresses; without addresses, all families that packets may take.
+    private static func concerned(_ evidence: CheckEvidence) -> [AddressFamily] {
+        let targets = evidence.valid.filter { $0.isTarget && $0.request.destination != nil }
+        let asked = Set(targets.map(\.request.binding.family))
+        return AddressFamily.allCases.filter { family in
+            asked.isEmpty
+                ? evidence.families.isEmpty || evidence.families.contains(family) : asked.contains(family)
+        }
+    }
+}
+
+extension Finding {
+    /// Orders the findings of families: by how far packets get, then a proof of the internet before a likelihood.
+    fileprivate var rank: (Int, Int) { (place.distance, reason == .internetProven ? 1 : 0) }
+
+    /// Whether it is about the anchors, and not about the path to them.
+    fileprivate var isAboutAnchors: Bool { [.inconclusive, .tls].contains(place) || reason == .clockWrong }
 }

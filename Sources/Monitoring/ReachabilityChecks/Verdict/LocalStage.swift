@@ -1,9 +1,9 @@
 import LinuxSupport
 import NetworkReachability
 
-/// What this machine itself spoils.
+/// Faults of this machine.
 enum LocalStage {
-    /// This machine lets nothing out.
+    /// This machine refuses all packets.
     static func refuses(_ view: FamilyView) -> Finding? {
         guard view.gatewayLife.isEmpty, view.lifeBeyond.isEmpty else { return nil }
         // A packet filter may drop other packets in silence. A route or a rule that refuses some packets explains no silence of others.
@@ -38,7 +38,7 @@ enum LocalStage {
             }
         }
         let refused = far.filter(\.isRefusedHere)
-        // A connection to whom datagrams are refused is silent: the kernel does not tell it.
+        // A connection is silent if datagrams are refused, because the kernel does not report it.
         let places = Set(refused.map(\.request.destination))
         guard !refused.isEmpty, far.allSatisfy({ places.contains($0.request.destination) && !$0.peerSpoke }) else {
             return nil
@@ -47,14 +47,14 @@ enum LocalStage {
         return refusal(of: refused, to: names, .likely)
     }
 
-    /// Packets came in, and none got to a program: the packet filter drops answers.
+    /// Packets were received and not delivered: the packet filter drops answers.
     static func dropsAnswers(_ view: FamilyView) -> Finding? {
         let isFiltered = view.evidence.isReversePathFiltered
-        // The filter of reverse paths passes what the gateway sends itself, because its address is of the link.
+        // The reverse path filter passes packets of the gateway, because its address is on the link.
         let results = isFiltered ? view.results.filter { $0.kind != .gateway } : view.results
         guard let dropped = view.evidence.dropped[view.family], dropped >= 2, !results.isEmpty,
             !results.contains(where: { $0.peerSpoke || $0.error != nil }),
-            // What strangers send is dropped too. The packet filter does not see what neighbours ask each other by ARP.
+            // Unrelated packets are dropped too. The packet filter does not see ARP.
             !view.results.contains(where: { [.incomplete, .failed].contains($0.evidence.neighbour?.after) })
         else { return nil }
         if isFiltered {
@@ -65,9 +65,7 @@ enum LocalStage {
         return Finding(.thisMachine, .firewall, .likely, text, view.results)
     }
 
-    /// Datagrams come through, connections do not.
-    ///
-    /// A provider that passes echoes alone looks the same but for DNS, which it does not pass either.
+    /// Datagrams pass, and connections do not. A provider that passes only echoes passes no DNS.
     static func filtersTCP(_ view: FamilyView) -> Finding? {
         let connections = view.results.filter { [.tcp, .tls, .http].contains($0.kind) && ($0.isAnchor || $0.isTarget) }
         let echoes = view.results.filter { $0.isEcho && $0.outcome == .answered && ($0.isAnchor || $0.isTarget) }
@@ -85,7 +83,7 @@ enum LocalStage {
         )
     }
 
-    /// Certificates of several hosts are out of their time, or a server tells another day.
+    /// Certificates of several hosts are not valid now, or a server reports another day.
     static func clock(_ view: FamilyView) -> Finding? {
         let untimely = view.results.filter { $0.outcome == .invalid(.notYetValid) || $0.outcome == .invalid(.expired) }
         let dated = view.results.filter { $0.isEchoed && ($0.evidence.http?.clockOffset).map(isFar) == true }
@@ -100,4 +98,83 @@ enum LocalStage {
     }
 
     private static func isFar(_ offset: Duration) -> Bool { offset > .seconds(86_400) || offset < .seconds(-86_400) }
+}
+
+/// The gateway is alive, and the internet does not answer.
+enum UpstreamStage {
+    /// A router reports the fault, which is at the router.
+    static func word(_ view: FamilyView) -> Finding? {
+        // Packets with a short hop limit expire as intended.
+        let words = view.results.filter { result in
+            result.word.map { $0.reason != .hopLimitExceeded || ![.gateway, .hop].contains(result.kind) } == true
+        }
+        guard let first = words.first(where: { !$0.isTarget }) ?? words.first, let error = first.word else {
+            return nil
+        }
+        let reason: ProbeReason = error.reason == .noRouteBeyond ? .noRoute : error.reason
+        let destination = first.request.destination.map { " to \($0)" } ?? ""
+        let text =
+            "\(error.sender)\(error.speaker == .gateway ? " (gateway)" : "") says \(phrase(reason))\(destination)"
+        return Finding(.upstream, reason, .proven, text, words)
+    }
+
+    private static func phrase(_ reason: ProbeReason) -> String {
+        switch reason {
+        case .noRoute: "no route"
+        case .hostUnreachable: "host unreachable"
+        case .prohibited: "prohibited"
+        case .hopLimitExceeded: "that packets go in a circle"
+        case .fragmentationNeeded: "too big"
+        default: reason.rawValue
+        }
+    }
+
+    /// The place between the farthest host that answered and the nearest that did not.
+    static func silence(_ view: FamilyView) -> Finding {
+        // This machine gave up packets before it had found the gateway.
+        let givenUp = view.results.filter(\.isNeighbourGivenUp)
+        if !givenUp.isEmpty {
+            let text = "this machine gave up packets before it found the gateway, which answers"
+            return Finding(.inconclusive, .notEnoughEvidence, .suspected, text, givenUp)
+        }
+        let confidence = view.evidence.silence
+        let echoes = view.results.filter { $0.isEcho && !$0.isTarget && $0.outcome == .answered }
+        if !echoes.isEmpty {
+            return Finding(.upstream, .filtered, confidence, "echoes pass, and connections do not", echoes)
+        }
+        if !view.hops.isEmpty {
+            let name = view.hops.lazy.compactMap(\.evidence.speaker).first.map { " (\($0))" } ?? ""
+            return Finding(
+                .upstream,
+                .silentBeyond,
+                confidence,
+                "nothing answers beyond the second hop\(name)",
+                view.hops
+            )
+        }
+        // What this machine refused to send is not silence.
+        let beyond = view.results.contains { result in
+            !result.isRefusedHere
+                && (result.isAnchor || result.isTarget
+                    || result.kind == .hop && view.farServers.isEmpty && !answersNames(view)
+                    || result.purpose == .known && result.outcome != .answered)
+        }
+        if beyond, view.isGatewayUnknown, let gateway = view.gateway {
+            let text = "nothing answers, and the gateway \(gateway) could not be probed"
+            return Finding(.inconclusive, .notEnoughEvidence, .suspected, text)
+        }
+        if beyond {
+            let life = view.gatewayLife
+            let name = life.isEmpty ? "this machine" : view.gateway.map { "the gateway \($0)" } ?? "the gateway"
+            let modem = life.isEmpty && view.evidence.path.isExpensive ? ": no data session?" : ""
+            return Finding(.upstream, .silentBeyond, confidence, "nothing answers beyond \(name)\(modem)", life)
+        }
+        let text = "nothing shows whether there is an internet behind the gateway"
+        return Finding(.inconclusive, .notEnoughEvidence, .suspected, text, view.gatewayLife)
+    }
+
+    /// Whether the gateway's own DNS server answers, which may have cached answers.
+    private static func answersNames(_ view: FamilyView) -> Bool {
+        view.results.contains { $0.purpose == .known && $0.outcome == .answered }
+    }
 }

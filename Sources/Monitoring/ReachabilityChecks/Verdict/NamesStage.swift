@@ -1,26 +1,26 @@
 import LinuxSupport
 import NetworkReachability
 
-/// DNS: the servers one by one, over whichever family they are asked.
+/// Judges the DNS servers one by one.
 enum NamesStage {
     static func judge(_ evidence: CheckEvidence) -> Finding? {
         if let finding = unexpected(evidence) { return finding }
-        // Who gives addresses alone needs no server.
+        // Targets that are addresses need no server.
         if let target = evidence.target, target.name == nil { return nil }
-        // Programs may know it from a file, or by a search domain.
+        // Programs may find it in a file, or by a search domain.
         let isKnown = evidence.target != nil && nameService(evidence)?.outcome == .answered
         if evidence.servers?.isEmpty == true, !isKnown {
             return Finding(.dns, .noServerConfigured, .proven, "no DNS server is configured")
         }
         let asked = evidence.valid.filter { $0.kind == .dns && $0.ran }
-        // Whether a server that answers for A has nothing to say to AAAA is no fault of all names.
+        // A server that answers for A, and not for AAAA, does not fail for all names.
         let known = asked.filter { $0.purpose == .known && $0.evidence.dns?.type != .aaaa }
         if !known.isEmpty, !isKnown, known.allSatisfy({ fault($0, among: asked) != nil }) {
-            // A server that this machine sends nothing to is not to blame.
+            // A server that this machine sends nothing to has no fault.
             let sent = known.filter { !$0.isRefusedHere }
             if sent.isEmpty { return LocalStage.refusal(of: known, to: "DNS servers") }
             let reasons = sent.compactMap { fault($0, among: asked) }
-            // A word says more than silence does.
+            // An error is more precise than silence.
             let reason = reasons.first { $0 != .serverSilent } ?? .serverSilent
             if reason == .knownAnswerDiffers, let finding = invents(asked) { return finding }
             let confidence = reason == .serverSilent ? evidence.silence : .proven
@@ -37,7 +37,7 @@ enum NamesStage {
         return Finding(.dns, .inventsAnswers, .proven, text, invented)
     }
 
-    /// A name whose addresses the user knows: an error of any server, or other addresses.
+    /// Judges a name whose addresses the user expects: an error of any server, or other addresses.
     static func unexpected(_ evidence: CheckEvidence, about only: String? = nil) -> Finding? {
         for (name, expected) in evidence.expectations.sorted(by: { $0.key < $1.key }) where only ?? name == name {
             let servers = expectations(evidence, name, expected)
@@ -81,7 +81,7 @@ enum NamesStage {
                     } ?? true)
             }
             let reason = results.lazy.filter { !isSilence($0) }.compactMap { fault($0) ?? denial($0) }.first
-            // That a name has no address of one family says nothing of the family that was not answered for.
+            // A name without an address of one family proves nothing about the other family.
             if found.isEmpty, let reason, silent.isEmpty || reason != .noData {
                 let text = "asked for \(name), the DNS server \(server) says \(reason.rawValue)"
                 return Expectation(fault: Finding(.dns, reason, .proven, text, results))
@@ -93,7 +93,7 @@ enum NamesStage {
         }
     }
 
-    /// Whether nothing came back from the server: it was silent, a router on the way refused, or this machine did.
+    /// Whether the server did not answer: it was silent, or a router or this machine refused.
     private static func isSilence(_ result: ProbeResult) -> Bool {
         switch result.outcome {
         case .silent: true
@@ -130,7 +130,7 @@ enum NamesStage {
             let text = "programs get no address of \(name) from this machine's name service: \(reason.rawValue)"
             return Finding(.dns, reason, .likely, text, [service])
         }
-        // Servers may differ with good reason; that the target is not what it should be as well is too much.
+        // Servers may differ legitimately, but not if the target is wrong too.
         guard evidence.valid.contains(where: { $0.isTarget && $0.evidence.tls?.isVerified == false }),
             let pair = difference(evidence)
         else { return nil }
@@ -150,7 +150,7 @@ enum NamesStage {
         return nil
     }
 
-    /// Some of it works.
+    /// A part works.
     static func degraded(_ evidence: CheckEvidence, _ line: Finding) -> Finding? {
         guard line.place == .works, evidence.target == nil else { return nil }
         let known = evidence.valid.filter { $0.kind == .dns && $0.purpose == .known && $0.ran }
@@ -172,7 +172,7 @@ enum NamesStage {
         return Finding(.degraded, .slow, .likely, "DNS answers late", slow)
     }
 
-    /// What programs get for the target's name.
+    /// Judges the lookup of the target's name.
     private static func nameService(_ evidence: CheckEvidence) -> ProbeResult? {
         evidence.valid.first { $0.isTargetName && $0.ran }
     }
@@ -185,7 +185,7 @@ enum NamesStage {
         }
     }
 
-    /// Why a server is no use.
+    /// Returns the fault of a server.
     static func fault(_ result: ProbeResult) -> ProbeReason? {
         switch result.outcome {
         case .silent:
@@ -200,7 +200,7 @@ enum NamesStage {
         }
     }
 
-    /// The same; but that a server is silent is only believed if it answers no other question: packets get lost.
+    /// Returns the fault of a server. Silence counts only if the server answers no other question, because packets get lost.
     private static func fault(_ result: ProbeResult, among asked: [ProbeResult]) -> ProbeReason? {
         let reason = fault(result)
         guard reason == .serverSilent else { return reason }
@@ -216,7 +216,7 @@ enum NamesStage {
         }
     }
 
-    /// A server that answers, and does not know what everybody knows, is none that can be asked for names.
+    /// A server that answers without the fixed addresses of `ipv4only.arpa` is not usable for names.
     private static func mistake(_ result: ProbeResult) -> ProbeReason? {
         guard result.purpose == .known, let facts = result.evidence.dns, facts.type == .a, !facts.isTruncated,
             facts.addresses.isEmpty || DNSFacts.everybodyKnows.isDisjoint(with: facts.addresses)
@@ -235,7 +235,7 @@ enum NamesStage {
 }
 
 extension [IPAddress] {
-    /// Each once, in their order.
+    /// Each element once, in sequence.
     fileprivate var uniqued: [IPAddress] {
         reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }

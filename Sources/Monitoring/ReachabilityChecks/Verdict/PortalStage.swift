@@ -1,7 +1,7 @@
 import LinuxSupport
 import NetworkReachability
 
-/// Whether the network wants something of a person first (RFC 8952).
+/// Whether the network is captive (RFC 8952).
 enum PortalStage {
     static func judge(_ view: FamilyView) -> Finding? {
         if let said = view.results.first(where: { $0.evidence.portal?.isCaptive == true }) {
@@ -9,7 +9,7 @@ enum PortalStage {
             let left = said.evidence.portal?.secondsRemaining.map { ", \($0) s left" } ?? ""
             return Finding(.portal, .captive, .proven, "the network says that it is captive\(url)\(left)", [said])
         }
-        // No portal can show the certificate of another host; but it may let a few hosts pass.
+        // No portal can show the certificate of another host, but it may let a few hosts pass.
         guard !view.isVerified || view.standing == .failed else { return nil }
         let signs = view.results.filter(\.looksCaptive)
         let network = signs.filter { $0.request.subject == .nobody || $0.request.subject == .lure }
@@ -30,7 +30,7 @@ enum PortalStage {
         )
     }
 
-    /// Names that everybody knows and names that nobody has lead to the same address.
+    /// Known names and names that do not exist have the same address.
     ///
     /// The optimiser of Swift 6.3.1 ends with an assertion in this function (CopyPropagation), so it is left out.
     @_optimize(none)
@@ -42,7 +42,7 @@ enum PortalStage {
         return Finding(.portal, .portalByDNS, .likely, text, pair)
     }
 
-    /// The same server's answer for a name that nobody has, with an address that it also gives, wrongly, for one that everybody knows.
+    /// The same server's answer for a name that does not exist, with an address that it also returns, wrongly, for a known name.
     private static func twin(of known: ProbeResult, among answers: [ProbeResult]) -> ProbeResult? {
         let addresses = Set(known.evidence.dns?.addresses ?? [])
         guard known.purpose == .known, !addresses.isEmpty, addresses.isDisjoint(with: DNSFacts.everybodyKnows) else {
@@ -63,4 +63,87 @@ enum PortalStage {
         let url = signs.lazy.compactMap { $0.evidence.http?.location }.first
         return Finding(.portal, reason, confidence, "\(text)\(url.map { ": open \($0)" } ?? "")", signs)
     }
+}
+
+/// Hosts behind the gateway answer, and no anchor proves the internet. The results of the anchors decide.
+enum AnchorStage {
+    static func unproven(_ view: FamilyView) -> Finding? {
+        let anchors = view.results.filter { $0.isAnchor && !$0.isEcho }
+        guard !anchors.isEmpty, view.standing == .failed else { return nil }
+        let spoken = anchors.filter(\.peerSpoke)
+        let servers = view.farServers.filter(\.saysMoreThanEchoes)
+        var finding: Finding?
+        if anchors.allSatisfy(\.isRefusedHere) {
+            let hosts = Set(anchors.map(\.anchorHost)).sorted().joined(separator: ", ")
+            finding = LocalStage.refusal(of: anchors, to: "the anchor \(hosts)")
+        } else if !spoken.isEmpty {
+            finding = certificate(spoken) ?? mute(spoken)
+        } else if anchors.allSatisfy({ $0.outcome == .invalid(.nameNotFound) }) {
+            let hosts = Set(anchors.map(\.anchorHost)).sorted().joined(separator: ", ")
+            finding = Finding(.dns, .nameNotFound, .likely, "the name \(hosts) of the anchor does not exist", anchors)
+        } else if !servers.isEmpty {
+            finding = closed(anchors, servers, view.evidence.silence)
+        } else if let servers = otherServers(view), Set(anchors.map(\.anchorHost)).count == 1 {
+            finding = closed(anchors, servers, view.evidence.silence)
+        }
+        // A fault nearer than the anchors decides first.
+        if let place = finding?.place { finding?.isOpen = ![.thisMachine, .upstream].contains(place) }
+        return finding
+    }
+
+    /// The certificate of a single host may be wrong because of the host, this machine's clock, or an interception.
+    private static func certificate(_ anchors: [ProbeResult]) -> Finding? {
+        let results = anchors.filter {
+            if case .invalid(let reason) = $0.outcome { faults.contains(reason) } else { false }
+        }
+        guard let first = results.first, case .invalid(let reason) = first.outcome else { return nil }
+        if reason == .notYetValid {
+            let text =
+                "the certificate of the anchor \(first.anchorHost) is not valid yet: is this machine's clock late?"
+            return Finding(.thisMachine, .clockWrong, .suspected, text, results)
+        }
+        let text = "TLS with the anchor \(first.anchorHost) fails: \(reason.rawValue)"
+        return Finding(.tls, reason, .suspected, text, results)
+    }
+
+    private static let faults: Set<ProbeReason> = [
+        .untrusted, .wrongName, .expired, .notYetValid, .notTLS, .alert, .versionOrCipher, .clientCertificateRequired,
+    ]
+
+    private static func mute(_ anchors: [ProbeResult]) -> Finding {
+        let hosts = Set(anchors.map(\.anchorHost)).sorted().joined(separator: ", ")
+        let text = "the anchor \(hosts) is there, and what it answers proves no internet"
+        return Finding(.inconclusive, .anchorsProveNothing, .suspected, text, anchors)
+    }
+
+    /// The DNS servers of the other family that answer. They count only if packets of this family get beyond the gateway too, and if no
+    /// anchor is known to be alive.
+    private static func otherServers(_ view: FamilyView) -> [ProbeResult]? {
+        guard !view.hops.isEmpty, !view.evidence.valid.contains(where: { $0.isAnchor && $0.peerSpoke }) else {
+            return nil
+        }
+        let others = AddressFamily.allCases.filter { $0 != view.family }.flatMap {
+            FamilyView($0, view.evidence).farServers.filter(\.saysMoreThanEchoes)
+        }
+        return others.isEmpty ? nil : others
+    }
+
+    /// DNS passes. Dropped connections are likelier than several hosts that are off. One host proves nothing.
+    private static func closed(
+        _ anchors: [ProbeResult],
+        _ servers: [ProbeResult],
+        _ confidence: CheckConfidence
+    ) -> Finding {
+        let hosts = Set(anchors.map(\.anchorHost)).sorted()
+        guard hosts.count > 1, anchors.allSatisfy({ $0.outcome == .silent }) else {
+            let text = "the DNS servers answer, and the anchor \(hosts.joined(separator: ", ")) does not"
+            return Finding(.inconclusive, .anchorsProveNothing, .suspected, text, anchors + servers)
+        }
+        let text = "DNS servers answer, and no anchor takes a connection"
+        return Finding(.upstream, .filtered, confidence, text, anchors + servers)
+    }
+}
+
+extension ProbeResult {
+    fileprivate var anchorHost: String { if case .anchor(let host) = request.subject { host } else { "" } }
 }

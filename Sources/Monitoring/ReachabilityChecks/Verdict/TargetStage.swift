@@ -1,9 +1,9 @@
 import LinuxSupport
 import NetworkReachability
 
-/// The target decides about itself.
+/// Judges the target.
 enum TargetStage {
-    /// Whoever answers is reachable, whatever else is found.
+    /// A target that answers is reachable.
     static func answers(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
         let captive = captiveFamilies(evidence)
@@ -18,13 +18,13 @@ enum TargetStage {
             return (result.kind == decisive || decisive == .echo && result.isEcho) && result.outcome == .answered
         }
         if answers.isEmpty { return otherLife(evidence, captive) }
-        // Who answers at an address that the name should not have is somebody else.
+        // A host that answers at a wrong address of the name is not the target.
         if let name = target.name, let finding = NamesStage.unexpected(evidence, about: name) { return finding }
         return Finding(.works, .targetAnswers, .proven, "\(target.text) answers", answers)
     }
 
-    /// If echoes are not permitted, a host is there that has answered anything in the round: a gateway limits the number of its errors, and may
-    /// answer as a gateway or as a DNS server all the same.
+    /// If echoes are not permitted, a host is there that has answered anything in the round: a gateway limits the number of its errors, and
+    /// may answer as a gateway or as a DNS server all the same.
     private static func otherLife(_ evidence: CheckEvidence, _ captive: Set<AddressFamily>) -> Finding? {
         guard let target = evidence.target, target.decisive == .echo else { return nil }
         let asked = evidence.valid.filter { $0.isTarget && $0.kind == .udp && $0.outcome == .silent }
@@ -60,7 +60,7 @@ enum TargetStage {
         return Set(captive).subtracting(proven)
     }
 
-    /// The line is good, so the fault is the target's.
+    /// The uplink works, so the fault is at the target.
     static func fails(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
         let results = evidence.valid.filter { $0.isTarget && $0.ran }
@@ -86,7 +86,7 @@ enum TargetStage {
     /// This machine refuses to send packets to the target.
     static func refusedHere(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
-        // That the host answers an echo says nothing of a port to which this machine sends nothing.
+        // An echo proves nothing about a port to which this machine sends nothing.
         let isPort = target.decisive != nil && target.decisive != .echo
         let results = evidence.valid.filter { $0.isTarget && $0.ran && !(isPort && $0.isEcho) }
         let refused = results.filter(\.isRefusedHere)
@@ -105,7 +105,7 @@ enum TargetStage {
         return nil
     }
 
-    /// A target that is a DNS server, and does not answer as one.
+    /// A target that is a DNS server and does not answer as one.
     private static func ofNames(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
         let asked = results.filter { $0.kind == .dns }
         let isThere = results.contains { $0.isEcho && $0.outcome == .answered }
@@ -143,7 +143,7 @@ enum TargetStage {
     }
 
     private static func ofHost(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
-        // This machine's own report about a neighbour is no word of the target.
+        // This machine's own report about a neighbour is not an answer of the target.
         if let result = results.first(where: { $0.error != nil && !$0.isNeighbourGivenUp }), let error = result.error {
             let itself = error.speaker == .peer || error.sender == result.request.destination
             let gateway = error.speaker == .gateway && [.prohibited, .noRouteBeyond].contains(error.reason)

@@ -1,48 +1,109 @@
 import LinuxSupport
+import NIOCore
 import NIOHTTP1
+import NIOSSL
+import ReachabilityRetry
+import ServerTrust
 import ServerTrustNIO
 
-/// How far one request came over a connection, and what came back.
+/// The outcome of one request over a connection.
 struct WebOutcome: Sendable {
     enum End: Sendable {
-        /// The whole answer, or as much of it as is read.
+        /// The response, or as much of it as is read.
         case answered
         /// By the peer.
         case closed
         case tooLarge
         case timedOut
         case cancelled
-        /// What TLS, or the parser of HTTP, says.
+        /// An error of TLS, or of the parser of HTTP.
         case failed(any Error)
     }
 
     var end = End.closed
-    /// In which it ended.
+    /// The phase in which it ended.
     var phase = ProbePhase.request
-    /// Those that ended.
+    /// The phases that ended.
     var phases: [ProbePhase: Duration] = [:]
-    /// What the server has shown; nil if it has shown nothing.
+    /// The server's certificate; nil if it has shown none.
     var tls: TLSFacts?
     var answer: WebAnswer?
-    /// As far as it was asked for.
-    var body: [UInt8] = []
 }
 
-/// The head of an answer.
+extension WebOutcome {
+    /// - Parameter now: Returns the time since the beginning of 1970.
+    init(_ trace: HTTPTrace, of request: WebRequest, _ witness: CertificateWitness, now: Duration) {
+        end = End(trace)
+        let begun = trace.times
+        switch trace.stage {
+        case .connecting, .tunnel, .handshake: phase = request.url.scheme == .https ? .tls : .request
+        case .head: phase = trace.sent == nil ? .request : .firstByte
+        case .body: phase = .transfer
+        }
+        tls = TLSFacts(witness, trace.handshake)
+        if let handshake = begun[.handshake], trace.handshake != nil {
+            phases[.tls] = (begun[.head] ?? trace.ended) - handshake
+        }
+        // A server may answer before the whole request was written.
+        if let sending = begun[.head], let sent = trace.sent ?? begun[.body] {
+            phases[.request] = sent - sending
+            if let head = begun[.body] { phases[.firstByte] = head - sent }
+        }
+        guard let head = trace.head, let arrival = begun[.body] else { return }
+        answer = WebAnswer(head, at: now - (trace.ended - arrival))
+        if trace.failure == nil, WebLimits.enough(request.purpose) > 0 { phases[.transfer] = trace.ended - arrival }
+    }
+}
+
+extension WebOutcome.End {
+    fileprivate init(_ trace: HTTPTrace) {
+        guard let failure = trace.failure else {
+            self = .answered
+            return
+        }
+        self =
+            switch failure {
+            case .timedOut: .timedOut
+            case .cancelled: .cancelled
+            case .bodyTooLarge, .headersTooLarge: .tooLarge
+            default:
+                switch trace.cause ?? failure {
+                case HTTPParserError.invalidEOFState, NIOSSLError.uncleanShutdown, is IOError, is ChannelError: .closed
+                case let cause: .failed(cause)
+                }
+            }
+    }
+}
+
+/// The head of a response.
 struct WebAnswer: Hashable, Sendable {
     var status: Int
     var location: String?
-    /// `Reachability-Response`.
+    /// The header field `Reachability-Response`.
     var response: String?
-    /// How far the server's clock is ahead of ours.
+    /// How far the server's clock is ahead of this machine's.
     var clockOffset: Duration?
-    /// How long it wants not to be asked again.
+    /// How long the server wants no further request.
     var retryAfter: Duration?
 }
 
-/// What came back, as a result: pure.
+extension WebAnswer {
+    /// - Parameter now: The time since the beginning of 1970 at which it arrived.
+    init(_ head: HTTPResponseHead, at now: Duration) {
+        status = Int(head.status.code)
+        location = head.headers.first(name: "Location").map { String($0.prefix(WebLimits.location)) }
+        response = head.headers.first(name: "Reachability-Response")
+        let seconds = now.components.seconds
+        let date = head.headers.first(name: "Date").flatMap { HTTPDate.secondsSince1970($0, now: seconds) }
+        clockOffset = date.map { .seconds($0) - now }
+        if status == 429 || status == 503, let text = head.headers.first(name: "Retry-After") {
+            retryAfter = RetryAfter.wait(text, now: date ?? seconds)
+        }
+    }
+}
+
 extension ProbeResult {
-    /// Adds to the result of a connection that was made what came of the request.
+    /// Adds the outcome of a request to the result of its connection.
     mutating func take(_ web: WebOutcome, of question: WebRequest) {
         phases.merge(web.phases) { $1 }
         evidence.tls = web.tls
@@ -70,7 +131,7 @@ extension ProbeResult {
         settle()
     }
 
-    /// Under which name it counts: a handshake that fails is none of HTTP. Of small segments it is only asked whether they get through.
+    /// Sets the kind of the result: a handshake that fails is not HTTP. Small segments only show whether they arrive.
     private mutating func settle() {
         if request.kind == .mtu {
             if case .invalid(let reason) = outcome,
@@ -84,7 +145,6 @@ extension ProbeResult {
     }
 
     private func judge(_ web: WebOutcome, _ question: WebRequest) -> ProbeOutcome {
-        // What fails of it never gets here.
         if question.purpose == .handshake { return .answered }
         guard let answer = web.answer else { return .invalid(.notHTTP) }
         if question.purpose == .page { return .answered }
@@ -110,7 +170,7 @@ extension HTTPFacts {
         if case .anchor(let nonce) = request.purpose { challenge = answer.response == nonce ? .echoed : .missing }
         self.init(
             status: answer.status,
-            // A server that redirects to a page for logging in puts the URL that was requested into that of the page.
+            // A redirect to a login page contains the requested URL.
             location: request.url.target.utf8.contains(UInt8(ascii: "?")) && request.purpose == .target
                 ? answer.location?.queryMasked : answer.location,
             challenge: challenge,
@@ -118,4 +178,49 @@ extension HTTPFacts {
             retryAfter: answer.retryAfter
         )
     }
+}
+
+/// The reasons of TLS failures.
+enum TLSFault {
+    /// Returns the reason; nil if the error is not one of TLS.
+    ///
+    /// - Parameter isJudged: Whether the server's certificate was judged before.
+    static func reason(_ error: any Error, isJudged: Bool) -> ProbeReason? {
+        switch error {
+        case let error as ServerTrustError: reason(error.reason)
+        case NIOSSLError.handshakeFailed(let cause): reason("\(cause)", isJudged: isJudged)
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: reason("\(error)", isJudged: isJudged)
+        default: nil
+        }
+    }
+
+    private static func reason(_ failure: TrustFailure) -> ProbeReason {
+        switch failure {
+        case .hostMismatch, .noSubjectAlternativeName: .wrongName
+        case .expired: .expired
+        case .notYetValid: .notYetValid
+        case .pinMismatch, .notPinned: .pinMismatch
+        case .noEvaluator: .noPolicy
+        case .cancelled: .closedDuringHandshake
+        case .timedOut: .handshakeSilent
+        default: .untrusted
+        }
+    }
+
+    /// Finds the names of BoringSSL's errors (`ssl_errors.h`), which SwiftNIO reports only as text.
+    private static func reason(_ text: String, isJudged: Bool) -> ProbeReason {
+        if text.contains("EOF during") { return .closedDuringHandshake }
+        if text.contains("ALERT_CERTIFICATE_REQUIRED") { return .clientCertificateRequired }
+        if text.contains("ALERT_HANDSHAKE_FAILURE") {
+            // TLS 1.2 has no alert for a missing client certificate. A server that accepted all else requires one.
+            return isJudged ? .clientCertificateRequired : .versionOrCipher
+        }
+        if versions.contains(where: text.contains) { return .versionOrCipher }
+        return text.contains("_ALERT_") ? .alert : .notTLS
+    }
+
+    private static let versions = [
+        "ALERT_PROTOCOL_VERSION", "ALERT_INSUFFICIENT_SECURITY", "ALERT_INAPPROPRIATE_FALLBACK", "UNSUPPORTED_PROTOCOL",
+        "WRONG_CIPHER_RETURNED", "UNKNOWN_CIPHER_RETURNED", "WRONG_CURVE", "NO_COMMON_SIGNATURE_ALGORITHMS",
+    ]
 }

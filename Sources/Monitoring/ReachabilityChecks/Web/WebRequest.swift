@@ -1,42 +1,42 @@
 import NIOHTTP1
 package import ServerTrustNIO
 
-/// What one request of HTTP asks and expects. Its answer is never followed to another place.
+/// One request of a web probe, and the response that it expects. Redirects are not followed.
 package struct WebRequest: Hashable, Sendable {
-    /// What is asked for, and what counts as an answer.
+    /// The server, and the response that it must give.
     package enum Purpose: Hashable, Sendable {
-        /// An anchor, which sends a random number back: that, or a certificate that is trusted, proves the internet.
+        /// An anchor. A repeated random number, or a trusted certificate, proves the internet.
         case anchor(nonce: String)
-        /// A server of the user's: any status below 500, unless ``WebRequest/expectedStatus`` says otherwise.
+        /// A server of the user: any status below 500, unless ``WebRequest/expectedStatus`` is set.
         case target
-        /// A server of the user's that is to show a certificate; nothing is asked of it.
+        /// A server of the user that must show a certificate. No request is sent.
         case handshake
-        /// An address that nobody should answer at: whatever comes.
+        /// An address without a server: any response.
         case page
-        /// The network's own server: what RFC 8908 has.
+        /// The captive portal API of the network (RFC 8908).
         case portalAPI
     }
 
     package var url: TrustedHTTPURL
     package var purpose: Purpose
-    /// Which statuses a target may answer; nil for any below 500.
+    /// The statuses that a target may answer with; nil for any below 500.
     var expectedStatus: ClosedRange<Int>?
-    /// Whether it is only to be seen that something gets through, whatever it is.
+    /// Whether any response is enough.
     var isTrial = false
 
     package init(_ url: TrustedHTTPURL, _ purpose: Purpose) {
         (self.url, self.purpose) = (url, purpose)
     }
 
-    /// One to a server of the user's.
+    /// Creates a request to a server of the user.
     ///
-    /// - Parameter status: which it may answer; nil for any below 500.
+    /// - Parameter status: The statuses that it may answer with; nil for any below 500.
     init(_ url: TrustedHTTPURL, expecting status: ClosedRange<Int>?) {
         self.init(url, .target)
         expectedStatus = status
     }
 
-    /// As what a result of it counts.
+    /// The kind of its result.
     var kind: ProbeKind {
         switch purpose {
         case .portalAPI: .portalAPI
@@ -46,15 +46,15 @@ package struct WebRequest: Hashable, Sendable {
     }
 }
 
-/// How much of an answer is read, in bytes.
+/// The limits of responses, in bytes.
 enum WebLimits {
     /// Of the head.
     static let head = 16 * 1024
-    /// Of `Location`, in characters: more is for nobody to read.
+    /// Of `Location`, in characters.
     static let location = 2048
-    /// Of the body of what the portal's own server says; who answers with more has said nothing.
+    /// Of the body of a captive portal API. A longer one is refused.
     static let portal = 4 * 1024
-    /// Of everything that comes in, with heads, and with what TLS and the coding of the body add.
+    /// Of all that comes in, including heads, TLS and the coding of the body.
     static func bytes(_ purpose: WebRequest.Purpose) -> Int {
         switch purpose {
         // A document of RFC 8908 has a few hundred.
@@ -63,22 +63,22 @@ enum WebLimits {
         }
     }
 
-    /// The same once the request is sent: a large record of TLS need not be read to its end to know that it is large.
+    /// The same after the request.
     static func bytesAfterwards(_ purpose: WebRequest.Purpose) -> Int {
         purpose == .portalAPI ? portal + 2 * 1024 : bytes(purpose)
     }
 
-    /// After how many bytes behind the request it is seen that segments get through.
+    /// The number of bytes after the request that show that segments arrive.
     static let trial = 4 * 1024
-    /// How often something may come in.
+    /// The maximum number of reads.
     static let reads = 1024
-    /// Answers before the answer (1xx).
-    static let informational = 16
-    /// How much may be on its way: what comes when enough was seen has been sent in vain.
-    static func window(_ purpose: WebRequest.Purpose) -> Int32 { purpose == .portalAPI ? 4 * 1024 : largestWindow }
-    static let largestWindow: Int32 = 8 * 1024
+    /// The receive window. Bytes on the way after enough was read are sent in vain.
+    static func window(_ purpose: WebRequest.Purpose) -> Int32 {
+        purpose == .portalAPI ? 4 * 1024 : Int32(largestWindow)
+    }
+    static let largestWindow = 8 * 1024
 
-    /// After how much of a body the answer has been seen: more than one segment of it, for large ones may be lost.
+    /// The number of bytes of a body after which the response is complete. It is more than one segment, because large segments may be lost.
     static func enough(_ purpose: WebRequest.Purpose) -> Int {
         switch purpose {
         case .page: 0
@@ -89,21 +89,24 @@ enum WebLimits {
 }
 
 extension WebRequest {
-    /// All that is sent: nothing of it tells one machine from another.
-    var head: HTTPRequestHead {
+    /// The request. Nothing in it distinguishes one machine from another.
+    var http: TrustedHTTPRequest {
         var headers = HTTPHeaders([
-            ("Host", url.authority), ("Connection", "close"), ("User-Agent", "reachability-check"),
+            ("User-Agent", "reachability-check"),
             ("Accept", purpose == .portalAPI ? "application/captive+json" : "*/*"),
         ])
         if case .anchor(let nonce) = purpose { headers.add(name: "Reachability-Challenge", value: nonce) }
-        return HTTPRequestHead(version: .http1_1, method: .GET, uri: url.target, headers: headers)
+        return TrustedHTTPRequest(url: url, headers: headers)
     }
 
-    /// The same as bytes.
-    var bytes: [UInt8] {
-        let head = head
-        var text = "\(head.method.rawValue) \(head.uri) HTTP/1.1\r\n"
-        for (name, value) in head.headers { text += "\(name): \(value)\r\n" }
-        return Array((text + "\r\n").utf8)
+    func settings(limit: Duration) -> TrustedHTTPSettings {
+        var settings = TrustedHTTPSettings()
+        settings.timeLimit = limit
+        settings.maximumHeaderBytes = WebLimits.head
+        settings.maximumBodyBytes = purpose == .portalAPI ? WebLimits.portal : .max
+        settings.sufficientBodyBytes = purpose == .portalAPI ? nil : WebLimits.enough(purpose)
+        settings.endsWithHandshake = purpose == .handshake
+        settings.omitsClosingAlert = true
+        return settings
     }
 }

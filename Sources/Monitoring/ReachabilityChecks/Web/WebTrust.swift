@@ -3,20 +3,20 @@ import NIOSSL
 package import ServerTrust
 import ServerTrustNIO
 
-/// Which servers web probes trust: those with a valid certificate for the host, of an authority that this machine trusts, or whom the
-/// user's policy file has. Nobody is asked about revocation.
+/// The servers that web probes trust: those with a valid certificate for the host of a trusted authority, or those of the user's policy
+/// file. No server is asked about revocation.
 package struct WebTrust: Sendable {
-    /// Since the beginning of 1970.
+    /// Returns the time since the beginning of 1970.
     let now: @Sendable () -> Duration
     private let configuration: TrustConfiguration
     private let policy: TrustPolicyFile?
     private let manager: ServerTrustManager?
 
     /// - Parameters:
-    ///   - anchors: by default the system's, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`, read anew by the first handshake that needs
-    ///     them: one value for each run of a check.
-    ///   - policy: what the user asks of servers; nil for no more than a valid certificate.
-    ///   - now: the time that counts, since the beginning of 1970.
+    ///   - anchors: The trust anchors: by default the system's, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`, read by the first
+    ///     handshake.
+    ///   - policy: The user's policy; nil for a valid certificate alone.
+    ///   - now: Returns the time since the beginning of 1970.
     package init(
         anchors: TrustAnchors = .systemNow(),
         policy: TrustPolicyFile? = nil,
@@ -26,21 +26,21 @@ package struct WebTrust: Sendable {
         var configuration = TrustConfiguration()
         configuration.anchors = anchors
         configuration.now = { TrustTime(secondsSinceEpoch: now().components.seconds) }
-        // It sends nothing: only what a server staples, and lists, are known.
+        // It sends nothing, so only stapled responses and lists count.
         if policy != nil { configuration.revocation = RevocationChecker() }
         self.configuration = configuration
         self.policy = policy
         manager = policy?.manager()
     }
 
-    /// Who judges the server of one connection.
+    /// Returns the evaluator of one connection.
     func witness(for purpose: WebRequest.Purpose) -> CertificateWitness {
-        // The network's own server is none that the user knew of.
+        // The policy is not about the captive portal API.
         guard purpose != .portalAPI, let policy, let manager else { return CertificateWitness() }
         return CertificateWitness(policy, manager)
     }
 
-    /// What gives one connection TLS.
+    /// Returns the source of TLS for one connection.
     func factory(_ witness: CertificateWitness) throws(TLSSettingsError) -> ServerTrustHandlerFactory {
         let manager = ServerTrustManager(evaluators: [:], lookup: { _ in witness })
         return try Self.shared.get().with(manager, configuration)
@@ -50,14 +50,13 @@ package struct WebTrust: Sendable {
     private static let shared = Result<ServerTrustHandlerFactory, TLSSettingsError> { () throws(TLSSettingsError) in
         var settings = TLSClientSettings()
         settings.applicationProtocols = ["http/1.1"]
-        // Nothing is said that must stay secret for long, and with ML-KEM the first message of each side is a packet longer.
+        // No content must stay secret for long, and ML-KEM makes the first message of each side a packet longer.
         settings.curves = [.x25519, .secp256r1, .secp384r1, .secp521r1]
         return try ServerTrustHandlerFactory(manager: ServerTrustManager(evaluators: [:]), settings: settings)
     }
 }
 
-/// Judges by the policy file, else as clients should at least, and remembers what it was shown: whoever stands in between is known by
-/// the issuer.
+/// Judges by the policy file, or by the default evaluator, and records the certificate. An interception shows in its issuer.
 final class CertificateWitness: ServerTrustEvaluating {
     private let shown = Locked<TrustCertificate?>(nil)
     private let proven = Locked(false)
@@ -68,10 +67,10 @@ final class CertificateWitness: ServerTrustEvaluating {
         (self.policy, self.manager) = (policy, manager)
     }
 
-    /// The server's own certificate; nil as long as it has shown none that can be read.
+    /// The server's certificate; nil if it has shown none that can be parsed.
     var leaf: TrustCertificate? { shown.withLock { $0 } }
 
-    /// Whether nobody else can have shown it. A policy that trusts everybody lets everybody pass, and proves nothing.
+    /// Whether only the server can have shown it. A policy that trusts all servers proves nothing.
     var isProof: Bool { proven.withLock { $0 } }
 
     func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
@@ -93,8 +92,8 @@ final class CertificateWitness: ServerTrustEvaluating {
 }
 
 extension TLSFacts {
-    /// - Parameter handshake: nil if there was none.
-    /// - Returns: nil where the server has shown no certificate.
+    /// - Parameter handshake: The handshake; nil if it failed.
+    /// - Returns: Nil if the server has shown no certificate.
     init?(_ witness: CertificateWitness, _ handshake: TrustedHandshake?) {
         guard let leaf = witness.leaf else { return nil }
         let version: String? =

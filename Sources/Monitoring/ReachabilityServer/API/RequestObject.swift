@@ -1,6 +1,6 @@
 import LinuxSupport
 import NIOHTTP1
-import ReachabilityChecks
+import ReachabilityLedger
 
 /// The JSON object in the body of a request, read strictly.
 struct RequestObject {

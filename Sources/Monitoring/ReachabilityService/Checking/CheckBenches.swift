@@ -25,7 +25,7 @@ package final class CheckBenches: Sendable {
     }
 
     private struct Weak: Sendable {
-        weak var bench: CheckBench?
+        weak var bench: CheckEngine?
     }
 
     private let benches = Locked<[Way: Weak]>([:])
@@ -50,7 +50,7 @@ package final class CheckBenches: Sendable {
         )
     }
 
-    private func bench(_ way: Way) -> CheckBench {
+    private func bench(_ way: Way) -> CheckEngine {
         benches.withLock { benches in
             if let bench = benches[way]?.bench { return bench }
             benches = benches.filter { $0.value.bench != nil }
@@ -61,7 +61,7 @@ package final class CheckBenches: Sendable {
             options.family = way.family
             options.anchors = way.anchors
             options.policy = way.policy?.file
-            let bench = CheckBench(options)
+            let bench = CheckEngine(options)
             benches[way] = Weak(bench: bench)
             return bench
         }
@@ -70,9 +70,9 @@ package final class CheckBenches: Sendable {
 
 /// Asks the questions of one target.
 private struct BenchProber: TargetProbing {
-    let questions: [(bench: CheckBench, target: CheckTarget?)]
+    let questions: [(bench: CheckEngine, target: CheckTarget?)]
 
-    init(_ questions: [(bench: CheckBench, target: CheckTarget?)]) {
+    init(_ questions: [(bench: CheckEngine, target: CheckTarget?)]) {
         self.questions = questions
     }
 

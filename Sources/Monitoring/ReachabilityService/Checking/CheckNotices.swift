@@ -4,7 +4,7 @@ import ReachabilityChecks
 /// What a person should know of the checks before they begin.
 package enum CheckNotices {
     /// Whether this process may send echoes in its network namespace.
-    package static var mayEcho: Bool { CheckBench.mayEcho }
+    package static var mayEcho: Bool { CheckEngine.mayEcho }
 
     /// - Parameters:
     ///   - targets: What is checked.

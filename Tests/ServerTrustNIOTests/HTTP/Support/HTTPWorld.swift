@@ -44,8 +44,8 @@ enum HTTPWorld {
             let response = try await client.execute(request, settings: settings)
             Issue.record("answered with \(response.status) and \(response.body.count) bytes")
             throw CancellationError()
-        } catch let error as TrustedHTTPError {
-            return error.reason
+        } catch let error as TrustedHTTPFailure {
+            return error
         }
     }
 

@@ -17,10 +17,10 @@ struct WebSender: Sendable {
         var settings = TrustedHTTPSettings()
         settings.timeLimit = timeLimit
         // Only the status counts.
-        settings.endsWithHead = true
+        settings.sufficientBodyBytes = 0
         do {
             self.url = try TrustedHTTPURL(url)
-            client = try TrustedHTTPClient(manager: trust, settings: settings)
+            client = TrustedHTTPClient(tls: try ServerTrustHandlerFactory(manager: trust), settings: settings)
         } catch TrustedHTTPFailure.invalidURL(_, let problem) {
             throw AddressProblem(problem)
         } catch {
@@ -45,7 +45,7 @@ struct WebSender: Sendable {
                 TrustedHTTPRequest(url: url, method: method, headers: fields, body: body)
             )
         } catch {
-            throw DeliveryFailure(Self.text(error.reason), Self.stage(error.reason))
+            throw DeliveryFailure(Self.text(error), Self.stage(error))
         }
         let status = Int(response.status.code)
         if (200..<300).contains(status) { return }
@@ -77,7 +77,7 @@ struct WebSender: Sendable {
     /// The failure in words: it names the host, never a path.
     private static func text(_ failure: TrustedHTTPFailure) -> String {
         switch failure {
-        case .invalidURL, .insecureRedirect, .invalidRedirect: "the address is not good"
+        case .invalidURL: "the address is not good"
         default: "\(failure)".printable
         }
     }

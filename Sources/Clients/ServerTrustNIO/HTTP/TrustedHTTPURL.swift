@@ -1,0 +1,152 @@
+import LinuxSupport
+package import ServerTrust
+
+/// An absolute URL of HTTP (RFC 3986; RFC 9110, 4.2).
+///
+/// Hosts may be in any script and become A-labels. A fragment is removed. Bytes of a path or query that are not ASCII are percent-encoded.
+/// All else is sent as it was written.
+package struct TrustedHTTPURL: Hashable, Sendable {
+    package enum Scheme: String, Hashable, Sendable {
+        case http
+        case https
+
+        /// The port of a URL without one (RFC 9110, 4.2).
+        package var defaultPort: Int { self == .http ? 80 : 443 }
+    }
+
+    package let scheme: Scheme
+
+    /// The host that the certificate must name.
+    package let host: ServerHost
+
+    /// 1 to 65535.
+    package let port: Int
+
+    /// Path and query, beginning with `/`.
+    package let target: String
+
+    /// The interface of a link-local address (RFC 6874). It is not sent.
+    let zone: String?
+
+    /// Whether the name of the host ended in a dot, so that no domain is appended to find it (resolv.conf(5)).
+    let hasFinalDot: Bool
+
+    /// The name for getaddrinfo(3).
+    var lookupName: String { "\(host)\(zone.map { "%" + $0 } ?? "")\(hasFinalDot ? "." : "")" }
+
+    /// `Host` of a request (RFC 9110, 7.2).
+    package var authority: String { hostText + portText }
+
+    /// The authority with its port, which CONNECT requires (RFC 9110, 9.3.6).
+    var authorityWithPort: String { "\(hostText):\(port)" }
+
+    private var hostText: String { isIPv6 ? "[\(host)]" : "\(host)" }
+
+    private var portText: String { port == scheme.defaultPort ? "" : ":\(port)" }
+
+    private var isIPv6: Bool { host.isAddress && host.description.contains(":") }
+}
+
+extension TrustedHTTPURL: CustomStringConvertible {
+    /// The URL as text; ``init(_:)`` reads it.
+    package var description: String {
+        let name = isIPv6 ? "[\(host)\(zone.map { "%25" + $0 } ?? "")]" : lookupName
+        return "\(scheme.rawValue)://\(name)\(portText)\(target)"
+    }
+}
+
+extension TrustedHTTPURL {
+    /// Reads `http://` or `https://`, a host, and the rest.
+    ///
+    /// - Throws: ``TrustedHTTPFailure/invalidURL(_:problem:)``.
+    package init(_ text: String) throws(TrustedHTTPFailure) {
+        guard text.utf8.count <= Self.maximumLength else {
+            throw Self.invalid("\(text.prefix(64))…", "it is longer than \(Self.maximumLength) bytes")
+        }
+        guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7f }) else {
+            throw Self.invalid(text, "it has a blank or a control character; write it percent-encoded")
+        }
+        let name = text.prefix { $0 != ":" }.lowercased()
+        let start = text.dropFirst(name.count)
+        guard let scheme = Scheme(rawValue: name), start.hasPrefix("://") else {
+            throw Self.invalid(text, "it does not begin with http:// or https://")
+        }
+        let rest = start.dropFirst(3)
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        // It would be written to logs and error messages.
+        guard !authority.contains("@") else {
+            throw Self.invalid("\(name)://…", "it names a user; put credentials into the header Authorization")
+        }
+        let (hostText, portText) = try Self.split(authority, of: text)
+        self.scheme = scheme
+        port = try Self.port(portText, of: text) ?? scheme.defaultPort
+        (host, zone) = try Self.host(hostText, of: text)
+        hasFinalDot = !host.isAddress && hostText.last == "."
+        target = Self.target(rest.dropFirst(authority.count))
+    }
+
+    /// In bytes. Most servers refuse longer URLs.
+    static let maximumLength = 8192
+
+    static func invalid(_ text: String, _ problem: String) -> TrustedHTTPFailure {
+        .invalidURL(text, problem: problem)
+    }
+
+    /// Splits host and port. Only an address in brackets may have more colons.
+    private static func split(
+        _ authority: Substring,
+        of text: String
+    ) throws(TrustedHTTPFailure) -> (host: Substring, port: Substring?) {
+        if authority.first == "[" {
+            guard let end = authority.unicodeScalars.firstIndex(of: "]") else {
+                throw invalid(text, "a bracket is not closed")
+            }
+            let behind = authority[authority.unicodeScalars.index(after: end)...]
+            guard behind.isEmpty || behind.first == ":" else { throw invalid(text, "the address in it is none") }
+            return (authority[..<behind.startIndex], behind.isEmpty ? nil : behind.dropFirst())
+        }
+        let parts = authority.split(at: ":", omittingEmptySubsequences: false)
+        guard parts.count <= 2 else {
+            throw invalid(text, "there are several colons; an IPv6 address stands in brackets")
+        }
+        return (parts[0], parts.count == 2 ? parts[1] : nil)
+    }
+
+    private static func port(_ digits: Substring?, of text: String) throws(TrustedHTTPFailure) -> Int? {
+        guard let digits, !digits.isEmpty else { return nil }
+        let isNumber = digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard isNumber, let port = Int(digits), (1...65535).contains(port) else {
+            throw invalid(text, "the port is not between 1 and 65535")
+        }
+        return port
+    }
+
+    private static func host(
+        _ text: Substring,
+        of url: String
+    ) throws(TrustedHTTPFailure) -> (ServerHost, zone: String?) {
+        var (text, zone) = (String(text), String?.none)
+        if text.first == "[", let percent = text.unicodeScalars.firstIndex(of: "%") {
+            var name = text[percent...].dropFirst().dropLast()
+            if name.hasPrefix("25") { name = name.dropFirst(2) }
+            let isName = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+            guard !name.isEmpty, isName else { throw invalid(url, "behind the address stands no name of an interface") }
+            zone = String(name)
+            text = text[..<percent] + "]"
+        }
+        do {
+            return (try ServerHost(text), zone)
+        } catch {
+            throw invalid(url, "\(error)")
+        }
+    }
+
+    private static func target(_ rest: Substring) -> String {
+        let text = rest.prefix { $0 != "#" }
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = text.utf8.flatMap { byte in
+            byte < 0x80 ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        return (text.first == "/" ? "" : "/") + String(decoding: bytes, as: UTF8.self)
+    }
+}

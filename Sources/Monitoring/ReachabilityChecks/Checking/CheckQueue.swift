@@ -1,0 +1,365 @@
+import LinuxSupport
+import NetworkReachability
+
+/// A queue of targets, with one owner that begins their first probes, many at once, and makes the reports of the targets that answer. None
+/// of these has a task. A target that does not answer at once, or takes more than one probe, has a round of its own.
+struct CheckQueue {
+    struct Job: Sendable {
+        let number: Int
+        let target: CheckTarget?
+        var freshness = CheckFreshness.lasting
+        /// Whether the report was void once, because the network changed.
+        var isRepeated = false
+    }
+
+    enum Message: Sendable {
+        case check(Job)
+        /// The report of the job is not needed.
+        case cancel(Int)
+        /// No more jobs follow.
+        case close
+        /// The first probe of a job ended.
+        case ended(Int, ProbeResult)
+        /// The round of a job ended.
+        case reported(Int, CheckReport)
+        /// The size of packets to a target that answers was tested.
+        case tested(Int, [ProbeResult])
+        /// The uplink was probed for targets that answer.
+        case learned
+        /// The uplink was probed for targets that do not answer.
+        case prepared
+    }
+
+    /// A job that has left the queue.
+    private struct Begun {
+        var job: Job
+        let context: CheckContext
+        let clock: RoundClock
+        /// The earliest time of results about the uplink; nil for their lifetime.
+        let since: ContinuousClock.Instant?
+        /// The first probe, and its path.
+        var first: (probe: ProbeUnderWay, path: NetworkPath)?
+        /// Whether the first probe runs, and no round has taken it over.
+        var isProbing = false
+        /// The work of the job that has a task.
+        var task: Task<Void, Never>?
+
+        init(_ job: Job, _ context: CheckContext, isFresh: Bool) {
+            (self.job, self.context, clock) = (job, context, context.clock)
+            since = isFresh ? .now : nil
+        }
+    }
+
+    /// A target that has answered.
+    private struct Answer {
+        let number: Int
+        var evidence: CheckEvidence
+        /// Whether everything is known.
+        var isComplete = false
+    }
+
+    /// The maximum number of first probes that begin together, and of those that run or whose answers are not reported.
+    private static let batch = 64
+    private static let window = 256
+    /// The maximum number of rounds of a queue, and of all in the process. A round has a few sockets.
+    private static let limit = 200
+    private static let turns = WebTurns(count: min(256, OpenFiles.limit / 8))
+
+    private let contexts: CheckContexts
+    private let mailbox: Mailbox<Message>
+    private let tell: @Sendable (Int, Result<CheckReport, CheckError>) -> Void
+    private var queue: ArraySlice<Job> = []
+    /// The numbers of the jobs without a report.
+    private var open: Set<Int> = []
+    private var isClosed = false
+    /// The jobs whose first probe runs, in the order in which they began. Some have ended.
+    private var order: ArraySlice<Int> = []
+    private var probing = 0
+    private var rounds = 0
+    private var begun: [Int: Begun] = [:]
+    private var answers: [Answer] = []
+    private var learning: Task<Void, Never>?
+    private var preparing: Task<Void, Never>?
+    /// When the next job may begin; nil if that does not depend on the time.
+    private var pause: ContinuousClock.Instant?
+
+    /// - Parameter tell: Receives the report of each job by its number. It must not wait.
+    init(
+        _ contexts: CheckContexts,
+        _ mailbox: Mailbox<Message> = Mailbox(),
+        tell: @escaping @Sendable (Int, Result<CheckReport, CheckError>) -> Void
+    ) {
+        (self.contexts, self.mailbox, self.tell) = (contexts, mailbox, tell)
+    }
+
+    /// Reports on each target, by its index. If the task is cancelled, no probe begins, and each report has what was found.
+    mutating func run(_ targets: [CheckTarget?]) async {
+        queue = targets.enumerated().map { Job(number: $0.offset, target: $0.element) }[...]
+        open = Set(targets.indices)
+        isClosed = true
+        await run()
+    }
+
+    /// Makes the reports of the jobs that are posted, until the queue is closed.
+    mutating func run() async {
+        let mailbox = mailbox
+        await withTaskCancellationHandler {
+            while !isClosed || !open.isEmpty {
+                beginJobs()
+                goOnAlone()
+                for message in await mailbox.take(until: moment) { take(message) }
+                report()
+                if Task.isCancelled { cancelTasks() }
+            }
+        } onCancel: {
+            mailbox.call()
+        }
+        cancelTasks()
+        for task in [learning, preparing] { await task?.value }
+    }
+
+    private func cancelTasks() {
+        for job in begun.values { job.task?.cancel() }
+        learning?.cancel()
+        preparing?.cancel()
+    }
+
+    private mutating func take(_ message: Message) {
+        switch message {
+        case .check(let job):
+            queue.append(job)
+            open.insert(job.number)
+        case .cancel(let number):
+            guard open.remove(number) != nil, let job = begun.removeValue(forKey: number) else { return }
+            answers.removeAll { $0.number == number }
+            if job.isProbing { probing -= 1 }
+            job.task?.cancel()
+            job.first?.probe.cancel()
+        case .close: isClosed = true
+        case .ended(let number, let result):
+            guard let job = begun[number], job.isProbing, let first = job.first else { return }
+            begun[number]?.isProbing = false
+            probing -= 1
+            if result.kind == .echo, result.outcome == .skipped(.notPermitted) {
+                job.context.mayEcho.withLock { $0 = false }
+            }
+            guard result.outcome == .answered else { return beginRound(number) }
+            var evidence = job.context.evidence(of: job.job.target)
+            evidence.take(TargetRound.Outcome(path: first.path, results: [result]), of: job.context.site)
+            answers.append(Answer(number: number, evidence: evidence))
+        case .reported(let number, let report):
+            rounds -= 1
+            if let job = begun.removeValue(forKey: number) { deliver(report, of: job.job) }
+        case .tested(let number, let results):
+            guard let index = answers.firstIndex(where: { $0.number == number }) else { return }
+            answers[index].evidence.results += results
+            answers[index].isComplete = true
+        case .learned: learning = nil
+        case .prepared: preparing = nil
+        }
+    }
+
+    private mutating func deliver(_ report: CheckReport, of job: Job) {
+        contexts.note(report)
+        if report.isVoid, contexts.repeatsVoidReports, !job.isRepeated, !Task.isCancelled {
+            contexts.forget()
+            queue.append(Job(number: job.number, target: job.target, freshness: .fresh, isRepeated: true))
+        } else if open.remove(job.number) != nil {
+            tell(job.number, .success(report))
+        }
+    }
+
+    // MARK: Time
+
+    /// Whether more jobs may begin. A few at once cost less than one by one.
+    private var hasRoom: Bool {
+        !queue.isEmpty && rounds < Self.limit && probing + answers.count + Self.batch <= Self.window
+    }
+
+    /// When there is something to do without a message.
+    private var moment: ContinuousClock.Instant? {
+        let patience = order.first.flatMap { begun[$0] }.map { $0.clock.begun + contexts.targetsFirst }
+        return [hasRoom ? pause : nil, patience].compactMap(\.self).min()
+    }
+
+    // MARK: Beginning
+
+    private mutating func beginJobs() {
+        pause = nil
+        while hasRoom, pause == nil {
+            let context: CheckContext
+            do throws(CheckError) { context = try contexts.current() } catch {
+                for job in queue where open.remove(job.number) != nil { tell(job.number, .failure(error)) }
+                queue = []
+                return
+            }
+            if !context.isEnough, context.isPrepared.take() { prepare(context, since: nil, after: .zero) }
+            var batch: [(job: Job, address: IPAddress)] = []
+            while batch.count < Self.batch, hasRoom, let job = queue.first {
+                guard open.contains(job.number) else {
+                    queue.removeFirst()
+                    continue
+                }
+                let address = address(of: job.target, context)
+                if !Task.isCancelled {
+                    let wait = max(contexts.pace.start(), address == nil ? .zero : contexts.gate.start())
+                    if wait > .zero {
+                        pause = .now + wait
+                        break
+                    }
+                }
+                queue.removeFirst()
+                if let address { batch.append((job, address)) } else { beginRound(job, context) }
+            }
+            if !batch.isEmpty { begin(batch, context) }
+        }
+        // A slice keeps the elements that it no longer shows.
+        if queue.isEmpty { queue = [] }
+    }
+
+    /// The address of a target whose first probe may decide; nil for any other target.
+    private func address(of target: CheckTarget?, _ context: CheckContext) -> IPAddress? {
+        let family = context.site.options.addressFamily
+        guard !Task.isCancelled, let target, target.decidesAtOnce, let address = target.address,
+            family ?? address.wire.family == address.wire.family
+        else { return nil }
+        return address
+    }
+
+    private mutating func begin(_ batch: [(job: Job, address: IPAddress)], _ context: CheckContext) {
+        var jobs: [(number: Int, job: EngineJob)] = []
+        for ((job, address), path) in zip(batch, context.site.paths(to: batch.map(\.address))) {
+            // The kernel reports that packets go nowhere: none is sent.
+            guard let path, path.status.isReachable, let target = job.target,
+                let prober = try? context.site.prober(to: address, along: path)
+            else {
+                beginRound(job, context)
+                continue
+            }
+            let number = job.number
+            let probe = ProbeUnderWay(on: context.site.engine) { [mailbox] in mailbox.post(.ended(number, $0)) }
+            var one = started(job, context)
+            let mayEcho = context.mayEcho.withLock(\.self)
+            let engineJob = prober.first(of: target, at: address, limit: one.clock.left, mayEcho: mayEcho) {
+                probe.end($0)
+            }
+            guard let engineJob else {
+                beginRound(job, context)
+                continue
+            }
+            (one.first, one.isProbing) = ((probe, path), true)
+            begun[number] = one
+            jobs.append((number, engineJob))
+            order.append(number)
+            probing += 1
+        }
+        for (job, number) in zip(jobs, context.site.engine.begin(jobs.map(\.job))) {
+            begun[job.number]?.first?.probe.begin(number)
+        }
+    }
+
+    private func started(_ job: Job, _ context: CheckContext) -> Begun {
+        let isFresh = contexts.isContinuous && (job.freshness == .fresh || job.target == nil)
+        return Begun(job, context, isFresh: isFresh)
+    }
+
+    /// Gives the targets that have not answered in time a round of their own.
+    private mutating func goOnAlone() {
+        while let number = order.first {
+            if let job = begun[number], job.isProbing {
+                guard Task.isCancelled || job.clock.elapsed >= contexts.targetsFirst else { return }
+                begun[number]?.isProbing = false
+                probing -= 1
+                beginRound(number)
+            }
+            order.removeFirst()
+        }
+        order = []
+    }
+
+    private mutating func beginRound(_ job: Job, _ context: CheckContext) {
+        begun[job.number] = started(job, context)
+        beginRound(job.number)
+    }
+
+    private mutating func beginRound(_ number: Int) {
+        guard let job = begun[number] else { return }
+        rounds += 1
+        // A target that has not answered yet will hardly do.
+        prepare(job.context, since: job.since, after: job.first == nil ? contexts.targetsFirst : .zero)
+        let task = Task { [mailbox] in
+            let report = { @Sendable () async -> CheckReport in
+                await job.context.report(of: job.job.target, since: job.since, job.clock, first: job.first?.probe)
+            }
+            // A task that is cancelled has no turn, and sends nothing.
+            if let report = await Self.turns.during(report) {
+                mailbox.post(.reported(number, report))
+            } else {
+                mailbox.post(.reported(number, await report()))
+            }
+        }
+        if Task.isCancelled { task.cancel() }
+        begun[number]?.task = task
+    }
+
+    // MARK: Reports
+
+    /// Reports on the targets that have answered, if nothing else has to be known.
+    private mutating func report() {
+        var (known, rest): ([Answer], [Answer]) = ([], [])
+        for var answer in answers {
+            complete(&answer)
+            if answer.isComplete { known.append(answer) } else { rest.append(answer) }
+        }
+        answers = rest
+        let jobs = known.compactMap { answer in begun.removeValue(forKey: answer.number).map { ($0, answer.evidence) } }
+        for group in Dictionary(grouping: jobs, by: { ObjectIdentifier($0.0.context) }).values {
+            let site = group[0].0.context.site
+            for ((job, evidence), path) in zip(group, site.pathsNow(group.map(\.1.path))) {
+                deliver(CheckReport(evidence, now: path, of: site, begun: job.clock.begun), of: job.job)
+            }
+        }
+    }
+
+    /// Adds what is known of the uplink, if it matters, and has the rest found out.
+    private mutating func complete(_ answer: inout Answer) {
+        guard !answer.isComplete, let job = begun[answer.number], job.task == nil else { return }
+        let context = job.context
+        var evidence = answer.evidence
+        if !context.isEnough {
+            guard let line = context.line.known(since: job.since) else { return learn(context.line, since: job.since) }
+            evidence.take(line)
+        }
+        if TargetStage.isDoubtful(evidence) {
+            guard let interception = context.interception.known() else { return learn(context.interception) }
+            evidence.results += interception.results
+        }
+        let (results, round) = context.segmentResults(evidence)
+        evidence.results += results
+        answer.evidence = evidence
+        answer.isComplete = round == nil
+        if let round {
+            let task = Task { [mailbox, number = answer.number] in
+                mailbox.post(.tested(number, await context.run(round)))
+            }
+            begun[answer.number]?.task = task
+        }
+    }
+
+    private mutating func learn(_ line: SharedLine, since: ContinuousClock.Instant? = nil) {
+        guard learning == nil else { return }
+        learning = Task { [mailbox] in
+            _ = await line.outcome(since: since)
+            mailbox.post(.learned)
+        }
+    }
+
+    /// Has the uplink probed before targets that do not answer need it.
+    private mutating func prepare(_ context: CheckContext, since: ContinuousClock.Instant?, after pause: Duration) {
+        guard preparing == nil, context.line.known(since: since) == nil else { return }
+        preparing = Task { [mailbox] in
+            await context.askLine(since: since, after: pause)
+            mailbox.post(.prepared)
+        }
+    }
+}
