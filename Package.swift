@@ -210,11 +210,11 @@ let package = Package(
         .module(
             "Sources/Fleet/ReachabilityFleetHub",
             fleet + ["ReachabilityServer"] + service + core,
-            nio + database,
+            logging + nio + database,
             resources: [.embedInCode("API/openapi.json")]
         ),
 
-        .module("Sources/Programs/CommandLineSupport", ["NetworkDiagnostics"] + core, commandLine),
+        .module("Sources/Programs/CommandLineSupport", ["NetworkDiagnostics"] + core, commandLine + logging),
         .program(
             "reachability",
             at: "Sources/Programs/reachability",
@@ -242,7 +242,7 @@ let package = Package(
 
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
         .support("NetworkLab", ["CNetworkLab", "Netlink"]),
-        .support("TestSupport", []),
+        .support("TestSupport", [], logging),
         .support("KernelLab", ["NetworkReachabilityTesting", "NetworkReachability", "Netlink"]),
         .support("TrustForge", ["ServerTrust", "TestSupport"], certificates),
         .support("WebLab", ["NetworkLab", "TrustForge", "ServerTrust"], nio + certificates + embeddedNIO),

@@ -132,7 +132,7 @@ import Testing
                 noticed: LedgerInstant(wall: at(0)),
                 since: LedgerInstant(wall: at(0)),
                 state: TargetState(.us, .link),
-                told: ["c": .init(labels: .init(attribution: .us, cause: .link), refinements: 1, endings: 1)],
+                deliveries: ["c": .init(labels: .init(attribution: .us, cause: .link), refinements: 1, endings: 1)],
                 finished: []
             )
             try store.save(told: [told], forgetting: [])

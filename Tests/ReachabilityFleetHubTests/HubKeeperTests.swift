@@ -75,8 +75,8 @@ import Testing
 
     @Test func `where the disk is full nothing is acknowledged, and all is when it is not any more`() throws {
         let store = FaultyStore()
-        let faults = Locked<[HistoryFault?]>([])
-        let keeper = try HubKeeper(store, clock: { at(130) }, report: { fault in faults.withLock { $0.append(fault) } })
+        let log = RecordingLog()
+        let keeper = try HubKeeper(store, clock: { at(130) }, logger: log.logger)
         let acknowledged = Locked(0)
         store.isFull.withLock { $0 = true }
         for _ in 0..<3 { keeper.take([.init(Self.message) { acknowledged.withLock { $0 += 1 } }]) }
@@ -87,7 +87,12 @@ import Testing
         store.isFull.withLock { $0 = false }
         keeper.flush()
         #expect(acknowledged.withLock(\.self) == 3)
-        #expect(faults.withLock { $0.map { $0?.kind } } == [.full, nil])
+        #expect(
+            log.lines == [
+                "warning: the history hub.sqlite cannot be used: the disk is full",
+                "notice: the history can be written again",
+            ]
+        )
         #expect(try store.memory.hasOutage("o", of: place("pump")))
         keeper.stop()
     }

@@ -200,7 +200,7 @@ enum StoreKind: CaseIterable {
                 noticed: instant(start + 5),
                 since: instant(start + 9),
                 state: state,
-                told: [
+                deliveries: [
                     "chat": .init(labels: labels, refinements: 3, digests: 4, endings: 5), "b": .init(labels: labels),
                 ],
                 finished: ["b"]

@@ -37,7 +37,7 @@ final class HubWorld: Sendable {
         let address = BrokerAddress(host: "127.0.0.1", port: 1883, isSecured: false)
         var options = HubOptions(broker: address, name: "hub")
         options.jitter = .zero
-        follower = BrokerFollower(options, broker: broker, keeper: keeper) { _ in }
+        follower = BrokerFollower(options, broker: broker, keeper: keeper)
     }
 
     /// Its interface, that of a hub whose configuration can be read again.

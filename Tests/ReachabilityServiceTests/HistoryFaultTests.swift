@@ -33,7 +33,7 @@ import Testing
         #expect(world.writer.status.pending == 0)
         #expect(world.writer.status.lost == 0)
         #expect(try world.intervals().count == 401)
-        #expect(world.reports.withLock(\.count) == 2)
+        #expect(world.log.lines.count == 2)
     }
 
     private func limit(_ world: HistoryWorld, to pages: String) throws {

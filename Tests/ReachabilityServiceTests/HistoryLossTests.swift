@@ -51,7 +51,7 @@ import Testing
         #expect(world.writer.status.pending == 0)
         world.setCarrier(true)
         world.flush()
-        #expect(world.reports.withLock(\.self).map { $0.contains("was deleted or moved away") } == [true])
+        #expect(world.log.lines.map { $0.contains("was deleted or moved away") } == [true])
         // What is on the disk is whole: another run goes on with it.
         world.kill()
         world.advance(.seconds(5))
@@ -138,7 +138,7 @@ import Testing
         try FileManager.default.copyItem(atPath: other.file, toPath: directory.file)
         world.setCarrier(false)
         #expect(world.writer.status.fault?.kind == .foreign)
-        #expect(world.reports.withLock(\.self).contains { $0.contains("start the service again") })
+        #expect(world.log.lines.contains { $0.contains("start the service again") })
         // It is neither read nor changed.
         #expect(world.writer.store == nil)
         #expect(try Data(contentsOf: URL(filePath: directory.file)) == Data(contentsOf: URL(filePath: other.file)))

@@ -239,7 +239,7 @@ import Testing
             default: world.setCarrier(Bool.random(using: &generator))
             }
         }
-        #expect(world.reports.withLock(\.self) == [])
+        #expect(world.log.lines == [])
         expectPartition(try world.intervals())
     }
 

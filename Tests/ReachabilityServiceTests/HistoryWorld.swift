@@ -32,7 +32,7 @@ final class HistoryWorld {
     private var wall = Duration.seconds(1_700_000_000)
     private(set) var service: MonitoringService!
     private(set) var writer: HistoryWriter!
-    let reports = Locked<[String]>([])
+    let log = RecordingLog()
 
     init(_ directory: HistoryDirectory) throws {
         self.directory = directory
@@ -51,7 +51,7 @@ final class HistoryWorld {
     func start(_ options: HistoryWriter.Options = .init()) {
         let (clock, wall) = (kernel.clock, wall)
         let serviceClock = ServiceClock(monitor: clock, real: { wall + clock.boot }, bootIdentifier: boot)
-        writer = HistoryWriter(directory.file, options) { [reports] text in reports.withLock { $0.append(text) } }
+        writer = HistoryWriter(directory.file, options, logger: log.logger)
         let resume = writer.resume(bootIdentifier: boot)
         service = MonitoringService(clock: serviceClock, resume: resume)
         writer.follow(service)

@@ -26,10 +26,12 @@ import Testing
             Incident(
                 id: "a",
                 [member("x \"'\u{1}", end: nil, nil), member("y", end: 9, .up), member("z", end: 9, nil)],
-                told: ["chat": Incident.Told(labels: labels, refinements: 2, digests: 3), "b": .init(labels: labels)],
+                deliveries: [
+                    "chat": Incident.Delivery(labels: labels, refinements: 2, digests: 3), "b": .init(labels: labels),
+                ],
                 finished: ["b"]
             ),
-            Incident(id: "b", [member("x", end: 9, .unknown)], told: [:], finished: []),
+            Incident(id: "b", [member("x", end: 9, .unknown)], deliveries: [:], finished: []),
         ]
         let store = try HistoryStore(directory.file)
         try store.write(incidents)

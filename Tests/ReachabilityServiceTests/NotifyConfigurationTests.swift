@@ -38,17 +38,17 @@ import Testing
             configuration.notifiers == [
                 NotifierSettings(
                     name: "chat",
-                    way: .webhook(url: "https://chat.example.org/hook?key=1", secretFile: "/etc/secret"),
+                    channel: .webhook(url: "https://chat.example.org/hook?key=1", secretFile: "/etc/secret"),
                     after: .seconds(120),
                     only: [.us, .unknown],
                     targets: ["internet"]
                 ),
-                NotifierSettings(name: "hooks", way: .exec("/etc/reachability/hooks.d", limit: .seconds(5))),
+                NotifierSettings(name: "hooks", channel: .exec("/etc/reachability/hooks.d", limit: .seconds(5))),
                 NotifierSettings(
                     name: "pager",
-                    way: .alertmanager(["http://127.0.0.1:9093", "http://[::1]:9093/am/"])
+                    channel: .alertmanager(["http://127.0.0.1:9093", "http://[::1]:9093/am/"])
                 ),
-                NotifierSettings(name: "journal", way: .journal),
+                NotifierSettings(name: "journal", channel: .journal),
             ]
         )
         #expect(
@@ -132,7 +132,7 @@ import Testing
             configuration.notifiers == [
                 NotifierSettings(
                     name: "chat",
-                    way: .webhook(url: "https://chat.example.org/hook", secretFile: nil),
+                    channel: .webhook(url: "https://chat.example.org/hook", secretFile: nil),
                     only: [.us, .upstream, .them, .unknown],
                     targets: ["north", "hq.1"]
                 )

@@ -171,7 +171,7 @@ import Testing
         #expect(try world.intervals().count > 50)
         #expect(try world.intervals().last?.end == nil)
         world.writer.mark()
-        #expect(world.reports.withLock { $0.count { $0.hasSuffix("only the sums are kept") } } == 1)
+        #expect(world.log.lines.count { $0.hasSuffix("only the sums are kept") } == 1)
         #expect(try !store.shrink())
     }
 

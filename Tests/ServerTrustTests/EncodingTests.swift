@@ -1,6 +1,7 @@
 import Crypto
 import NetworkLab
 import SwiftASN1
+import TestSupport
 import Testing
 import TrustForge
 

@@ -1,5 +1,6 @@
 import Logging
 import ServerTrust
+import TestSupport
 import Testing
 import TrustForge
 import X509

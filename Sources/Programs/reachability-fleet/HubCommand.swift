@@ -45,14 +45,14 @@ struct HubCommand: AsyncParsableCommand {
             let keeper = try HubKeeper(
                 store,
                 run: run,
-                report: { Self.say($0?.text ?? "the history can be written again") }
+                logger: .standardError
             )
             keeper.addListener(counts.count)
             keeper.addListener(feed.tell)
-            let follower = BrokerFollower(options, broker: MosquittoBroker(), keeper: keeper, say: Self.say)
+            let follower = BrokerFollower(options, broker: MosquittoBroker(), keeper: keeper, logger: .standardError)
             // Whoever has a configuration may name somebody in it later.
             let notifying = try arguments.config.map { _ in
-                try HubNotifiers.begin(keeper, store, configuration, Self.say)
+                try HubNotifiers.begin(keeper, store, configuration)
             }
             let reloader = arguments.config.map { file in
                 var preparations: [Reloader.Preparation] = [front.prepareAccess, retention.prepare]

@@ -6,35 +6,32 @@ import ReachabilityFleetHub
 import ReachabilityService
 import ReachabilityRetry
 
-/// What tells people and machines of the incidents of a fleet.
+/// Creates the notifier of a hub.
 enum HubNotifiers {
-    /// Begins to tell. To be called before anything is heard of machines.
-    ///
-    /// - Throws: What of the configuration cannot be used.
+    /// Creates a notifier and begins. Call it before the first message of a machine.
     static func begin(
         _ keeper: HubKeeper,
         _ store: any HubStore,
-        _ configuration: ServiceConfiguration,
-        _ say: @escaping @Sendable (String) -> Void
-    ) throws(ConfigurationProblems) -> FleetNotifying {
-        // What hooks are waited for must not be taken away by an inherited "ignore".
+        _ configuration: ServiceConfiguration
+    ) throws(ConfigurationProblems) -> Notifier {
+        // An inherited SIG_IGN would discard the exit status of hooks.
         signal(SIGCHLD, SIG_DFL)
         let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? ""
         let environment = NotifyEnvironment(
             coordinator: RetryCoordinator(limits: NotifyEnvironment.limits, clock: QuietClock()),
             hooks: NotifyHooks().run
         )
-        let notifying = FleetNotifying(
+        let notifier = Notifier(
             keeper,
             store: store,
             writer: FleetNotificationWriter(host: host),
             environment: environment,
-            report: say
+            logger: .standardError
         )
-        let use = try notifying.prepare(configuration)
-        notifying.begin()
+        let use = try notifier.prepare(configuration)
+        notifier.begin()
         use()
-        return notifying
+        return notifier
     }
 }
 #endif

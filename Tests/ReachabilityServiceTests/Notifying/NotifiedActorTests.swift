@@ -16,11 +16,9 @@ import Testing
         let world = try NotifyingWorld()
         try world.start("")
         let service = try world.service
-        writer = NotificationWriter(host: "box", snapshot: { service.snapshot }) { _ in
-            nil
-        } actors: { ids in
-            ids.contains("first") ? ["first": process] : [:]
-        }
+        writer = NotificationWriter(host: "box", OutageReader(service, nil))
+        let actor = OutageActor(outage: "first", start: service.start, interval: service.start, process: process)
+        service.record { state in [state.books.add(actor, on: "internet", now: service.start)] }
         var incident = Incident(Self.member("internet", "first", service))
         incident.members.append(Self.member("db", "second", service))
         notification = .init(event: .began, incident: incident, number: 1, due: service.start, previous: nil)
@@ -62,7 +60,7 @@ import Testing
     }
 
     @Test func `where nobody is known it is null, or empty`() throws {
-        let nobody = NotificationWriter(host: "box", snapshot: writer.snapshot) { _ in nil }
+        let nobody = NotificationWriter(host: "box", OutageReader(MonitoringService(), nil))
         let text = String(decoding: nobody.object(notification, for: "chat").bytes, as: UTF8.self)
         #expect(text.contains("\"actor\":null,"))
         #expect(nobody.fields(notification, for: "hooks").first { $0.name == "ACTOR" }?.value == "")

@@ -6,6 +6,7 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityLedger
 import ReachabilityRetry
+import TestSupport
 import Testing
 
 @testable import ReachabilityService
@@ -19,17 +20,17 @@ final class NotifyingWorld: Sendable {
     /// What hooks were given, and what they return.
     let hooked = Locked<[[String: String]]>([])
     let hook: Locked<@Sendable () async -> String?> = Locked { nil }
-    let reports = Locked<[String]>([])
+    let log = RecordingLog()
     let journal: String
     private let timeLimit: Duration
     private let target: ServiceTarget
     private let manager: NetworkReachabilityManager
-    private let current = Locked<(service: MonitoringService, writer: HistoryWriter, notifying: Notifying)?>(nil)
+    private let current = Locked<(service: MonitoringService, writer: HistoryWriter, notifying: Notifier)?>(nil)
 
     var service: MonitoringService {
         get throws { try #require(current.withLock { $0?.service }) }
     }
-    var notifying: Notifying {
+    var notifying: Notifier {
         get throws { try #require(current.withLock { $0?.notifying }) }
     }
 
@@ -81,14 +82,13 @@ final class NotifyingWorld: Sendable {
         environment.clock = waits
         environment.journalSocket = journal
         environment.timeLimit = timeLimit
-        let notifications = NotificationWriter(host: "box", snapshot: { service.snapshot }) { id in
-            var object = JSONObject()
-            object.add("id", id)
-            return object
-        }
-        let notifying = Notifying(service, history: writer, writer: notifications, environment: environment) {
-            [reports] line in reports.withLock { $0.append(line) }
-        }
+        let notifying = Notifier(
+            service,
+            history: writer,
+            writer: NotificationWriter(host: "box", OutageReader(service, writer)),
+            environment: environment,
+            logger: log.logger
+        )
         notifying.begin()
         current.withLock { $0 = (service, writer, notifying) }
         reload(configuration)
@@ -129,7 +129,7 @@ final class NotifyingWorld: Sendable {
         flush()
     }
 
-    private var notifyingNow: Notifying {
+    private var notifyingNow: Notifier {
         guard let notifying = current.withLock({ $0?.notifying }) else { fatalError("it was not started") }
         return notifying
     }

@@ -107,15 +107,15 @@ import Testing
     }
 
     @Test func `a degraded target has words and an alert of its own`() throws {
-        let notifier = NotifierSettings(name: "chat", way: .journal, after: .zero, only: [.up])
+        let notifier = NotifierSettings(name: "chat", channel: .journal, after: .zero, only: [.up])
         let service = MonitoringService()
         let now = service.snapshot.now
-        var book = IncidentBook()
-        book.apply([ServiceTarget(name: "erp", host: "erp")], [notifier], at: now)
+        var tracker = IncidentTracker()
+        tracker.apply([ServiceTarget(name: "erp", host: "erp")], [notifier], at: now)
         let interval = LedgerInterval(TargetState(.up, .degraded), from: now, reason: "familyFails")
-        _ = book.take(ServiceEvent(number: 1, instant: now, target: "erp", kind: .intervalOpened(interval)))
-        let began = try #require(book.incidents.first?.next(for: "chat", of: notifier, at: now))
-        let writer = NotificationWriter(host: "box", snapshot: { service.snapshot }, outage: { _ in nil })
+        _ = tracker.take(.event(ServiceEvent(number: 1, instant: now, target: "erp", kind: .intervalOpened(interval))))
+        let began = try #require(tracker.incidents.first?.next(for: "chat", of: notifier, at: now))
+        let writer = NotificationWriter(host: "box", OutageReader(service, nil))
         #expect(writer.text(began).hasPrefix("box: erp is degraded, up.degraded (familyFails), since "))
         let alert = try #require(writer.alerts([began], patience: .seconds(60)).first).description
         #expect(alert.contains("\"alertname\":\"ReachabilityDegraded\"") && alert.contains("\"cause\":\"degraded\""))
@@ -137,7 +137,7 @@ import Testing
         unlink(world.journal)
         world.setCarrier(true)
         #expect(try await eventually { try world.status().refused == 1 })
-        #expect(world.reports.withLock(\.self).contains { $0.hasPrefix("box: internet: over after ") })
+        #expect(world.log.lines.contains { $0.hasPrefix("warning: box: internet: over after ") })
         try await world.end(orderly: true)
     }
 
@@ -168,7 +168,7 @@ import Testing
         let world = try NotifyingWorld()
         try world.start("")
         let service = try world.service
-        let writer = NotificationWriter(host: "box", snapshot: { service.snapshot }) { _ in nil }
+        let writer = NotificationWriter(host: "box", OutageReader(service, nil))
         var incident: Incident?
         for number in 0..<1000 {
             let name = String(repeating: "\u{1b}", count: 250) + "\(number)"

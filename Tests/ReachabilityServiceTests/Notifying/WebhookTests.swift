@@ -71,8 +71,8 @@ import Testing
         #expect(try world.status().postponed == 4)
         #expect(try world.status().failure == nil)
         // Told once for each kind of failure, without the address.
-        #expect(world.reports.withLock(\.self).first == "chat could not be told: the server answered with 500")
-        #expect(!world.reports.withLock(\.self).joined().contains("key=1"))
+        #expect(world.log.lines.first == "warning: cannot notify chat: the server answered with 500")
+        #expect(!world.log.lines.joined().contains("key=1"))
         try await world.end(orderly: true)
     }
 

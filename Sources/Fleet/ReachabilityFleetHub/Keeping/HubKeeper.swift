@@ -1,5 +1,6 @@
 import Dispatch
 import LinuxSupport
+package import Logging
 package import ReachabilityFleet
 package import ReachabilityService
 
@@ -38,8 +39,7 @@ package final class HubKeeper: Sendable {
     private let clock: @Sendable () -> Duration
     /// Told of what was decided, once it is on the disk, or is known not to be for now.
     private let listeners = Locked<[@Sendable ([Hub.Decision], Hub) -> Void]>([])
-    /// Told when the store cannot be written, once, and when it can again, with nil.
-    private let report: @Sendable (HistoryFault?) -> Void
+    private let logger: Logger?
     private let queue = DispatchQueue(label: "ReachabilityFleetHub.keeper")
     private let intake = HubIntake()
     private let timer = Locked<(any DispatchSourceTimer)?>(nil)
@@ -53,10 +53,10 @@ package final class HubKeeper: Sendable {
         _ store: any HubStore,
         run: String? = nil,
         clock: @escaping @Sendable () -> Duration = { SystemClock.real },
-        report: @escaping @Sendable (HistoryFault?) -> Void = { _ in }
+        logger: Logger? = nil
     ) throws(HistoryFault) {
         let contents = try store.contents()
-        (self.store, self.clock, self.report) = (store, clock, report)
+        (self.store, self.clock, self.logger) = (store, clock, logger)
         state = Locked(State(hub: Hub(devices: contents.devices, incidents: contents.incidents, run: run)))
         timer.withLock { timer in
             let made = DispatchSource.makeTimerSource(queue: queue)
@@ -216,7 +216,7 @@ package final class HubKeeper: Sendable {
                 defer { state.fault = error }
                 return state.fault == nil
             }
-            if isNew { report(error) }
+            if isNew { logger?.warning("\(error.text)") }
             schedule(retrying: true)
             return false
         }
@@ -228,7 +228,7 @@ package final class HubKeeper: Sendable {
             return (state.acknowledgements, state.fault != nil)
         }
         for acknowledge in acknowledgements { acknowledge() }
-        if hadFault { report(nil) }
+        if hadFault { logger?.notice("the history can be written again") }
         schedule(retrying: false)
         return true
     }

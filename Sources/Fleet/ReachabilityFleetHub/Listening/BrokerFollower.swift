@@ -1,5 +1,6 @@
 import Dispatch
 import LinuxSupport
+package import Logging
 package import MQTT
 package import NetworkReachability
 package import ReachabilityFleet
@@ -48,18 +49,17 @@ package final class BrokerFollower: Sendable {
     private let options: HubOptions
     private let broker: any MessageBroker
     let keeper: HubKeeper
-    private let say: @Sendable (String) -> Void
+    private let logger: Logger?
     let queue = DispatchQueue(label: "ReachabilityFleetHub.broker")
     let state: Locked<State>
 
-    /// - Parameter say: Called with each line for whoever runs the hub.
     package init(
         _ options: HubOptions,
         broker: any MessageBroker,
         keeper: HubKeeper,
-        say: @escaping @Sendable (String) -> Void
+        logger: Logger? = nil
     ) {
-        (self.options, self.broker, self.keeper, self.say) = (options, broker, keeper, say)
+        (self.options, self.broker, self.keeper, self.logger) = (options, broker, keeper, logger)
         state = Locked(State(link: BrokerLink(jitter: options.jitter)))
         keeper.addListener { [weak self] decisions, _ in self?.heard(decisions) }
     }
@@ -178,7 +178,7 @@ package final class BrokerFollower: Sendable {
             defer { state.status.problem = problem }
             return state.status.problem != problem
         }
-        if isNew { say(problem) }
+        if isNew { logger?.warning("\(problem)") }
     }
 
     /// On the thread of the connection.
@@ -200,7 +200,7 @@ package final class BrokerFollower: Sendable {
             state.status.problem = nil
             return state.connection
         }
-        say("connected to \(options.broker), as \(options.name)")
+        logger?.notice("connected to \(options.broker), as \(options.name)")
         connection?.publish(presence(true))
         connection?.subscribe([FleetTopic.everybody(.state), FleetTopic.everybody(.event)])
         perform(nil)
@@ -224,7 +224,7 @@ package final class BrokerFollower: Sendable {
             return (state.status.problem != problem, state.farewell)
         }
         if let farewell { return farewell.run() }
-        if isNew { say("\(problem); tries again") }
+        if isNew { logger?.warning("\(problem); tries again") }
         perform(nil)
     }
 

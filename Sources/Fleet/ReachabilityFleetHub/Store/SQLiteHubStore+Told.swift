@@ -71,12 +71,12 @@ extension SQLiteHubStore {
                 member.state.attribution.rawValue, member.state.cause?.rawValue,
             ]
         )
-        for (courier, told) in incident.told {
+        for (courier, delivery) in incident.deliveries {
             try db.execute(
                 sql: "INSERT INTO delivery VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
-                    incident.id, courier, told.labels.attribution.rawValue, told.labels.cause?.rawValue,
-                    told.refinements, told.digests, told.endings, incident.finished.contains(courier),
+                    incident.id, courier, delivery.labels.attribution.rawValue, delivery.labels.cause?.rawValue,
+                    delivery.refinements, delivery.digests, delivery.endings, incident.finished.contains(courier),
                 ]
             )
         }
@@ -84,10 +84,10 @@ extension SQLiteHubStore {
 
     private static func told(_ row: Row, _ db: Database) throws -> Incident {
         let id: String = row["incident"]
-        var (told, finished) = ([String: Incident.Told](), Set<String>())
+        var (deliveries, finished) = ([String: Incident.Delivery](), Set<String>())
         for row in try Row.fetchAll(db, sql: "SELECT * FROM delivery WHERE incident = ?", arguments: [id]) {
             let courier: String = row["courier"]
-            told[courier] = Incident.Told(
+            deliveries[courier] = Incident.Delivery(
                 labels: Incident.Labels(attribution: attribution(row), cause: cause(row)),
                 refinements: row["refinements"],
                 digests: row["digests"],
@@ -102,7 +102,7 @@ extension SQLiteHubStore {
             noticed: LedgerInstant(milliseconds: row["noticed"]),
             since: LedgerInstant(milliseconds: row["since"]),
             state: TargetState(attribution(row), cause(row)),
-            told: told,
+            deliveries: deliveries,
             finished: finished
         )
     }

@@ -132,25 +132,4 @@ extension MonitoringService.Snapshot {
                 + "\(interval.duration(at: now).people) \(interval.state)\(interval.reason.map { " (\($0))" } ?? "")"
         )
     }
-
-    func object(of interval: LedgerInterval) -> JSONObject {
-        var object = JSONObject()
-        object.add(interval.state)
-        object.add("reason", interval.reason)
-        object.add("start", Timestamp(real: calendar.wall(at: interval.start)))
-        object.add("end", interval.end.map { Timestamp(real: calendar.wall(at: $0)).text })
-        object.add("durationMilliseconds", interval.duration(at: now).roundedMilliseconds)
-        object.add("uncertaintyMilliseconds", interval.uncertainty.nanoseconds / 1_000_000)
-        return object
-    }
-}
-
-extension JSONObject {
-    /// The keys of a state.
-    mutating func add(_ state: TargetState) {
-        add("state", state.account.rawValue)
-        add("attribution", state.attribution.rawValue)
-        add("cause", state.cause?.rawValue)
-        add("basis", state.basis.rawValue)
-    }
 }

@@ -155,25 +155,6 @@ package struct API: Sendable {
 }
 
 extension API {
-    /// Who is known by these keys, in this run and before: ids of outages, and of intervals inside.
-    func actors(
-        of keys: [String],
-        _ snapshot: MonitoringService.Snapshot
-    ) throws(Problem) -> [String: ActingProcess] {
-        var found: [String: ActingProcess] = [:]
-        do { found = try history?.store?.actors(of: keys) ?? [:] } catch { throw Self.unreadable(error) }
-        let memory = snapshot.books.actorsByKey
-        for key in keys { found[key] = memory[key] ?? found[key] }
-        return found
-    }
-
-    /// The same for notifications, which are sent without where the disk cannot be read.
-    package func actors(of outages: [String]) -> [String: ActingProcess] {
-        (try? actors(of: outages, service.snapshot)) ?? [:]
-    }
-}
-
-extension API {
     /// What the checks of a target came to, the latest first: the last two weeks by five minutes, what is older by the hour.
     func checks(of name: String, _ query: Query) throws(Problem) -> Page {
         let snapshot = service.snapshot
@@ -300,21 +281,6 @@ extension API {
         let lines = snapshot.lines(of: note).joined(separator: "\n")
         return .one(Item(key: note.outage, object: object, text: "\(note.outage): \(lines)"), request, .created)
     }
-
-    /// What was written about outages, in this run and before: the oldest first.
-    func notes(
-        on outages: [String],
-        _ snapshot: MonitoringService.Snapshot
-    ) throws(Problem) -> [String: [OutageNote]] {
-        var found: [String: [OutageNote]] = [:]
-        do { found = try history?.store?.notes(on: outages) ?? [:] } catch { throw Self.unreadable(error) }
-        for id in outages {
-            // What is on the disk already is in memory, too.
-            let written = Set(found[id] ?? [])
-            found[id, default: []] += snapshot.books.notes(on: id).filter { !written.contains($0) }
-        }
-        return found
-    }
 }
 
 extension WebRequest {
@@ -329,14 +295,6 @@ extension WebRequest {
 }
 
 extension MonitoringService.Snapshot {
-    func object(of note: OutageNote) -> JSONObject {
-        var object = JSONObject()
-        object.add("time", time(note.instant))
-        object.add("author", note.author)
-        object.add("text", note.text)
-        return object
-    }
-
     /// For example `2026-11-21T08:15:30.123Z note of root: the cable was bitten`.
     func lines(of note: OutageNote) -> [String] {
         let lines = note.text.split(at: "\n", omittingEmptySubsequences: false).map { String($0).printable }

@@ -16,8 +16,3 @@ extension NotifierStatus {
         return object
     }
 }
-
-extension API {
-    /// An outage by its id, as `/v1/outages` has it; nil where nothing is known of it. The disk may have to be read.
-    package func outageObject(_ id: String) -> JSONObject? { try? outage(id).object }
-}

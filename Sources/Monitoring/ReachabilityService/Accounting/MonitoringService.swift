@@ -1,6 +1,5 @@
 import Dispatch
 package import LinuxSupport
-package import Logging
 package import NetworkDiagnostics
 package import NetworkReachability
 package import ReachabilityLedger
@@ -47,7 +46,6 @@ package final class MonitoringService: Sendable {
     package let clock: ServiceClock
     /// When it began.
     package let start: LedgerInstant
-    private let logger: Logger?
     /// Earlier boots, and since when this one is on the line.
     private let earlier: [Calendar.Era]
     private let eraStart: LedgerInstant
@@ -75,14 +73,12 @@ package final class MonitoringService: Sendable {
     package init(
         clock: ServiceClock = .system,
         resume: HistoryStore.Resume = .init(),
-        logger: Logger? = nil,
         makeProber: (@Sendable (ServiceTarget, CheckSettings) -> any TargetProbing)? = nil,
         findProcess: (@Sendable (Removal) -> ActingProcess?)? = nil,
         mayEcho: @escaping @Sendable () -> Bool = { CheckNotices.mayEcho }
     ) {
         self.clock = clock
         self.mayEcho = mayEcho
-        self.logger = logger
         actorFinder = ActorFinder(findProcess ?? ProcessSearch(clock: clock.monitor).process)
         let benches = CheckBenches()
         self.makeProber = makeProber ?? { benches.prober(of: $0, $1) }

@@ -1,11 +1,10 @@
 import LinuxSupport
 package import ReachabilityLedger
 
-/// `[[notify]]`: who is told of outages, how, and of which.
+/// `[[notify]]`: a recipient of notifications.
 package struct NotifierSettings: Hashable, Sendable {
-    /// How somebody is told.
-    package enum Way: Hashable, Sendable {
-        /// A request of HTTP, signed where there is a secret.
+    package enum Channel: Hashable, Sendable {
+        /// An HTTP request, which is signed if there is a secret.
         case webhook(url: String, secretFile: String?)
         /// A program, or the executables of a directory.
         case exec(String, limit: Duration)
@@ -13,39 +12,49 @@ package struct NotifierSettings: Hashable, Sendable {
         case alertmanager([String])
         /// The journal of systemd.
         case journal
+
+        /// The key of the configuration.
+        package var name: String {
+            switch self {
+            case .webhook: "webhook"
+            case .exec: "exec"
+            case .alertmanager: "alertmanager"
+            case .journal: "journal"
+            }
+        }
     }
 
     package let name: String
-    package let way: Way
-    /// What is over before it has lasted so long is not told.
+    package let channel: Channel
+    /// The minimum duration of an outage that is notified.
     package let after: Duration
-    /// What targets have in place of that.
+    /// The minimum durations of targets that have one of their own.
     package var settle: [String: Duration] = [:]
-    /// Whose faults are notified. ``Attribution/up`` stands for targets that are degraded.
+    /// The attributions that are notified. ``Attribution/up`` stands for targets that are degraded.
     package let only: Set<Attribution>
-    /// Of which targets, by name, or sites, where a hub tells; nil for all.
+    /// The names of targets, or of sites for a hub; nil for all.
     package let targets: Set<String>?
-    /// By what the servers of webhooks and Alertmanagers are trusted; nil for whom this machine trusts.
+    /// The trust policy for webhooks and Alertmanagers; nil for the trust store of the system.
     package var policy: TrustPolicy?
 
     package init(
         name: String,
-        way: Way,
+        channel: Channel,
         after: Duration = .seconds(30),
         only: Set<Attribution> = [.us, .upstream, .them],
         targets: Set<String>? = nil
     ) {
-        (self.name, self.way, self.after, self.only, self.targets) = (name, way, after, only, targets)
+        (self.name, self.channel, self.after, self.only, self.targets) = (name, channel, after, only, targets)
     }
 
     package func wants(_ target: String) -> Bool { targets?.contains(target) ?? true }
 }
 
-/// `[heartbeat]`: who is told that the service lives, so that somebody notices when it does not.
+/// `[heartbeat]`: requests that show that the service is running.
 package struct HeartbeatSettings: Hashable, Sendable {
     package let url: String
     package let interval: Duration
-    /// By what the server is trusted; nil for whom this machine trusts.
+    /// The trust policy of the server; nil for the trust store of the system.
     package var policy: TrustPolicy?
 
     package init(url: String, interval: Duration = .seconds(300)) {
@@ -91,7 +100,7 @@ extension ServiceConfiguration {
 }
 
 extension NotifierSettings {
-    /// Nil for a table that does not say who is told, or how; what else is wrong is collected.
+    /// Nil for a table without a name or a channel. Other problems are collected.
     fileprivate init?(
         _ table: TableReader,
         targets known: Set<String>,
@@ -103,7 +112,7 @@ extension NotifierSettings {
         let after = table.duration("after", atLeast: .zero) ?? .seconds(30)
         let only = Self.only(table, for: reader)
         let targets = reader == .hub ? Self.sites(table) : Self.targets(table, known)
-        let (way, policy) = (Self.way(table), table.policy(in: directory))
+        let (channel, policy) = (Self.channel(table), table.policy(in: directory))
         if table.has("policy"), !table.has("webhook"), !table.has("alertmanager") {
             table.complain("policy", "it is for a webhook or an Alertmanager")
         }
@@ -113,21 +122,21 @@ extension NotifierSettings {
         }
         table.check(name: name, atMost: 64)
         if name == "heartbeat" { table.complain("name", "it is what [heartbeat] is told by: take another") }
-        guard let way else { return nil }
-        self.init(name: name, way: way, after: after, only: only, targets: targets)
+        guard let channel else { return nil }
+        self.init(name: name, channel: channel, after: after, only: only, targets: targets)
         self.policy = policy
     }
 
-    private static let ways = ["webhook", "exec", "alertmanager", "journal"]
+    private static let channels = ["webhook", "exec", "alertmanager", "journal"]
 
-    private static func way(_ table: TableReader) -> Way? {
+    private static func channel(_ table: TableReader) -> Channel? {
         let (webhook, secret) = (table.url("webhook"), table.text("secret-file"))
         let (exec, limit) = (table.text("exec"), table.duration("limit", atLeast: .seconds(1)))
         let (urls, journal) = (table.urls("alertmanager"), table.flag("journal"))
-        let given = ways.filter { table.has($0) }
+        let given = channels.filter { table.has($0) }
         guard given.count == 1 else {
             let found = given.isEmpty ? "none" : given.joined(separator: " and ")
-            table.complain(nil, "it has one of \(ways.joined(separator: ", ")), not \(found)")
+            table.complain(nil, "it has one of \(channels.joined(separator: ", ")), not \(found)")
             return nil
         }
         if secret != nil, given != ["webhook"] { table.complain("secret-file", "it is for a webhook") }
@@ -149,10 +158,10 @@ extension NotifierSettings {
     }
 
     private static func only(_ table: TableReader, for reader: ServiceConfiguration.Reader) -> Set<Attribution> {
-        // A machine that is silent, and nobody knows why, is what a hub is there for.
+        // A hub also reports machines that are silent for an unknown reason.
         let usual: Set<Attribution> = reader == .hub ? [.us, .upstream, .them, .unknown] : [.us, .upstream, .them]
         guard let words = table.texts("only") else { return usual }
-        // A hub follows outages alone.
+        // A hub knows outages only.
         let degraded = reader == .service ? ["degraded": Attribution.up] : [:]
         let allowed = ["us", "upstream", "them", "unknown"] + degraded.keys
         if words.isEmpty {
@@ -175,7 +184,7 @@ extension NotifierSettings {
         return Set(names)
     }
 
-    /// Which sites there are only the machines say.
+    /// The names of sites are not checked, because only the machines know them.
     private static func sites(_ table: TableReader) -> Set<String>? {
         guard let names = table.texts("sites") else { return nil }
         if names.isEmpty { table.complain("sites", "nothing would be told: without this key all sites are") }
@@ -189,7 +198,7 @@ extension NotifierSettings {
 extension TableReader {
     private static let form = "it is an address such as https://example.org/path, without a user name"
 
-    /// An address of HTTP. What is wrong with one is told without it, for it may be a secret.
+    /// Reads an HTTP address. The problem does not include the address, because it may contain a secret.
     fileprivate func url(_ key: String) -> String? {
         guard let text = text(key) else { return nil }
         if Self.isURL(text) { return text }

@@ -62,12 +62,13 @@ extension HistoryStore {
                 ]
             )
         }
-        for (courier, told) in incident.told {
+        for (courier, delivery) in incident.deliveries {
             try db.execute(
                 sql: "INSERT INTO delivery VALUES (?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
-                    id, courier, told.labels.attribution.rawValue, told.labels.cause?.rawValue, told.refinements,
-                    told.digests,
+                    id, courier, delivery.labels.attribution.rawValue, delivery.labels.cause?.rawValue,
+                    delivery.refinements,
+                    delivery.digests,
                     incident.finished.contains(courier),
                 ]
             )
@@ -89,14 +90,14 @@ extension HistoryStore {
             sql: "SELECT * FROM member WHERE incident = ? ORDER BY number",
             arguments: [id]
         ).map { Incident.Member($0) }
-        var (told, finished) = ([String: Incident.Told](), Set<String>())
+        var (deliveries, finished) = ([String: Incident.Delivery](), Set<String>())
         for row in try Row.fetchAll(db, sql: "SELECT * FROM delivery WHERE incident = ?", arguments: [id]) {
             let courier: String = row["courier"]
-            told[courier] = Incident.Told(row)
+            deliveries[courier] = Incident.Delivery(row)
             if row["isFinished"] { finished.insert(courier) }
         }
         if members.isEmpty { return nil }
-        return Incident(id: id, members, told: told, finished: finished)
+        return Incident(id: id, members, deliveries: deliveries, finished: finished)
     }
 }
 
@@ -119,7 +120,7 @@ extension Incident.Member {
     }
 }
 
-extension Incident.Told {
+extension Incident.Delivery {
     fileprivate init(_ row: Row) {
         self.init(
             labels: Incident.Labels(

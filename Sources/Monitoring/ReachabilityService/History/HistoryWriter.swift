@@ -1,5 +1,6 @@
 import Dispatch
 import LinuxSupport
+package import Logging
 import NetworkReachability
 package import ReachabilityLedger
 
@@ -56,8 +57,8 @@ package final class HistoryWriter: Sendable {
     }
 
     package let file: String
-    /// Told of each fault once, in a sentence, and of its end.
-    private let report: @Sendable (String) -> Void
+    /// Receives each fault once, and its end.
+    private let logger: Logger?
     private let queue = DispatchQueue(label: "ReachabilityService.history")
     private let state: Locked<State>
     private let timer = Locked<(any DispatchSourceTimer)?>(nil)
@@ -72,9 +73,9 @@ package final class HistoryWriter: Sendable {
     package init(
         _ file: String,
         _ options: Options = Options(),
-        report: @escaping @Sendable (String) -> Void = { _ in }
+        logger: Logger? = nil
     ) {
-        (self.file, self.report) = (file, report)
+        (self.file, self.logger) = (file, logger)
         state = Locked(State(options: options))
     }
 
@@ -294,7 +295,7 @@ package final class HistoryWriter: Sendable {
             }
             guard isFirst else { return }
             let text = "was larger than \(options.maximumSize) bytes: of its oldest days only the sums are kept"
-            report("the history \(file.printable) \(text)")
+            logger?.warning("the history \(file.printable) \(text)")
         } catch {
             fail(HistoryFault(error, file: file))
         }
@@ -322,7 +323,7 @@ package final class HistoryWriter: Sendable {
             if store.isInPlace { return store }
             lose()
             let remedy = "it is begun anew with what is known of this run"
-            report("the history \(file.printable) was deleted or moved away: \(remedy)")
+            logger?.warning("the history \(file.printable) was deleted or moved away: \(remedy)")
         }
         do {
             let store = try HistoryStore(file)
@@ -348,7 +349,7 @@ package final class HistoryWriter: Sendable {
             defer { state.status.fault = nil }
             return state.status.fault
         }
-        if fault != nil { report("the history \(file.printable) can be written again") }
+        if fault != nil { logger?.notice("the history \(file.printable) can be written again") }
     }
 
     /// Says it once, and tries again later, unless nothing would be gained.
@@ -357,7 +358,7 @@ package final class HistoryWriter: Sendable {
             defer { state.status.fault = fault }
             return state.status.fault
         }
-        if previous != fault { report(fault.text) }
+        if previous != fault { logger?.warning("\(fault.text)") }
         switch fault.kind {
         case .foreign: return lose()
         case .corrupt:

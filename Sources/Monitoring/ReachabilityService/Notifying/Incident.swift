@@ -1,25 +1,25 @@
 package import ReachabilityLedger
 
-/// One root cause, and all that fell with it: what is told as one.
+/// The outages of one root cause. They are notified together.
 package struct Incident: Hashable, Sendable {
-    /// A target that fell.
+    /// An affected target.
     package struct Member: Hashable, Sendable {
         package let target: String
-        /// The id of its outage. After a restart of the service it goes on under another.
+        /// The id of the outage. It changes if the service restarts while the outage lasts.
         package internal(set) var outage: String
         package let start: LedgerInstant
-        /// How it is; how it was for longest when it is over.
+        /// The current state, or after the end the state that lasted longest.
         package internal(set) var state: TargetState
-        /// Since when it is the same party's fault.
+        /// The start of the current attribution.
         package internal(set) var since: LedgerInstant
         package internal(set) var reason: String?
-        /// Nil while it lasts.
+        /// Nil while the outage lasts.
         package internal(set) var end: LedgerInstant?
-        /// What ended it; nil while it lasts, and where nobody had observed.
+        /// Nil while the outage lasts, and if the end was not observed.
         package internal(set) var ending: Outage.Ending?
     }
 
-    /// Whose fault it is, and why: what alerts are known by.
+    /// The attribution and the cause. They are labels of alerts.
     package struct Labels: Hashable, Sendable {
         package let attribution: Attribution
         package let cause: OutageCause?
@@ -29,14 +29,15 @@ package struct Incident: Hashable, Sendable {
         }
     }
 
-    /// What a notifier was told last.
-    package struct Told: Hashable, Sendable {
+    /// The notifications that one recipient has received of an incident.
+    package struct Delivery: Hashable, Sendable {
+        /// The labels of the last notification.
         package var labels: Labels
-        /// How often it was told that it is somebody else's fault.
+        /// The number of notifications of another attribution.
         package var refinements = 0
-        /// The days after which it was told that it lasts.
+        /// The number of days that the last digest reported.
         package var digests = 0
-        /// How often it was told that it is over: what befell a fleet may go on after all.
+        /// The number of notifications of the end. An incident of a fleet can continue after its end.
         package var endings = 0
 
         package init(labels: Labels, refinements: Int = 0, digests: Int = 0, endings: Int = 0) {
@@ -48,15 +49,15 @@ package struct Incident: Hashable, Sendable {
         }
     }
 
-    /// The machines of a fleet that it befell.
+    /// The affected machines of a fleet.
     package struct Machines: Hashable, Sendable {
-        /// The first of them, in order.
+        /// The first names in alphabetical order.
         package let names: [String]
-        /// How many there are.
+        /// The number of all machines.
         package let count: Int
-        /// Whether one of them is silent, and nobody knows why.
+        /// Whether a machine is silent for an unknown reason.
         package let isUnexplained: Bool
-        /// Whether nothing was wrong after all: then it is not told, unless that it began was.
+        /// Whether no machine had a fault. The incident is then notified only if its beginning was.
         package let isHarmless: Bool
 
         package init(names: [String], count: Int, isUnexplained: Bool, isHarmless: Bool) {
@@ -65,58 +66,57 @@ package struct Incident: Hashable, Sendable {
         }
     }
 
-    /// The outage that was first, by its id.
+    /// The id of the first outage.
     package let id: String
-    /// In the order in which they fell; at least one.
+    /// At least one, in the order in which their outages began.
     package internal(set) var members: [Member]
-    /// What couriers were told, by their keys.
-    package internal(set) var told: [String: Told] = [:]
-    /// Couriers that have begun to tell of it: whoever may have heard of it hears of its end.
-    package internal(set) var tried: Set<String> = []
-    /// Couriers that need no more.
+    /// The notifications that were delivered, by the key of the worker.
+    package internal(set) var deliveries: [String: Delivery] = [:]
+    /// The workers that have begun a delivery. A recipient that may have received the beginning also receives the end.
+    package internal(set) var attempted: Set<String> = []
+    /// The workers that have delivered the end.
     package internal(set) var finished: Set<String> = []
-    /// What it befell at a site of a fleet; nil for the targets of this machine.
+    /// Nil for the targets of this machine.
     package internal(set) var machines: Machines?
-    /// When it was known first, or again; nil where that is when it began.
+    /// When a hub first or again learned of the incident; nil for its beginning.
     package internal(set) var noticed: LedgerInstant?
 
     init(_ member: Member) {
         (id, members) = (member.outage, [member])
     }
 
-    /// One that was written down.
-    init(id: String, _ members: [Member], told: [String: Told], finished: Set<String>) {
-        (self.id, self.members, self.told, self.finished) = (id, members, told, finished)
+    /// An incident of the history.
+    init(id: String, _ members: [Member], deliveries: [String: Delivery], finished: Set<String>) {
+        (self.id, self.members, self.deliveries, self.finished) = (id, members, deliveries, finished)
     }
 
     package var start: LedgerInstant { members[0].start }
 
-    /// When it could be told of first: who is silent for long may be noticed late.
+    /// The earliest moment at which the incident could be notified.
     var known: LedgerInstant { max(start, noticed ?? start) }
 
     package var isOver: Bool { members.allSatisfy { $0.end != nil } }
 
-    /// When the last of it ended; nil while it lasts.
+    /// The end of the last outage; nil while one lasts.
     package var end: LedgerInstant? { isOver ? members.compactMap(\.end).max() : nil }
 
-    /// That of the last to end; what nobody knows the end of counts more.
+    /// The ending of the last outage, or unknown if the end of any outage is.
     package var ending: Outage.Ending? {
         if members.contains(where: { $0.ending == .unknown }) { return .unknown }
         return isOver ? members.last { $0.end == end }?.ending : nil
     }
 
-    /// What it is told by: the first that lasts, the first of all when it is over.
+    /// The first member that is still affected, or else the first one. It represents the incident.
     private var leader: Member { members.first { $0.end == nil } ?? members[0] }
 
-    /// How it is.
     package var state: TargetState { leader.state }
 
     package var reason: String? { leader.reason }
 
-    /// Since when it is the same party's fault.
+    /// The start of the current attribution.
     package var since: LedgerInstant { leader.since }
 
-    /// What concerns a notifier; nil where nothing of it does.
+    /// The members that a notifier reports; nil if there are none.
     package func part(of notifier: NotifierSettings) -> Incident? {
         guard notifier.targets != nil else { return self }
         var part = self
@@ -125,32 +125,30 @@ package struct Incident: Hashable, Sendable {
     }
 }
 
-/// Something that is to be told of an incident.
+/// A message about an incident for one recipient.
 package struct Notification: Hashable, Sendable {
     package enum Event: String, Hashable, Sendable, CaseIterable {
-        /// It began, and lasts.
         case began
-        /// It is somebody else's fault than was told.
+        /// The attribution has changed.
         case refined
-        /// It is over.
         case ended
-        /// It has lasted for one more day.
+        /// The incident has lasted for another day.
         case digest
     }
 
     package let event: Event
-    /// As it was then; the targets of the notifier alone.
+    /// A copy with the targets of the notifier only.
     package let incident: Incident
-    /// Which of its kind it is, from 1.
+    /// The number among the events of the same kind, from 1.
     package let number: Int
-    /// When it could have been told first.
+    /// The earliest moment at which it could be delivered.
     package let due: LedgerInstant
-    /// What was told before; nil where nothing was.
+    /// The labels of the previous notification; nil if there was none.
     package let previous: Incident.Labels?
-    /// Whether it is told late: what should have been told before could not be.
+    /// Whether it is delivered late, because an earlier delivery failed.
     package var isDelayed = false
 
-    /// The same whenever and however often it is told.
+    /// An identifier that is the same for each attempt.
     package var id: String {
         switch event {
         case .began: "\(incident.id)-\(event.rawValue)"
@@ -164,15 +162,13 @@ extension TargetState {
     package var labels: Incident.Labels { .init(attribution: attribution, cause: cause) }
 }
 
-/// What befell a site of a fleet is told as what befalls the targets of one machine: the site is its only member.
+/// Incidents at the sites of a fleet. The site is the only member.
 extension Incident {
-    /// One that is not over.
+    /// Creates an incident that has not ended.
     ///
     /// - Parameters:
-    ///   - noticed: When it was known first, or again.
-    ///   - since: Since when it is the same party's fault.
-    ///   - told: What couriers were told, by their keys.
-    ///   - finished: Couriers that need no more.
+    ///   - noticed: When the hub learned of it.
+    ///   - since: The start of the current attribution.
     package init(
         id: String,
         site: String,
@@ -180,28 +176,21 @@ extension Incident {
         noticed: LedgerInstant,
         since: LedgerInstant,
         state: TargetState,
-        told: [String: Told] = [:],
+        deliveries: [String: Delivery] = [:],
         finished: Set<String> = []
     ) {
         let member = Member(target: site, outage: id, start: start, state: state, since: since)
-        self.init(id: id, [member], told: told, finished: finished)
+        self.init(id: id, [member], deliveries: deliveries, finished: finished)
         (self.noticed, machines) = (noticed, Machines(names: [], count: 0, isUnexplained: false, isHarmless: false))
     }
 
-    /// Where it is.
     package var site: String { members[0].target }
 
-    /// Takes what is known of it now. What was over and is not is noticed again.
-    ///
-    /// - Parameters:
-    ///   - end: When it was over; nil while it lasts.
-    ///   - ending: What ended it, where that is told.
-    package mutating func become(
-        _ state: TargetState,
-        _ machines: Machines,
-        from start: LedgerInstant,
-        to end: LedgerInstant?,
-        _ ending: Outage.Ending? = nil,
+    /// Sets the current state. An incident that continues after its end is noticed again.
+    mutating func update(
+        _ current: SiteIncident,
+        end: LedgerInstant?,
+        ending: Outage.Ending? = nil,
         at now: LedgerInstant
     ) {
         let before = members[0]
@@ -210,111 +199,137 @@ extension Incident {
         members[0] = Member(
             target: before.target,
             outage: id,
-            start: start,
-            state: state,
-            since: isAgain || before.state.attribution != state.attribution ? now : before.since,
+            start: current.start,
+            state: current.state,
+            since: isAgain || before.state.attribution != current.state.attribution ? now : before.since,
             reason: nil,
-            end: end.map { max($0, start) },
+            end: end.map { max($0, current.start) },
             ending: ending
         )
-        self.machines = machines
+        machines = current.machines
+    }
+}
+
+/// The current state of an incident at a site of a fleet. Times are of the hub's clock.
+package struct SiteIncident: Hashable, Sendable {
+    package let id: String
+    package let site: String
+    package let start: LedgerInstant
+    /// Nil while the incident lasts.
+    package let end: LedgerInstant?
+    package let state: TargetState
+    package let machines: Incident.Machines
+
+    package init(
+        id: String,
+        site: String,
+        start: LedgerInstant,
+        end: LedgerInstant?,
+        state: TargetState,
+        machines: Incident.Machines
+    ) {
+        (self.id, self.site, self.start, self.end) = (id, site, start, end)
+        (self.state, self.machines) = (state, machines)
     }
 }
 
 extension Incident {
-    /// How often an outage that lasts is told of again.
+    /// The interval of digests.
     static let digestPause: Duration = .seconds(86_400)
-    /// What is told later than this is told late.
+    /// The delay after which a notification counts as late.
     static let promptness: Duration = .seconds(10)
 
-    /// What a courier is to tell now.
-    package func next(for courier: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
+    /// Returns the notification that a worker has to deliver now.
+    package func next(for worker: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
         guard let part = part(of: notifier) else { return nil }
-        if finished.contains(courier), !isOpenAgain(for: courier) { return nil }
-        guard let told = told[courier] else { return part.first(for: courier, of: notifier, at: now) }
-        if let end = part.end { return part.notification(.ended, told.endings + 1, after: told, due: end, at: now) }
-        if finished.contains(courier) || part.state.attribution != told.labels.attribution {
+        if finished.contains(worker), !isOpenAgain(for: worker) { return nil }
+        guard let delivery = deliveries[worker] else { return part.first(for: worker, of: notifier, at: now) }
+        if let end = part.end {
+            return part.notification(.ended, delivery.endings + 1, after: delivery, due: end, at: now)
+        }
+        if finished.contains(worker) || part.state.attribution != delivery.labels.attribution {
             let due = part.since + part.patience(of: notifier)
             guard due <= now else { return nil }
-            return part.notification(.refined, told.refinements + 1, after: told, due: due, at: now)
+            return part.notification(.refined, delivery.refinements + 1, after: delivery, due: due, at: now)
         }
         let days = Int((now - part.start) / Self.digestPause)
-        guard days > told.digests else { return nil }
+        guard days > delivery.digests else { return nil }
         let due = part.start + Self.digestPause * days
-        return part.notification(.digest, days, after: told, due: due, at: now)
+        return part.notification(.digest, days, after: delivery, due: due, at: now)
     }
 
-    /// What lasts as a courier has told it: for those that are to be told again and again.
-    package func standing(for courier: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
-        guard !finished.contains(courier), let told = told[courier], let part = part(of: notifier), !part.isOver else {
+    /// Returns a repetition of the last notification while the incident lasts.
+    package func standing(for worker: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
+        guard !finished.contains(worker), let delivery = deliveries[worker], let part = part(of: notifier), !part.isOver
+        else {
             return nil
         }
-        return part.notification(.began, after: told, due: now, at: now)
+        return part.notification(.began, after: delivery, due: now, at: now)
     }
 
-    /// When that changes by itself; nil where it does not.
-    package func nextDue(for courier: String, of notifier: NotifierSettings, after now: LedgerInstant) -> LedgerInstant?
+    /// Returns when the next notification becomes due without an event.
+    package func nextDue(for worker: String, of notifier: NotifierSettings, after now: LedgerInstant) -> LedgerInstant?
     {
-        if finished.contains(courier), !isOpenAgain(for: courier) { return nil }
+        if finished.contains(worker), !isOpenAgain(for: worker) { return nil }
         guard let part = part(of: notifier), !part.isOver else { return nil }
-        guard let told = told[courier] else {
+        guard let delivery = deliveries[worker] else {
             guard part.isWanted(by: notifier) else { return nil }
             let due = part.known + part.patience(of: notifier)
             return due > now ? due : nil
         }
-        if finished.contains(courier) || part.state.attribution != told.labels.attribution {
+        if finished.contains(worker) || part.state.attribution != delivery.labels.attribution {
             return part.since + part.patience(of: notifier)
         }
         return part.start + Self.digestPause * (Int((now - part.start) / Self.digestPause) + 1)
     }
 
-    /// Whether a courier need not be told anything more of it.
-    package func isDone(for courier: String, of notifier: NotifierSettings) -> Bool {
-        guard !finished.contains(courier), let part = part(of: notifier) else { return true }
+    /// Whether a worker has nothing more to deliver.
+    package func isDone(for worker: String, of notifier: NotifierSettings) -> Bool {
+        guard !finished.contains(worker), let part = part(of: notifier) else { return true }
         guard let end = part.end else { return false }
-        return told[courier] == nil && !tried.contains(courier)
+        return deliveries[worker] == nil && !attempted.contains(worker)
             && (!part.isWanted(by: notifier) || end - part.known < part.patience(of: notifier))
     }
 
-    /// A courier begins to tell something of it.
-    package mutating func tries(by courier: String) { tried.insert(courier) }
+    /// Records that a worker begins a delivery.
+    package mutating func willDeliver(by worker: String) { attempted.insert(worker) }
 
-    /// A courier has told something, or will never be able to.
-    package mutating func told(_ notification: Notification, by courier: String) {
+    /// Records a delivery, or one that was given up.
+    package mutating func didDeliver(_ notification: Notification, by worker: String) {
         let labels = notification.incident.state.labels
-        var told = told[courier] ?? Told(labels: labels)
-        told.labels = labels
+        var delivery = deliveries[worker] ?? Delivery(labels: labels)
+        delivery.labels = labels
         switch notification.event {
         case .began: break
         case .refined:
-            told.refinements = notification.number
-            finished.remove(courier)
-        case .digest: told.digests = notification.number
+            delivery.refinements = notification.number
+            finished.remove(worker)
+        case .digest: delivery.digests = notification.number
         case .ended:
-            told.endings = notification.number
-            finished.insert(courier)
+            delivery.endings = notification.number
+            finished.insert(worker)
         }
-        self.told[courier] = told
+        deliveries[worker] = delivery
     }
 
-    /// The first that a notifier hears of it: that it is over, where it was over before anybody could be told.
-    private func first(for courier: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
+    /// Returns the first notification: of the end, if the incident ended before a delivery.
+    private func first(for worker: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
         let patience = patience(of: notifier)
         let (due, isWanted) = (known + patience, isWanted(by: notifier))
         guard let end else { return isWanted && due <= now ? notification(.began, due: due, at: now) : nil }
-        guard tried.contains(courier) || isWanted && end - known >= patience else { return nil }
+        guard attempted.contains(worker) || isWanted && end - known >= patience else { return nil }
         return notification(.ended, due: due, at: now, isDelayed: true)
     }
 
-    /// Whether a notifier is to hear of it at all.
+    /// Whether a notifier reports the incident.
     private func isWanted(by notifier: NotifierSettings) -> Bool {
         notifier.only.contains(state.attribution) && !(machines?.isHarmless ?? false)
     }
 
-    /// Whether it goes on, of which a courier has told that it is over: what befell a fleet may, for machines tell late.
-    private func isOpenAgain(for courier: String) -> Bool { machines != nil && !isOver && told[courier] != nil }
+    /// Whether the incident continues after a worker has delivered its end. In a fleet it can, because machines may report late.
+    private func isOpenAgain(for worker: String) -> Bool { machines != nil && !isOver && deliveries[worker] != nil }
 
-    /// How long it lasts before it is told: what one of its targets has waited for is told with all that fell with it.
+    /// The minimum duration before a notification: the shortest of the members.
     private func patience(of notifier: NotifierSettings) -> Duration {
         members.map { notifier.settle[$0.target] ?? notifier.after }.min() ?? notifier.after
     }
@@ -322,7 +337,7 @@ extension Incident {
     private func notification(
         _ event: Notification.Event,
         _ number: Int = 1,
-        after told: Told? = nil,
+        after delivery: Delivery? = nil,
         due: LedgerInstant,
         at now: LedgerInstant,
         isDelayed: Bool = false
@@ -332,7 +347,7 @@ extension Incident {
             incident: self,
             number: number,
             due: due,
-            previous: told?.labels,
+            previous: delivery?.labels,
             isDelayed: isDelayed || now - due > Self.promptness
         )
     }

@@ -52,12 +52,12 @@ struct Serve: AsyncParsableCommand {
 
         let clock = ServiceClock.system
         let history = file.map { file in
-            HistoryWriter(file, .init(configuration.history)) { StandardError.write("reachability: \($0)") }
+            HistoryWriter(file, .init(configuration.history), logger: .standardError)
         }
         let resume = history?.resume(bootIdentifier: clock.bootIdentifier) ?? .init()
         let service = MonitoringService(clock: clock, resume: resume)
         history?.follow(service)
-        let notifying = front.makeNotifying(service, history)
+        let notifying = Self.makeNotifier(service, history)
         notifying.begin()
         do { try notifying.prepare(configuration)() } catch {
             await front.server.stop()
@@ -93,6 +93,21 @@ struct Serve: AsyncParsableCommand {
         await front.server.stop()
         await notifying.stop()
         history?.stop(at: service.snapshot.now)
+    }
+
+    private static func makeNotifier(_ service: MonitoringService, _ history: HistoryWriter?) -> Notifier {
+        let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? ""
+        let environment = NotifyEnvironment(
+            coordinator: RetryCoordinator(limits: NotifyEnvironment.limits, clock: QuietClock()),
+            hooks: NotifyHooks().run
+        )
+        return Notifier(
+            service,
+            history: history,
+            writer: NotificationWriter(host: host, OutageReader(service, history)),
+            environment: environment,
+            logger: .standardError
+        )
     }
 
     /// Reads a configuration; what is wrong in it is told, and ends the program.
@@ -160,23 +175,6 @@ private struct ServeFront {
         self.api = api
     }
 
-    /// What tells people of outages; it has them from the interface, as soon as there is one.
-    func makeNotifying(_ service: MonitoringService, _ history: HistoryWriter?) -> Notifying {
-        let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? ""
-        let writer = NotificationWriter(host: host, snapshot: { service.snapshot }) { [api] id in
-            api.withLock(\.self)?.outageObject(id)
-        } actors: { [api] ids in
-            api.withLock(\.self)?.actors(of: ids) ?? [:]
-        }
-        let environment = NotifyEnvironment(
-            coordinator: RetryCoordinator(limits: NotifyEnvironment.limits, clock: QuietClock()),
-            hooks: NotifyHooks().run
-        )
-        return Notifying(service, history: history, writer: writer, environment: environment) { line in
-            StandardError.write("reachability: \(line)")
-        }
-    }
-
     /// For a configuration that is read again.
     @Sendable func prepareAccess(
         _ configuration: ServiceConfiguration
@@ -189,7 +187,7 @@ private struct ServeFront {
         for service: MonitoringService,
         _ history: HistoryWriter?,
         _ reloader: Reloader?,
-        _ notifying: Notifying
+        _ notifying: Notifier
     ) {
         let version = CommandVersion.text.split(at: " ").last.map(String.init) ?? ""
         let made = API(

@@ -10,11 +10,11 @@ import Testing
 @testable import ReachabilityService
 
 /// The incidents of a hub, as they are told.
-@Suite struct FleetNotifyingTests {
+@Suite struct FleetNotifierTests {
     /// What a hook was given, each time.
     private let hooked = Locked<[[String: String]]>([])
 
-    private func begin(_ world: HubWorld, after: String = "0s") throws -> FleetNotifying {
+    private func begin(_ world: HubWorld, after: String = "0s") throws -> Notifier {
         let coordinator = RetryCoordinator(
             limits: NotifyEnvironment.limits,
             verdicts: NoVerdicts(),
@@ -26,13 +26,14 @@ import Testing
         }
         var clock = ServiceClock.system
         clock.real = world.clock
-        let notifying = FleetNotifying(
+        let notifying = Notifier(
             world.keeper,
             store: world.store,
             writer: FleetNotificationWriter(host: "box", clock: world.clock),
             environment: environment,
-            clock: clock
-        ) { _ in }
+            clock: clock,
+            logger: nil
+        )
         let text = "schema = 1\n[[notify]]\nname = \"hooks\"\nexec = \"/etc/hooks\"\nafter = \"\(after)\"\n"
         let use = try notifying.prepare(ServiceConfiguration(text, for: .hub))
         notifying.begin()
@@ -40,7 +41,7 @@ import Testing
         return notifying
     }
 
-    private func events(_ notifying: FleetNotifying, _ count: UInt64) async throws -> [String] {
+    private func events(_ notifying: Notifier, _ count: UInt64) async throws -> [String] {
         let isSo = try await eventually { notifying.status.first?.delivered == count }
         #expect(isSo, "\(notifying.status)")
         return hooked.withLock { $0.compactMap { $0["REACHABILITY_EVENT"] } }
@@ -186,7 +187,15 @@ import Testing
             isUnexplained: isUnexplained,
             isHarmless: isHarmless
         )
-        incident.become(state, machines, from: start, to: end.map { LedgerInstant(wall: at($0)) }, at: start)
+        let current = SiteIncident(
+            id: incident.id,
+            site: incident.site,
+            start: start,
+            end: end.map { LedgerInstant(wall: at($0)) },
+            state: state,
+            machines: machines
+        )
+        incident.update(current, end: current.end, at: start)
         return .init(event: event, incident: incident, number: 1, due: start, previous: previous)
     }
 

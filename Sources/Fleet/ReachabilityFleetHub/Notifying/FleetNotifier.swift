@@ -1,10 +1,152 @@
 package import LinuxSupport
+package import Logging
+import ReachabilityFleet
 import ReachabilityLedger
 package import ReachabilityService
 
-/// Writes notifications of the incidents of a fleet. What machines say of themselves is made safe to show.
+extension Notifier {
+    /// A notifier for the incidents of a fleet.
+    ///
+    /// - Parameters:
+    ///   - store: Saves the deliveries, and has the incidents that are no longer in memory.
+    ///   - clock: Its time since 1970 is the hub's.
+    package convenience init(
+        _ keeper: HubKeeper,
+        store: any HubStore,
+        writer: any NotificationWriting,
+        environment: NotifyEnvironment,
+        clock: ServiceClock = .system,
+        logger: Logger?
+    ) {
+        let now = clock.real
+        let source = Source(
+            now: { LedgerInstant(wall: now()) },
+            clock: clock,
+            keptPerSite: FleetIncidentBook.kept
+        ) { known, listener in
+            let follower = IncidentFollower(known, store: store)
+            listener(follower.changes(keeper.hub, at: now()))
+            keeper.addListener { decisions, hub in
+                let changes = follower.changes(decisions, hub, at: now())
+                if !changes.isEmpty { listener(changes) }
+            }
+            return Cancellation { follower.stop() }
+        }
+        let storage = Storage(
+            name: "the history",
+            read: { try store.told() },
+            write: { incidents, before in
+                let known = Dictionary(before.map { ($0.id, $0.kept) }) { _, last in last }
+                let gone = Set(known.keys).subtracting(incidents.map(\.id))
+                let changed = incidents.filter { known[$0.id] != $0.kept }
+                if changed.isEmpty, gone.isEmpty { return }
+                try store.save(told: changed, forgetting: Array(gone))
+            }
+        )
+        self.init(source, storage: storage, writer: writer, environment: environment, logger: logger)
+    }
+}
+
+/// Turns the decisions of a hub into changes of incidents. Thread-safe.
+private final class IncidentFollower: Sendable {
+    private let store: any HubStore
+    /// The incidents of an earlier run.
+    private let known: [Incident]
+    /// The ids of incidents whose end has not been reported; nil after ``stop()``.
+    private let open: Locked<Set<String>?>
+
+    init(_ known: [Incident], store: any HubStore) {
+        (self.known, self.store) = (known, store)
+        open = Locked(Set(known.map(\.id)))
+    }
+
+    func stop() { open.withLock { $0 = nil } }
+
+    /// Returns the current state of each incident that lasts or was notified in an earlier run.
+    func changes(_ hub: Hub, at now: Duration) -> [IncidentChange] {
+        let lasting = hub.book.incidents.filter(\.isOpen)
+        let ids = Set(lasting.map(\.id))
+        open.withLock { $0?.formUnion(ids) }
+        let over = known.filter { !ids.contains($0.id) }
+        let places = lasting.reversed().map { ($0.id, $0.site) } + over.map { ($0.id, $0.site) }
+        return places.map { id, site in
+            change(id, site, hub, at: now)
+        }
+    }
+
+    /// Returns the current state of each incident that decisions have changed.
+    func changes(_ decisions: [Hub.Decision], _ hub: Hub, at now: Duration) -> [IncidentChange] {
+        guard open.withLock({ $0 != nil }) else { return [] }
+        var seen: Set<String> = []
+        return decisions.compactMap { decision in
+            guard case .incident(let change) = decision, seen.insert(change.incident).inserted else { return nil }
+            if let incident = hub.book.incident(change.incident, at: change.place.site) {
+                if incident.isOpen { open.withLock { _ = $0?.insert(change.incident) } }
+            } else if !open.withLock({ $0?.contains(change.incident) ?? false }) {
+                // A machine has reported an incident that was over long ago.
+                return nil
+            }
+            return self.change(change.incident, change.place.site, hub, at: now)
+        }
+    }
+
+    private func change(_ id: String, _ site: String, _ hub: Hub, at now: Duration) -> IncidentChange {
+        let current = hub.book.incident(id, at: site)
+        if current?.isOpen != true { open.withLock { _ = $0?.remove(id) } }
+        let instant = LedgerInstant(wall: now)
+        // The hub keeps only the latest incidents in memory.
+        guard let incident = current ?? (try? store.incident(id)) else { return .forgotten(id, at: instant) }
+        return .site(SiteIncident(IncidentSummary(incident)), at: instant)
+    }
+}
+
+extension SiteIncident {
+    init(_ summary: IncidentSummary) {
+        self.init(
+            id: summary.id,
+            site: summary.site,
+            start: LedgerInstant(wall: summary.start),
+            end: summary.end.map { LedgerInstant(wall: $0) },
+            state: TargetState(summary.attribution, summary.cause),
+            machines: .init(
+                names: summary.devices,
+                count: summary.deviceCount,
+                isUnexplained: summary.isUnexplained,
+                isHarmless: summary.isHarmless
+            )
+        )
+    }
+}
+
+extension Incident {
+    /// The properties that are saved. The hub knows the others.
+    var kept: Incident {
+        Incident(
+            id: id,
+            site: site,
+            start: start,
+            noticed: noticed ?? start,
+            since: since,
+            state: state,
+            deliveries: deliveries,
+            finished: finished
+        )
+    }
+}
+
+extension LedgerInstant {
+    /// - Parameter wall: The time of the hub's clock, since 1970.
+    init(wall: Duration) {
+        self.init(since1970: wall)
+    }
+
+    /// The time of the hub's clock, since 1970.
+    var wall: Duration { .nanoseconds(nanoseconds) }
+}
+
+/// Writes notifications of the incidents of a fleet.
 package struct FleetNotificationWriter: NotificationWriting {
-    /// The name of the machine the hub is on.
+    /// The name of the machine of the hub.
     let host: String
     /// The hub's clock, since 1970.
     let clock: @Sendable () -> Duration
@@ -86,7 +228,7 @@ package struct FleetNotificationWriter: NotificationWriting {
         ]
     }
 
-    /// An alert for each incident. Its labels stay the same whatever becomes known of it, so that it stays one.
+    /// Returns one alert for each incident. Its labels never change, so that Alertmanager keeps one alert.
     package func alerts(_ notifications: [Notification], patience: Duration) -> [JSONObject] {
         let now = clock()
         let sorted = notifications.filter(\.incident.isOver) + notifications.filter { !$0.incident.isOver }
@@ -107,7 +249,7 @@ package struct FleetNotificationWriter: NotificationWriting {
             alert.add("labels", names)
             alert.add("annotations", words)
             alert.add("startsAt", time(incident.start))
-            // One that ends when it begins is refused.
+            // Alertmanager refuses an alert without a duration.
             let end = max(incident.end?.wall ?? now + patience, incident.start.wall + .milliseconds(1))
             alert.add("endsAt", Timestamp(real: end))
             return alert
@@ -126,7 +268,7 @@ package struct FleetNotificationWriter: NotificationWriting {
         incident.state.attribution == .unknown ? Attribution.unknown.rawValue : incident.state.description
     }
 
-    /// Below the hub's address.
+    /// The path below the address of the hub.
     private func page(_ incident: Incident) -> String { HubPage.incident(incident.id).link }
 
     private func time(_ instant: LedgerInstant) -> Timestamp { Timestamp(real: instant.wall) }

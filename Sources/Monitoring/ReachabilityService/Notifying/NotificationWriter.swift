@@ -1,31 +1,66 @@
 package import LinuxSupport
 import ReachabilityLedger
 
+/// Writes notifications in the formats of the channels. Control characters in texts from outside are escaped.
+package protocol NotificationWriting: Sendable {
+    /// Returns the object of a webhook.
+    func object(_ notification: Notification, for notifier: String) -> JSONObject
+
+    /// Returns one sentence.
+    func text(_ notification: Notification) -> String
+
+    /// Returns the variables of hooks and the fields of the journal. Unknown values are empty.
+    func fields(_ notification: Notification, for notifier: String) -> [(name: String, value: String)]
+
+    /// Returns the alerts of an Alertmanager. Alerts that last are last, because alerts with the same labels may end and begin again.
+    ///
+    /// - Parameter patience: The time from now to the end of an alert that lasts.
+    func alerts(_ notifications: [Notification], patience: Duration) -> [JSONObject]
+}
+
+extension NotificationWriting {
+    /// A quarter of the maximum length of a variable (MAX_ARG_STRLEN, `execve(2)`).
+    private static var longestValue: Int { 32 << 10 }
+    /// The maximum number of names in a sentence.
+    private static var namesLimit: Int { 3 }
+
+    /// Returns as many names as a variable can hold, one on each line.
+    package func lines(_ names: some Sequence<String>) -> String {
+        var text = ""
+        for name in names.lazy.map(\.printable) {
+            if text.utf8.count + name.utf8.count >= Self.longestValue { break }
+            text += text.isEmpty ? name : "\n" + name
+        }
+        return text
+    }
+
+    /// Returns the first names and the number of others.
+    ///
+    /// - Parameter count: The number of all names.
+    package func few(_ names: [String], of count: Int) -> String {
+        let first = names.prefix(Self.namesLimit)
+        let rest = count - first.count
+        return first.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    }
+}
+
 /// Writes notifications of the outages of this machine.
 package struct NotificationWriter: NotificationWriting {
     /// The name of this machine.
     let host: String
-    let snapshot: @Sendable () -> MonitoringService.Snapshot
-    /// An outage by its id, as the interface tells it; nil where nothing is known of it.
-    let outage: @Sendable (String) -> JSONObject?
-    /// Who began outages, by their ids, where that is known.
-    let actors: @Sendable ([String]) -> [String: ActingProcess]
+    let outages: OutageReader
 
-    /// So many outages are told whole; the rest by the names of their targets.
+    /// The maximum number of outages that are included whole. Others are included by the names of their targets.
     static let outageLimit = 50
 
-    package init(
-        host: String,
-        snapshot: @escaping @Sendable () -> MonitoringService.Snapshot,
-        outage: @escaping @Sendable (String) -> JSONObject?,
-        actors: @escaping @Sendable ([String]) -> [String: ActingProcess] = { _ in [:] }
-    ) {
-        (self.host, self.snapshot, self.outage, self.actors) = (host, snapshot, outage, actors)
+    package init(host: String, _ outages: OutageReader) {
+        (self.host, self.outages) = (host, outages)
     }
 
-    /// What a webhook is sent.
+    private var snapshot: MonitoringService.Snapshot { outages.service.snapshot }
+
     package func object(_ notification: Notification, for notifier: String) -> JSONObject {
-        let (incident, now) = (notification.incident, snapshot())
+        let (incident, now) = (notification.incident, snapshot)
         let end = incident.end
         var object = JSONObject()
         object.add("schema", 1)
@@ -33,31 +68,30 @@ package struct NotificationWriter: NotificationWriting {
         object.add("event", notification.event.rawValue)
         object.add("notifier", notifier)
         object.add("host", host)
-        object.add("time", time(now.now, now))
+        object.add("time", now.time(now.now))
         object.add("delayed", notification.isDelayed)
         object.add("text", text(notification))
         object.add("incident", incident.id)
         object.add("attribution", incident.state.attribution.rawValue)
         object.add("cause", incident.state.cause?.rawValue)
         object.add("reason", incident.reason)
-        object.add("start", time(incident.start, now))
-        object.add("end", end.map { time($0, now).text })
+        object.add("start", now.time(incident.start))
+        object.add("end", end.map { now.time($0).text })
         object.add("ending", incident.ending?.rawValue)
         object.add("durationMilliseconds", ((end ?? now.now) - incident.start).roundedMilliseconds)
         let actor = actor(of: incident)
         if let actor { object.add("actor", actor.object) } else { object.add("actor", String?.none) }
         object.add("targets", incident.members.map(\.target))
-        object.add("outages", incident.members.prefix(Self.outageLimit).compactMap { outage($0.outage) })
+        object.add("outages", outages.objects(incident.members.prefix(Self.outageLimit).map(\.outage), now))
         object.add("kind", "notification")
         return object
     }
 
-    /// One sentence for people: `box: internet cannot be reached, us.link (noCarrier), since 2026-11-24T20:15:02.204Z`. What strangers
-    /// wrote is made safe to show.
+    /// For example `box: internet cannot be reached, us.link (noCarrier), since 2026-11-24T20:15:02.204Z`.
     package func text(_ notification: Notification) -> String {
-        let (incident, now) = (notification.incident, snapshot())
+        let (incident, now) = (notification.incident, snapshot)
         let reason = incident.reason.map { " (\($0))" } ?? ""
-        let since = time(incident.start, now).text
+        let since = now.time(incident.start).text
         let length = ((incident.end ?? now.now) - incident.start).people
         let why = "\(incident.state)\(reason)"
         let (state, still) =
@@ -78,9 +112,9 @@ package struct NotificationWriter: NotificationWriting {
         return "\(host): \(names(incident)) \(what) since \(since)".printable
     }
 
-    /// Everything of it as names and values, in the order of the documentation. What is not known is empty.
+    /// In the order of the documentation.
     package func fields(_ notification: Notification, for notifier: String) -> [(name: String, value: String)] {
-        let (incident, now) = (notification.incident, snapshot())
+        let (incident, now) = (notification.incident, snapshot)
         let end = incident.end
         return [
             ("EVENT", notification.event.rawValue), ("ID", notification.id), ("NOTIFIER", notifier), ("HOST", host),
@@ -88,7 +122,7 @@ package struct NotificationWriter: NotificationWriting {
             ("TARGETS", lines(incident.members.map(\.target))),
             ("OUTAGE", incident.members[0].outage), ("ATTRIBUTION", incident.state.attribution.rawValue),
             ("CAUSE", incident.state.cause?.rawValue ?? ""), ("REASON", incident.reason ?? ""),
-            ("START", time(incident.start, now).text), ("END", end.map { time($0, now).text } ?? ""),
+            ("START", now.time(incident.start).text), ("END", end.map { now.time($0).text } ?? ""),
             ("ENDING", incident.ending?.rawValue ?? ""),
             ("DURATION_MS", String(((end ?? now.now) - incident.start).roundedMilliseconds)),
             ("ACTOR", actor(of: incident)?.text ?? ""),
@@ -96,34 +130,34 @@ package struct NotificationWriter: NotificationWriting {
         ]
     }
 
-    /// Who began it, where that is known: its first outage tells.
+    /// The process that began the first outage, if it is known.
     private func actor(of incident: Incident) -> ActingProcess? {
         let outage = incident.members[0].outage
-        return actors([outage])[outage]
+        return actors(of: [outage])[outage]
     }
 
-    func time(_ instant: LedgerInstant, _ snapshot: MonitoringService.Snapshot) -> Timestamp {
-        Timestamp(real: snapshot.calendar.wall(at: instant))
-    }
+    /// The processes that began outages. None if the history cannot be read.
+    private func actors(of ids: [String]) -> [String: ActingProcess] { (try? outages.actors(of: ids, snapshot)) ?? [:] }
 
     private func names(_ incident: Incident) -> String {
         few(incident.members.map(\.target), of: incident.members.count)
     }
 }
 
-/// What an Alertmanager is told of outages.
 extension NotificationWriter {
-    /// An alert for each target.
+    /// Returns one alert for each target.
     package func alerts(_ notifications: [Notification], patience: Duration) -> [JSONObject] {
-        let now = snapshot()
+        let now = snapshot
         var (over, lasting) = ([JSONObject](), [JSONObject]())
         for notification in notifications {
             let incident = notification.incident
-            let actors = self.actors(incident.members.map(\.outage))
+            let actors = self.actors(of: incident.members.map(\.outage))
             for member in incident.members {
-                if let told = notification.previous, told != member.state.labels {
+                if let previous = notification.previous, previous != member.state.labels {
                     let end = member.end ?? incident.since
-                    over.append(alert(member, told, notification, actors[member.outage], end: min(end, now.now), now))
+                    over.append(
+                        alert(member, previous, notification, actors[member.outage], end: min(end, now.now), now)
+                    )
                 }
                 let alert = alert(
                     member,
@@ -162,9 +196,9 @@ extension NotificationWriter {
         var alert = JSONObject()
         alert.add("labels", names)
         alert.add("annotations", words)
-        alert.add("startsAt", time(member.start, now))
-        // One that ends when it begins is refused.
-        alert.add("endsAt", time(max(end, member.start + .milliseconds(1)), now))
+        alert.add("startsAt", now.time(member.start))
+        // Alertmanager refuses an alert without a duration.
+        alert.add("endsAt", now.time(max(end, member.start + .milliseconds(1))))
         return alert
     }
 }

@@ -1,17 +1,23 @@
 import LinuxSupport
-import Logging
+public import Logging
 
-/// Keeps what is logged.
-final class RecordingLog: Sendable {
+/// Records log messages as `LEVEL: MESSAGE`.
+public final class RecordingLog: Sendable {
     private let content = Locked<[String]>([])
 
-    var lines: [String] { content.withLock { $0 } }
+    /// The messages so far.
+    public var lines: [String] { content.withLock { $0 } }
 
-    var logger: Logger {
+    /// An empty log.
+    public init() {}
+
+    /// A logger that writes to this log.
+    public var logger: Logger {
         Logger(label: "test") { _ in Handler(log: self) }
     }
 
-    func append(_ line: String) {
+    /// Adds a line of the test itself.
+    public func append(_ line: String) {
         content.withLock { $0.append(line) }
     }
 

@@ -1,12 +1,21 @@
 import NetworkReachability
 package import ReachabilityLedger
 
-/// What fell together, and who was told of it. A value: it takes the events of the service in their order, and is asked what is to be
-/// told.
-package struct IncidentBook: Sendable {
-    /// What falls within this time, by the fault of the same party and at the same place, is one incident.
+/// A change that notifications may follow from.
+package enum IncidentChange: Sendable {
+    /// An event of the service of this machine.
+    case event(ServiceEvent)
+    /// The current state of an incident at a site of a fleet.
+    case site(SiteIncident, at: LedgerInstant)
+    /// The machines of the incident with this id were forgotten.
+    case forgotten(String, at: LedgerInstant)
+}
+
+/// The incidents that are to be notified, and their deliveries. Groups outages of the same cause. A value.
+package struct IncidentTracker: Sendable {
+    /// Outages that begin within this time with the same attribution and at the same place are one incident.
     package static let window: Duration = .seconds(30)
-    /// More are not kept: the oldest that are over give way, then the oldest.
+    /// The maximum number of incidents. The oldest that are over are dropped first.
     package static let limit = 10_000
 
     /// The properties that the outages of one root cause share.
@@ -28,27 +37,30 @@ package struct IncidentBook: Sendable {
         }
     }
 
+    /// The oldest first.
     package private(set) var incidents: [Incident] = []
-    /// Where targets are.
+    /// The number of notified incidents of a site that are kept after their end, because they may continue.
+    private let keptPerSite: Int
     private var targets: [String: ServiceTarget] = [:]
     /// The states other than outages that are notified: ``Attribution/unknown``, and ``Attribution/up`` for targets that are degraded.
     private var others: Set<Attribution> = []
-    /// The interfaces by which packets to them leave, or left last.
+    /// The current or last interface of each target.
     private var interfaces: [String: String] = [:]
-    /// Targets that lasted in an earlier run, of which nothing is known yet in this one.
+    /// Targets whose outage lasted in an earlier run, and whose state in this run is not known yet.
     private var awaited: Set<String> = []
-    /// How many were let go of untold.
-    package private(set) var lost: UInt64 = 0
 
-    package init() {}
-
-    /// What was kept of an earlier run.
-    package mutating func restore(_ incidents: [Incident]) {
-        self.incidents = incidents
-        awaited = Set(incidents.flatMap { $0.members.filter { $0.end == nil }.map(\.target) })
+    package init(keptPerSite: Int = 0) {
+        self.keptPerSite = keptPerSite
     }
 
-    /// What is watched from now on, and who is told.
+    /// Continues with the incidents of an earlier run.
+    package mutating func restore(_ incidents: [Incident]) {
+        self.incidents = incidents
+        let own = incidents.filter { $0.machines == nil }
+        awaited = Set(own.flatMap { $0.members.filter { $0.end == nil }.map(\.target) })
+    }
+
+    /// Sets the targets and the notifiers.
     package mutating func apply(_ targets: [ServiceTarget], _ notifiers: [NotifierSettings], at now: LedgerInstant) {
         self.targets = Dictionary(targets.map { ($0.name, $0) }) { _, last in last }
         others = notifiers.reduce(into: []) { $0.formUnion($1.only.intersection([.unknown, .up])) }
@@ -57,10 +69,62 @@ package struct IncidentBook: Sendable {
         awaited.formIntersection(self.targets.keys)
     }
 
-    // MARK: Events
+    // MARK: Changes
 
-    /// - Returns: Whether anything changed.
-    package mutating func take(_ event: ServiceEvent) -> Bool {
+    /// - Returns: Whether an incident has changed.
+    package mutating func take(_ change: IncidentChange) -> Bool {
+        switch change {
+        case .event(let event): take(event)
+        case .site(let incident, let now): take(incident, at: now)
+        case .forgotten(let id, let now): forget(id, at: now)
+        }
+    }
+
+    private mutating func take(_ incident: SiteIncident, at now: LedgerInstant) -> Bool {
+        let known = index(of: incident.id)
+        let before = known.map { incidents[$0] }
+        // A harmless incident is over for its recipients, though the machines may not be back.
+        let end = incident.end ?? (incident.machines.isHarmless ? before?.end ?? now : nil)
+        // A new machine reports incidents that were over before the hub knew of them.
+        if known == nil, end != nil { return false }
+        var changed =
+            before
+            ?? Incident(
+                id: incident.id,
+                site: incident.site,
+                start: incident.start,
+                noticed: now,
+                since: now,
+                state: incident.state
+            )
+        changed.update(incident, end: end, at: now)
+        guard changed != before else { return false }
+        if let known { incidents[known] = changed } else { append(changed) }
+        return true
+    }
+
+    private mutating func forget(_ id: String, at now: LedgerInstant) -> Bool {
+        guard let index = index(of: id), !incidents[index].isOver else { return false }
+        let (incident, machines) = (incidents[index], incidents[index].machines)
+        let forgotten = SiteIncident(
+            id: id,
+            site: incident.site,
+            start: incident.start,
+            end: now,
+            state: incident.state,
+            // Recipients that have not received the beginning need no end.
+            machines: .init(
+                names: machines?.names ?? [],
+                count: machines?.count ?? 0,
+                isUnexplained: false,
+                isHarmless: true
+            )
+        )
+        incidents[index].update(forgotten, end: now, ending: .unknown, at: now)
+        return true
+    }
+
+    private mutating func take(_ event: ServiceEvent) -> Bool {
         guard let target = event.target else { return false }
         if let interface = event.interface, targets[target] != nil { interfaces[target] = interface }
         switch event.kind {
@@ -122,7 +186,7 @@ package struct IncidentBook: Sendable {
 
     private mutating func begin(_ target: String, _ id: String, _ start: LedgerInstant, _ interval: LedgerInterval) {
         if awaited.remove(target) != nil, let (index, place) = find(target) {
-            // It lasted while nobody observed, as far as anybody knows.
+            // The outage is assumed to have lasted while the service did not run.
             incidents[index].members[place].outage = id
             incidents[index].members[place].reason = interval.reason
             set(interval.state, index, place, at: interval.start)
@@ -139,19 +203,23 @@ package struct IncidentBook: Sendable {
         join(member, interval.uncertainty)
     }
 
-    /// Puts a target to those that fell with it.
+    /// Adds a target to its incident.
     private mutating func join(_ member: Incident.Member, _ uncertainty: Duration) {
         if let index = index(for: member, uncertainty) {
             add(member, to: index)
         } else {
-            incidents.append(Incident(member))
-            makeRoom()
+            append(Incident(member))
         }
+    }
+
+    private mutating func append(_ incident: Incident) {
+        incidents.append(incident)
+        if incidents.count > Self.limit { incidents.remove(at: incidents.firstIndex(where: \.isOver) ?? 0) }
     }
 
     /// The open incident that an outage belongs to.
     ///
-    /// - Parameter uncertainty: How much earlier it may have begun: a check finds it some time after others have found the same.
+    /// - Parameter uncertainty: How much earlier the outage may have begun. Checks of different targets find a fault at different times.
     private func index(
         for member: Incident.Member,
         _ uncertainty: Duration,
@@ -169,7 +237,7 @@ package struct IncidentBook: Sendable {
         }
     }
 
-    /// A target that fell with the others, and falls again before they are back, keeps its place.
+    /// A target that is affected again before the incident is over keeps its place.
     private mutating func add(_ member: Incident.Member, to index: Int) {
         if let place = incidents[index].members.firstIndex(where: { $0.target == member.target }) {
             incidents[index].members[place] = member
@@ -183,10 +251,10 @@ package struct IncidentBook: Sendable {
         incidents[index].members[place].reason = last.reason
         let isOther = incidents[index].members[place].state != last.state
         set(last.state, index, place, at: last.start)
-        // What nobody was told of may turn out to have fallen with others.
-        let isUntold = incidents[index].told.isEmpty && incidents[index].tried.isEmpty
+        // An incident without a delivery may turn out to be part of another.
+        let isNew = incidents[index].deliveries.isEmpty && incidents[index].attempted.isEmpty
         let (member, uncertainty) = (incidents[index].members[place], outage.intervals[0].uncertainty)
-        guard isOther, isUntold, let other = self.index(for: member, uncertainty, except: index) else { return }
+        guard isOther, isNew, let other = self.index(for: member, uncertainty, except: index) else { return }
         incidents[index].members.remove(at: place)
         add(member, to: other)
         if incidents[index].members.isEmpty { incidents.remove(at: index) }
@@ -204,7 +272,7 @@ package struct IncidentBook: Sendable {
         guard let end = outage.end, let (index, place) = find(target, isOutage: true) else { return }
         let deciding = outage.deciding(at: end)
         finish(target, at: end, outage.ending, isOutage: true)
-        // How it is told at the end is how it was for longest.
+        // The end is notified with the state that lasted longest.
         if incidents[index].members[place].outage == outage.id {
             incidents[index].members[place].state = deciding.state
             incidents[index].members[place].reason = deciding.reason
@@ -222,7 +290,7 @@ package struct IncidentBook: Sendable {
         incidents[index].members[place].ending = ending
     }
 
-    /// Where a target is that lasts.
+    /// Returns the place of a target that is affected.
     ///
     /// - Parameter isOutage: True for a member in an outage, false for one in another state that is notified, nil for either. The state after an
     ///   outage is opened before the outage ends.
@@ -249,8 +317,9 @@ package struct IncidentBook: Sendable {
         )
     }
 
-    /// Whether a target of an incident lasted when an earlier run ended, and nothing is known of it in this one, or a check is about to
-    /// decide.
+    /// Whether the end of an incident may be known soon.
+    ///
+    /// - Parameter undecided: The targets for which a check is about to decide whether they are still down.
     package func isUndecided(_ incident: Incident, _ undecided: Set<String>) -> Bool {
         if awaited.isEmpty, undecided.isEmpty { return false }
         return incident.members.contains { member in
@@ -258,34 +327,38 @@ package struct IncidentBook: Sendable {
         }
     }
 
-    // MARK: Telling
+    // MARK: Deliveries
 
-    /// A courier begins to tell something.
-    package mutating func tries(_ notification: Notification, by courier: String) {
-        guard let index = incidents.firstIndex(where: { $0.id == notification.incident.id }) else { return }
-        incidents[index].tries(by: courier)
+    /// Records that a worker begins a delivery.
+    package mutating func willDeliver(_ notification: Notification, by worker: String) {
+        guard let index = index(of: notification.incident.id) else { return }
+        incidents[index].willDeliver(by: worker)
     }
 
-    /// A courier has told something, or gave up telling it.
-    package mutating func told(_ notification: Notification, by courier: String) {
-        guard let index = incidents.firstIndex(where: { $0.id == notification.incident.id }) else { return }
-        incidents[index].told(notification, by: courier)
+    /// Records a delivery, or one that was given up.
+    package mutating func didDeliver(_ notification: Notification, by worker: String) {
+        guard let index = index(of: notification.incident.id) else { return }
+        incidents[index].didDeliver(notification, by: worker)
     }
 
-    /// Lets go of incidents that need not be told of any more.
+    /// Removes incidents of which nothing more is to be notified.
     ///
-    /// - Parameter couriers: All there are, with the notifiers they belong to.
-    package mutating func settle(_ couriers: [String: NotifierSettings]) {
-        incidents.removeAll { incident in
-            incident.isOver && couriers.allSatisfy { incident.isDone(for: $0.key, of: $0.value) }
+    /// - Parameter workers: All workers by their keys, with their notifiers.
+    package mutating func settle(_ workers: [String: NotifierSettings]) {
+        var counts: [String: Int] = [:]
+        var done: Set<String> = []
+        for incident in incidents.reversed() where incident.isOver {
+            guard workers.allSatisfy({ incident.isDone(for: $0.key, of: $0.value) }) else { continue }
+            if !incident.deliveries.isEmpty { counts[incident.site, default: 0] += 1 }
+            if incident.deliveries.isEmpty || counts[incident.site, default: 0] > keptPerSite {
+                done.insert(incident.id)
+            }
         }
+        if !done.isEmpty { incidents.removeAll { done.contains($0.id) } }
     }
 
-    private mutating func makeRoom() {
-        guard incidents.count > Self.limit else { return }
-        incidents.remove(at: incidents.firstIndex(where: \.isOver) ?? 0)
-        lost += 1
-    }
+    /// The latest incidents are last, and change most often.
+    private func index(of id: String) -> Int? { incidents.lastIndex { $0.id == id } }
 }
 
 extension TargetState {

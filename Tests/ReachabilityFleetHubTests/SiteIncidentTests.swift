@@ -6,13 +6,13 @@ import Testing
 @testable import ReachabilityFleetHub
 
 /// What is told of the incidents of a fleet, and when: each once, and always its end.
-@Suite struct FleetToldBookTests {
+@Suite struct SiteIncidentTests {
     /// Incidents that come and go, and one notifier.
     private struct Play {
-        var book = FleetToldBook()
+        var tracker = IncidentTracker(keptPerSite: FleetIncidentBook.kept)
         var notifier = NotifierSettings(
             name: "chat",
-            way: .journal,
+            channel: .journal,
             after: .seconds(30),
             only: [.us, .upstream, .them, .unknown]
         )
@@ -40,7 +40,7 @@ import Testing
                 deviceCount: 2,
                 devices: ["d0", "d1"]
             )
-            _ = book.take(.stands(summary, at: at(now)))
+            _ = tracker.take(.site(SiteIncident(summary), at: instant))
         }
 
         /// What is due so much later, in words; it is told thereby.
@@ -49,27 +49,28 @@ import Testing
             var words: [String] = []
             while let letter = next {
                 words.append("\(letter.id) \(letter.incident.state)" + (letter.isDelayed ? " late" : ""))
-                book.told(letter, by: "chat")
+                tracker.didDeliver(letter, by: "chat")
             }
-            book.settle(["chat": notifier])
+            tracker.settle(["chat": notifier])
             return words
         }
 
         private var next: Notification? {
-            book.incidents.lazy.compactMap { incident in incident.next(for: "chat", of: notifier, at: instant) }.first
+            tracker.incidents.lazy.compactMap { incident in incident.next(for: "chat", of: notifier, at: instant) }
+                .first
         }
 
         /// How much later something is due by itself; nil where nothing will be.
         var wait: Int? {
-            book.incidents.compactMap { $0.nextDue(for: "chat", of: notifier, after: instant) }.min()
+            tracker.incidents.compactMap { $0.nextDue(for: "chat", of: notifier, after: instant) }.min()
                 .map { Int(($0 - instant).components.seconds) }
         }
 
         /// The hub starts anew on what was written down.
         mutating func restart() {
-            let kept = book.incidents.map(\.kept)
-            book = FleetToldBook()
-            book.restore(kept)
+            let kept = tracker.incidents.map(\.kept)
+            tracker = IncidentTracker(keptPerSite: FleetIncidentBook.kept)
+            tracker.restore(kept)
         }
     }
 
@@ -92,7 +93,7 @@ import Testing
         play.stands(to: 20)
         play.stands("old", from: -7200, to: -3600, is: TargetState(.us, .link))
         #expect(play.told(after: 100) == [])
-        #expect(play.book.incidents.isEmpty)
+        #expect(play.tracker.incidents.isEmpty)
     }
 
     @Test func `what ends while nobody could be told is told once, late`() {
@@ -170,13 +171,13 @@ import Testing
         play.stands("told")
         #expect(play.told(after: 30) == ["told-began unknown"])
         play.stands("new", from: 30)
-        for id in ["told", "new", "none"] { _ = play.book.take(.gone(id: id, at: at(40))) }
+        for id in ["told", "new", "none"] { _ = play.tracker.take(.forgotten(id, at: LedgerInstant(wall: at(40)))) }
         #expect(play.told(after: 600) == ["told-ended unknown late"])
     }
 
     @Test func `a notifier may want some sites alone, and faults of some`() {
         var play = Play()
-        play.notifier = NotifierSettings(name: "chat", way: .journal, after: .zero, only: [.us], targets: ["south"])
+        play.notifier = NotifierSettings(name: "chat", channel: .journal, after: .zero, only: [.us], targets: ["south"])
         play.stands("a")
         play.stands("b", site: "south")
         play.stands("c", is: TargetState(.us, .link))
@@ -187,13 +188,13 @@ import Testing
 
     @Test func `of each site as many are remembered as the hub may open again`() {
         var play = Play()
-        play.notifier = NotifierSettings(name: "chat", way: .journal, after: .zero, only: [.unknown])
+        play.notifier = NotifierSettings(name: "chat", channel: .journal, after: .zero, only: [.unknown])
         for number in 0..<40 {
             play.stands("i\(number)", from: number)
             #expect(play.told() == ["i\(number)-began unknown"])
             play.stands("i\(number)", from: number, to: number)
             #expect(play.told(after: 1) == ["i\(number)-ended unknown"])
         }
-        #expect(play.book.incidents.map(\.id) == (24..<40).map { "i\($0)" })
+        #expect(play.tracker.incidents.map(\.id) == (24..<40).map { "i\($0)" })
     }
 }

@@ -4,10 +4,10 @@ import Testing
 @testable import ReachabilityService
 
 /// What is told of outages, and when: one root cause once, and always its end.
-@Suite struct IncidentBookTests {
+@Suite struct IncidentTrackerTests {
     /// Targets that come and go, and one notifier.
     private struct Play {
-        var book = IncidentBook()
+        var tracker = IncidentTracker()
         var notifier: NotifierSettings
         var now = LedgerInstant(nanoseconds: 0)
         /// The interfaces by which packets to targets leave.
@@ -16,14 +16,14 @@ import Testing
         private var number: UInt64 = 0
 
         init(
-            _ notifier: NotifierSettings = NotifierSettings(name: "chat", way: .journal),
+            _ notifier: NotifierSettings = NotifierSettings(name: "chat", channel: .journal),
             names: [String] = ["a", "b", "c"],
             hosts: [String: String] = [:],
             bound: [String: String] = [:]
         ) {
             self.notifier = notifier
             let targets = names.map { ServiceTarget(name: $0, host: hosts[$0] ?? $0, interface: bound[$0]) }
-            book.apply(targets, [notifier], at: now)
+            tracker.apply(targets, [notifier], at: now)
             for target in targets { set(target.name, TargetState(.up)) }
         }
 
@@ -41,8 +41,9 @@ import Testing
             for event in events {
                 number += 1
                 let interface = interfaces[target]
-                _ = book.take(
-                    ServiceEvent(number: number, instant: now, target: target, kind: .init(event), interface: interface)
+                let kind = ServiceEvent.Kind(event)
+                _ = tracker.take(
+                    .event(.init(number: number, instant: now, target: target, kind: kind, interface: interface))
                 )
             }
         }
@@ -55,7 +56,7 @@ import Testing
         mutating func told() -> [String] {
             var words: [String] = []
             while true {
-                let next = book.incidents.lazy.compactMap { [notifier, now] incident in
+                let next = tracker.incidents.lazy.compactMap { [notifier, now] incident in
                     incident.next(for: "chat", of: notifier, at: now)
                 }
                 guard let letter = next.first else { break }
@@ -65,18 +66,18 @@ import Testing
                     "\(letter.event.rawValue) \(incident.members.map(\.target).joined(separator: "+")) \(incident.state)"
                         + ending + (letter.isDelayed ? " late" : "")
                 )
-                book.told(letter, by: "chat")
+                tracker.didDeliver(letter, by: "chat")
             }
-            book.settle(["chat": notifier])
+            tracker.settle(["chat": notifier])
             return words
         }
 
         /// The service starts anew on what was kept; nothing is known of the targets yet.
         mutating func restart(targets: [String] = ["a", "b", "c"]) {
-            let kept = book.incidents
-            book = IncidentBook()
-            book.restore(kept)
-            book.apply(targets.map { ServiceTarget(name: $0, host: $0) }, [notifier], at: now)
+            let kept = tracker.incidents
+            tracker = IncidentTracker()
+            tracker.restore(kept)
+            tracker.apply(targets.map { ServiceTarget(name: $0, host: $0) }, [notifier], at: now)
             ledgers = [:]
         }
     }
@@ -90,8 +91,8 @@ import Testing
         var play = Play()
         play.set("a", Self.degraded)
         play.wait(.seconds(60))
-        #expect(play.told().isEmpty && play.book.incidents.isEmpty)
-        play = Play(NotifierSettings(name: "chat", way: .journal, only: [.us, .up]))
+        #expect(play.told().isEmpty && play.tracker.incidents.isEmpty)
+        play = Play(NotifierSettings(name: "chat", channel: .journal, only: [.us, .up]))
         play.set(["a", "b"], Self.degraded)
         play.wait(.seconds(31))
         #expect(play.told() == ["began a+b up.degraded"])
@@ -121,7 +122,7 @@ import Testing
     }
 
     @Test func `an outage that becomes time without observation ends, and that is notified, too`() {
-        var play = Play(NotifierSettings(name: "chat", way: .journal, only: [.us, .unknown]))
+        var play = Play(NotifierSettings(name: "chat", channel: .journal, only: [.us, .unknown]))
         play.set("a", Self.link)
         play.wait(.seconds(31))
         #expect(play.told() == ["began a us.link"])
@@ -139,7 +140,7 @@ import Testing
         play.wait(.seconds(29))
         #expect(play.told() == [])
         #expect(
-            play.book.incidents[0].nextDue(for: "chat", of: play.notifier, after: play.now)
+            play.tracker.incidents[0].nextDue(for: "chat", of: play.notifier, after: play.now)
                 == LedgerInstant(nanoseconds: 30_000_000_000)
         )
         play.wait(.seconds(1))
@@ -147,7 +148,7 @@ import Testing
         play.wait(.seconds(10))
         play.set("a", Self.up)
         #expect(play.told() == ["ended a us.link up"])
-        #expect(play.book.incidents.isEmpty)
+        #expect(play.tracker.incidents.isEmpty)
     }
 
     @Test func `what is over sooner is not told`() {
@@ -157,11 +158,11 @@ import Testing
         play.set("a", Self.up)
         play.wait(.seconds(60))
         #expect(play.told() == [])
-        #expect(play.book.incidents.isEmpty)
+        #expect(play.tracker.incidents.isEmpty)
     }
 
     @Test func `a target may want more patience, or less, than the notifier has`() {
-        var notifier = NotifierSettings(name: "chat", way: .journal)
+        var notifier = NotifierSettings(name: "chat", channel: .journal)
         notifier.settle = ["a": .seconds(300), "b": .seconds(5)]
         var play = Play(notifier)
         play.set("a", TargetState(.them, .host))
@@ -238,7 +239,7 @@ import Testing
             play.set(target, Self.up)
         }
         #expect(play.told().map { String($0.prefix(11)) } == ["ended a+b+c"])
-        #expect(play.book.incidents.isEmpty)
+        #expect(play.tracker.incidents.isEmpty)
     }
 
     @Test func `what this machine forbids is not the fault of its line`() {
@@ -294,12 +295,12 @@ import Testing
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(60))
-        #expect(!play.book.isUndecided(play.book.incidents[0], ["b"]))
-        #expect(play.book.isUndecided(play.book.incidents[0], ["a", "b"]))
+        #expect(!play.tracker.isUndecided(play.tracker.incidents[0], ["b"]))
+        #expect(play.tracker.isUndecided(play.tracker.incidents[0], ["a", "b"]))
         play.restart()
-        #expect(play.book.isUndecided(play.book.incidents[0], []))
+        #expect(play.tracker.isUndecided(play.tracker.incidents[0], []))
         play.set("a", Self.link)
-        #expect(!play.book.isUndecided(play.book.incidents[0], []))
+        #expect(!play.tracker.isUndecided(play.tracker.incidents[0], []))
     }
 
     @Test func `what turns out to be one cause before it is told is one`() {
@@ -356,7 +357,7 @@ import Testing
     }
 
     @Test func `whoever wants less hears less, but every end of what was heard`() {
-        var play = Play(NotifierSettings(name: "x", way: .journal, after: .zero, only: [.us], targets: ["b"]))
+        var play = Play(NotifierSettings(name: "x", channel: .journal, after: .zero, only: [.us], targets: ["b"]))
         play.set(["a", "b"], Self.link)
         #expect(play.told() == ["began b us.link"])
         play.set("b", Self.gateway)
@@ -368,7 +369,7 @@ import Testing
         play.wait(.seconds(1))
         play.set("b", Self.up)
         #expect(play.told() == [])
-        #expect(play.book.incidents.isEmpty)
+        #expect(play.tracker.incidents.isEmpty)
     }
 
     @Test func `an end that nobody saw is told as such`() {
@@ -379,8 +380,8 @@ import Testing
         play.set("a", TargetState(.unknown, .notObserved))
         #expect(play.told() == ["ended a us.link unknown"])
         // Time that nobody observed is told to those who ask for it.
-        play.notifier = NotifierSettings(name: "x", way: .journal, after: .zero, only: [.unknown])
-        play.book.apply([ServiceTarget(name: "b", host: "b")], [play.notifier], at: play.now)
+        play.notifier = NotifierSettings(name: "x", channel: .journal, after: .zero, only: [.unknown])
+        play.tracker.apply([ServiceTarget(name: "b", host: "b")], [play.notifier], at: play.now)
         play.set("b", TargetState(.unknown, .denied))
         play.wait(.seconds(1))
         #expect(play.told() == ["began b unknown.denied"])
@@ -402,7 +403,7 @@ import Testing
         #expect(play.told() == [])
         play.set("a", Self.up)
         #expect(play.told() == ["ended a+b+c us.link unknown"])
-        #expect(play.book.incidents.isEmpty)
+        #expect(play.tracker.incidents.isEmpty)
     }
 
     @Test func `what was not told before a restart is told after it`() {
@@ -426,21 +427,21 @@ import Testing
         #expect(play.told().count == 1)
         play.set(names, Self.up)
         #expect(play.told().count == 1)
-        #expect(play.book.incidents.isEmpty)
+        #expect(play.tracker.incidents.isEmpty)
     }
 
     @Test func `whoever may have heard of it hears of its end, wanted or not`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(30))
-        guard let letter = play.book.incidents[0].next(for: "chat", of: play.notifier, at: play.now) else {
+        guard let letter = play.tracker.incidents[0].next(for: "chat", of: play.notifier, at: play.now) else {
             Issue.record("nothing is due")
             return
         }
-        play.book.tries(letter, by: "chat")
-        play.notifier = NotifierSettings(name: "chat", way: .journal, after: .seconds(600), only: [.them])
+        play.tracker.willDeliver(letter, by: "chat")
+        play.notifier = NotifierSettings(name: "chat", channel: .journal, after: .seconds(600), only: [.them])
         play.set("a", Self.up)
-        play.book.settle(["chat": play.notifier])
+        play.tracker.settle(["chat": play.notifier])
         #expect(play.told() == ["ended a us.link up late"])
     }
 
@@ -448,13 +449,13 @@ import Testing
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(30))
-        let first = play.book.incidents[0].next(for: "chat", of: play.notifier, at: play.now)
+        let first = play.tracker.incidents[0].next(for: "chat", of: play.notifier, at: play.now)
         play.wait(.seconds(7))
-        let again = play.book.incidents[0].next(for: "chat", of: play.notifier, at: play.now)
+        let again = play.tracker.incidents[0].next(for: "chat", of: play.notifier, at: play.now)
         #expect(first?.id == again?.id)
         #expect(first?.id.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") } == true)
         _ = play.told()
         play.set("a", Self.up)
-        #expect(play.book.incidents[0].next(for: "chat", of: play.notifier, at: play.now)?.id != first?.id)
+        #expect(play.tracker.incidents[0].next(for: "chat", of: play.notifier, at: play.now)?.id != first?.id)
     }
 }

@@ -1,0 +1,283 @@
+import Dispatch
+import LinuxSupport
+import NIOHTTP1
+import NetworkReachability
+package import ReachabilityRetry
+
+/// Delivers notifications to one recipient, one attempt at a time. A failed attempt is repeated after a delay, and immediately when the
+/// network is back or another notification is due.
+///
+/// The notifications are requested just before each attempt, so that of an incident that is over by then only the end is delivered.
+final class DeliveryWorker: Sendable {
+    private struct State {
+        var notifier: NotifierSettings
+        var sender: any NotificationSender
+        var work: Task<Void, Never>?
+        /// Whether another notification may be due since the work began.
+        var again = false
+        /// Whether the work waits for a retry.
+        var isWaiting = false
+        /// The fingerprints of the last attempt.
+        var attempted: [String] = []
+        /// The ids of the beginnings that are being sent over the network.
+        var beginnings: Set<String> = []
+        var alarm: Cancellation?
+        var isOver = false
+    }
+
+    /// The same after a restart of the service.
+    let key: String
+    private weak let owner: Notifier?
+    private let environment: NotifyEnvironment
+    private let clock: any MonitorClock
+    private let queue = DispatchQueue(label: "ReachabilityService.delivery")
+    /// Not one of the global queues, whose threads keep waking up.
+    private let tasks = TaskQueue(label: "ReachabilityService.delivery.tasks")
+    private let state: Locked<State>
+
+    init(
+        _ key: String,
+        _ notifier: NotifierSettings,
+        _ sender: any NotificationSender,
+        of owner: Notifier,
+        _ environment: NotifyEnvironment,
+        _ clock: any MonitorClock
+    ) {
+        (self.key, self.owner, self.environment, self.clock) = (key, owner, environment, clock)
+        state = Locked(State(notifier: notifier, sender: sender))
+    }
+
+    var notifier: NotifierSettings { state.withLock(\.notifier) }
+
+    /// Replaces the settings. An attempt that is under way is completed.
+    func update(_ notifier: NotifierSettings, _ sender: any NotificationSender) {
+        state.withLock { state in
+            (state.notifier, state.sender) = (notifier, sender)
+            if let work = state.work, state.isWaiting {
+                state.again = true
+                work.cancel()
+            }
+        }
+    }
+
+    /// Begins work if a notification is due. Returns immediately.
+    func wake() {
+        let pending = pending(repeats)
+        guard !pending.isEmpty else { return }
+        let fingerprints = pending.map(\.fingerprint)
+        state.withLock { state in
+            // A failed attempt is repeated automatically.
+            if state.isOver || state.attempted == fingerprints { return }
+            state.attempted = fingerprints
+            guard let work = state.work else { return begin(&state) }
+            state.again = true
+            // Another notification is worth an immediate attempt. A beginning that is being sent must not arrive after the end.
+            let isOutdated = !state.beginnings.isSubset(of: pending.map(\.id))
+            if state.isWaiting || isOutdated { work.cancel() }
+        }
+    }
+
+    /// Cancels the attempt that is under way and waits for its end.
+    func stop() async {
+        let work = state.withLock { state in
+            state.isOver = true
+            state.alarm = nil
+            state.work?.cancel()
+            return state.work
+        }
+        await work?.value
+    }
+
+    /// Waits until no attempt is under way.
+    func rest() async {
+        while let work = state.withLock(\.work) { await work.value }
+    }
+
+    // MARK: Work
+
+    private func begin(_ state: inout State) {
+        (state.again, state.isWaiting) = (false, false)
+        state.work = Task(executorPreference: tasks) { [weak self] in
+            let pause = await self?.work()
+            self?.finish(pause: pause ?? nil)
+        }
+    }
+
+    private func finish(pause: Duration?) {
+        let alarm = pause.map { pause in
+            clock.schedule(after: pause, on: queue) { [weak self] in
+                self?.state.withLock { $0.attempted = [] }
+                self?.wake()
+            }
+        }
+        state.withLock { state in
+            state.work = nil
+            if state.isOver { return }
+            state.alarm = alarm
+            if state.again { begin(&state) }
+        }
+    }
+
+    private var repeats: Bool { state.withLock { $0.sender.repetition != nil } }
+
+    private func pending(_ repeats: Bool) -> [Notification] { owner?.pending(for: key, repeats: repeats) ?? [] }
+
+    /// Delivers all that is due.
+    ///
+    /// - Returns: The delay until the next repetition; nil if none is needed.
+    private func work() async -> Duration? {
+        let wasOffline = Locked(false)
+        let sender = state.withLock(\.sender)
+        let target = sender.host.flatMap { try? RetryTarget(host: $0, isRepeatable: true) }
+        do {
+            let outcome = try await withRetry(
+                policy: NotifyEnvironment.policy,
+                target: target ?? .network(isRepeatable: true),
+                coordinator: environment.coordinator,
+                clock: environment.clock,
+                observer: { [weak self] event in
+                    if case .waiting = event { self?.state.withLock { $0.isWaiting = true } }
+                },
+                operation: { [weak self] _ in
+                    guard let self else { return false }
+                    state.withLock { $0.isWaiting = false }
+                    // The end of an outage is known shortly after the network is back.
+                    if wasOffline.withLock({ $0 }) { try await environment.pause(Self.grace) }
+                    return try await deliver(wasOffline)
+                }
+            )
+            return outcome.value ? sender.repetition : nil
+        } catch {
+            return Task.isCancelled ? nil : Self.rest
+        }
+    }
+
+    private static let grace = Duration.seconds(2)
+    /// The delay after retries were given up.
+    private static let rest = Duration.seconds(60)
+
+    /// - Returns: Whether a notified incident lasts.
+    private func deliver(_ wasOffline: Locked<Bool>) async throws(DeliveryFailure) -> Bool {
+        while true {
+            let sender = state.withLock { state in
+                // This attempt includes all that is due by now.
+                if !Task.isCancelled { state.again = false }
+                return state.sender
+            }
+            var pending = pending(sender.repetition != nil)
+            if pending.isEmpty { return false }
+            if sender.repetition == nil { pending = [pending[0]] }
+            state.withLock { [fingerprints = pending.map(\.fingerprint)] in $0.attempted = fingerprints }
+            owner?.willDeliver(pending, by: key)
+            let beginnings =
+                sender.host == nil ? [] : pending.filter { $0.event == .began && !$0.incident.isOver }.map(\.id)
+            state.withLock { $0.beginnings = Set(beginnings) }
+            defer { state.withLock { $0.beginnings = [] } }
+            do throws(DeliveryFailure) {
+                try await sender.send(pending)
+                owner?.didDeliver(pending, by: key, nil)
+            } catch {
+                if Task.isCancelled { throw error }
+                if let stage = error.failureStage {
+                    wasOffline.withLock { $0 = stage == .neverSent }
+                    owner?.count(key, error, isFinal: false)
+                    throw error
+                }
+                owner?.didDeliver(pending, by: key, error)
+            }
+            if sender.repetition != nil { return pending.contains { !$0.incident.isOver } }
+        }
+    }
+}
+
+extension Notification {
+    /// Differs for notifications with different content.
+    fileprivate var fingerprint: String {
+        "\(id) \(incident.members.count) \(incident.members.count { $0.end != nil }) \(incident.state)"
+    }
+}
+
+/// The dependencies of deliveries, which tests replace.
+package struct NotifyEnvironment: Sendable {
+    /// Waits for the network and spreads retries.
+    package var coordinator: RetryCoordinator
+    /// Measures the delays of retries. The clock of the coordinator.
+    package var clock: any Clock<Duration> = QuietClock()
+    package var pause: @Sendable (Duration) async throws -> Void
+    package var hooks: HookRunner
+    /// The timeout of an exchange with a server.
+    package var timeLimit: Duration = .seconds(15)
+    package var journalSocket = JournalSender.standardSocket
+
+    package init(
+        coordinator: RetryCoordinator,
+        pause: @escaping @Sendable (Duration) async throws -> Void = { try await QuietClock().sleep(for: $0) },
+        hooks: @escaping HookRunner
+    ) {
+        (self.coordinator, self.pause, self.hooks) = (coordinator, pause, hooks)
+    }
+
+    /// Attempts repeat until the delivery succeeds or another notification is due. The delay is at most one minute, or one hour if the
+    /// server requests it. It ends early when the network is back.
+    static let policy: RetryPolicy = {
+        do {
+            return try RetryPolicy(
+                deadline: .seconds(30 * 86_400),
+                attempts: .max,
+                attemptsAfterSending: .max,
+                attemptsUnresolved: .max,
+                attemptsRefused: .max,
+                backoff: Backoff(base: .seconds(1), cap: .seconds(60)),
+                retryAfterCap: .seconds(3600),
+                statuses: Set(300...599)
+            )
+        } catch {
+            return .standard
+        }
+    }()
+
+    /// Retries cost no budget, because only few recipients wait at a time.
+    package static let limits: RetryLimits = {
+        do { return try RetryLimits(budget: RetryBudget(retryCost: 0)) } catch { return .standard }
+    }()
+}
+
+/// Requests an address at an interval, so that a service such as Healthchecks can report a missing request.
+///
+/// While there is no path to the server, one request is kept back and sent when the path is back.
+struct Heartbeat: Sendable {
+    let settings: HeartbeatSettings
+    let web: WebSender
+    let environment: NotifyEnvironment
+    /// Called after each attempt; nil for success.
+    let report: @Sendable (DeliveryFailure?) -> Void
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            let start = ContinuousClock.now
+            await beat()
+            let rest = settings.interval - (ContinuousClock.now - start)
+            try? await environment.pause(max(rest, .seconds(1)))
+        }
+    }
+
+    /// Sends one request, with its retries.
+    private func beat() async {
+        guard let target = try? RetryTarget(host: web.host, isRepeatable: true) else { return }
+        _ = try? await withRetry(
+            policy: NotifyEnvironment.policy,
+            target: target,
+            coordinator: environment.coordinator,
+            clock: environment.clock
+        ) { _ in
+            do throws(DeliveryFailure) {
+                try await web.send(.GET)
+                report(nil)
+            } catch {
+                if !Task.isCancelled { report(error) }
+                throw error
+            }
+        }
+    }
+}

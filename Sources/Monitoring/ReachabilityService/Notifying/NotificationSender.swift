@@ -1,0 +1,200 @@
+import LinuxSupport
+import Logging
+import ReachabilityLedger
+package import ReachabilityRetry
+import ServerTrust
+
+/// Sends notifications through one channel.
+package protocol NotificationSender: Sendable {
+    /// The host that must be reachable; nil if the channel needs no network.
+    var host: String? { get }
+    /// The interval at which notifications of incidents that last are repeated; nil for never.
+    var repetition: Duration? { get }
+
+    /// Makes one attempt. It ends soon after its task is cancelled.
+    ///
+    /// - Parameter notifications: One notification, or all current ones if the channel repeats them.
+    func send(_ notifications: [Notification]) async throws(DeliveryFailure)
+}
+
+extension NotificationSender {
+    package var host: String? { nil }
+    package var repetition: Duration? { nil }
+}
+
+/// The reason why a delivery failed.
+package struct DeliveryFailure: RetryableError {
+    /// A short description without addresses and secrets.
+    package let text: String
+    /// The stage that was reached; nil if the delivery is given up.
+    package let failureStage: FailureStage?
+
+    package init(_ text: String, _ stage: FailureStage?) {
+        (self.text, failureStage) = (text, stage)
+    }
+}
+
+/// A setting of a channel that cannot be used. The text has no addresses and no secrets.
+struct ChannelError: Error {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+}
+
+/// The senders of a configuration.
+struct Channels: Sendable {
+    /// One for each recipient, with a key that is the same after a restart.
+    private(set) var senders: [(key: String, notifier: NotifierSettings, sender: any NotificationSender)] = []
+    private(set) var heartbeat: WebSender?
+    /// The names and the kinds of all notifiers.
+    private(set) var names: [(name: String, way: String)] = []
+
+    init(
+        _ configuration: ServiceConfiguration,
+        _ writer: any NotificationWriting,
+        _ environment: NotifyEnvironment,
+        _ logger: Logger?
+    ) throws(ConfigurationProblems) {
+        var problems: [ConfigurationProblem] = []
+        func web(_ url: String, _ path: String, _ policy: TrustPolicy?) -> WebSender? {
+            let trust = policy?.file.manager() ?? ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
+            do { return try WebSender(url, trust: trust, timeLimit: environment.timeLimit) } catch {
+                problems.append(ConfigurationProblem(path: path, text: "it is no address of HTTP: \(error.text)"))
+                return nil
+            }
+        }
+        for (index, notifier) in configuration.notifiers.enumerated() {
+            let (path, name) = ("notify[\(index + 1)]", notifier.name)
+            names.append((name, notifier.channel.name))
+            switch notifier.channel {
+            case .webhook(let url, let file):
+                var signature: WebhookSignature?
+                do throws(ChannelError) {
+                    signature = try file.map { file throws(ChannelError) in try WebhookSignature.read(file) }
+                } catch {
+                    problems.append(ConfigurationProblem(path: path + ".secret-file", text: error.text))
+                }
+                guard let web = web(url, path + ".webhook", notifier.policy) else { continue }
+                let sender = WebhookSender(name: name, web: web, signature: signature, writer: writer)
+                senders.append((name, notifier, sender))
+            case .exec(let program, let limit):
+                let sender = HookSender(name: name, path: program, limit: limit, writer: writer, run: environment.hooks)
+                senders.append((name, notifier, sender))
+            case .alertmanager(let urls):
+                for (number, url) in urls.enumerated() {
+                    let address = AlertmanagerSender.address(url)
+                    guard let web = web(address, path + ".alertmanager[\(number + 1)]", notifier.policy) else {
+                        continue
+                    }
+                    // Each has its own deliveries. The key has a hash, because an address may contain a secret.
+                    let key = "\(name) \(Outage.id(of: address, from: LedgerInstant(nanoseconds: 0)))"
+                    senders.append((key, notifier, AlertmanagerSender(web: web, writer: writer)))
+                }
+            case .journal:
+                let socket = environment.journalSocket
+                let sender = JournalSender(name: name, writer: writer, logger: logger, socket: socket)
+                senders.append((name, notifier, sender))
+            }
+        }
+        if let settings = configuration.heartbeat {
+            heartbeat = web(settings.url, "heartbeat.url", settings.policy)
+            names.append(("heartbeat", "heartbeat"))
+        }
+        if !problems.isEmpty { throw ConfigurationProblems(problems) }
+    }
+}
+
+/// Runs a program, or the programs of a directory. Returns the first problem.
+package typealias HookRunner =
+    @Sendable (_ path: String, _ limit: Duration, _ notifier: String, _ variables: [(name: String, value: String)])
+    async -> String?
+
+/// Runs programs once for each notification. A failure is not repeated.
+struct HookSender: NotificationSender {
+    let name: String
+    let path: String
+    /// The timeout of each program.
+    let limit: Duration
+    let writer: any NotificationWriting
+    let run: HookRunner
+
+    func send(_ notifications: [Notification]) async throws(DeliveryFailure) {
+        for notification in notifications {
+            let variables = writer.fields(notification, for: name).map { name, value in
+                // A variable cannot contain a zero byte.
+                ("REACHABILITY_" + name, value.utf8.contains(0) ? value.printable : value)
+            }
+            if let problem = await run(path, limit, name, variables) { throw DeliveryFailure(problem, nil) }
+        }
+    }
+}
+
+/// Writes to the systemd journal with its native protocol, with fields to search by. Without a journal the text is logged.
+struct JournalSender: NotificationSender {
+    let name: String
+    let writer: any NotificationWriting
+    let logger: Logger?
+    let socket: String
+
+    static let standardSocket = "/run/systemd/journal/socket"
+
+    func send(_ notifications: [Notification]) async throws(DeliveryFailure) {
+        for notification in notifications {
+            let entry = JournalEntry(notification, writer.fields(notification, for: name))
+            do { try LocalSocket.send(datagram: entry.bytes, to: socket) } catch {
+                logger?.warning("\(writer.text(notification))")
+                throw DeliveryFailure("there is no journal (\(error)), so standard error has it", nil)
+            }
+        }
+    }
+}
+
+/// An entry of the journal.
+///
+/// Source: systemd, "Native Journal Protocol" (https://systemd.io/JOURNAL_NATIVE_PROTOCOL).
+struct JournalEntry {
+    private(set) var bytes: [UInt8] = []
+
+    /// The maximum number of bytes of a value. A datagram must hold the whole entry.
+    static let longestValue = 16 << 10
+
+    init(_ notification: Notification, _ fields: [(name: String, value: String)]) {
+        let text = fields.first { $0.name == "TEXT" }?.value ?? ""
+        add("MESSAGE", text)
+        add("MESSAGE_ID", notification.event.messageID)
+        // LOG_NOTICE for what is over, LOG_WARNING otherwise (syslog(3)).
+        add("PRIORITY", notification.event == .ended ? "5" : "4")
+        add("SYSLOG_IDENTIFIER", "reachability")
+        for (name, value) in fields where name != "TEXT" && !value.isEmpty { add("REACHABILITY_" + name, value) }
+    }
+
+    /// A value that contains a line feed is written with its length as a 64-bit little-endian number.
+    private mutating func add(_ name: String, _ value: String) {
+        let value = Array(value.utf8.prefix(Self.longestValue))
+        bytes += name.utf8
+        if value.contains(0x0a) {
+            bytes.append(0x0a)
+            for shift in stride(from: UInt64(0), to: 64, by: 8) {
+                bytes.append(UInt8(truncatingIfNeeded: UInt64(value.count) >> shift))
+            }
+        } else {
+            bytes.append(UInt8(ascii: "="))
+        }
+        bytes += value
+        bytes.append(0x0a)
+    }
+}
+
+extension Notification.Event {
+    /// The identifier for `journalctl MESSAGE_ID=...`. It never changes.
+    var messageID: String {
+        switch self {
+        case .began: "91537bf5a2884bf38bd342b09c63a694"
+        case .refined: "5ce605e209d44d29a6c1e94056ba75e1"
+        case .ended: "934fff3f385040d2a6df617e86eef4c0"
+        case .digest: "a74231f6e6fd4ac3a83d6d2b34fbdb9b"
+        }
+    }
+}

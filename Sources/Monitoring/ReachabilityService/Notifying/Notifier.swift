@@ -1,0 +1,393 @@
+import Dispatch
+package import LinuxSupport
+package import Logging
+import NetworkReachability
+package import ReachabilityLedger
+
+/// Notifies people and programs of incidents: once for each cause, and always of the end. Thread-safe.
+///
+/// From a change to a notification:
+///
+/// 1. ``IncidentTracker`` takes the change and groups outages of the same cause.
+/// 2. The incidents are saved, so that a killed service forgets none.
+/// 3. Each ``DeliveryWorker`` asks what is due for its recipient at that moment, and delivers it.
+/// 4. The delivery is saved, too.
+///
+/// Accounting never waits for a recipient.
+package final class Notifier: Sendable {
+    /// The origin of the changes.
+    package struct Source: Sendable {
+        /// The current time of incidents.
+        let now: @Sendable () -> LedgerInstant
+        /// CLOCK_REALTIME, since 1970, and the timers.
+        let clock: ServiceClock
+        /// The targets for which a check is about to decide whether they are still down.
+        let undecided: @Sendable () -> Set<String>
+        /// The number of notified incidents of a site that are kept after their end.
+        let keptPerSite: Int
+        /// Calls a listener with changes in order. `known` are the incidents of an earlier run; the first call has their changes since.
+        let follow:
+            @Sendable (_ known: [Incident], _ listener: @escaping @Sendable ([IncidentChange]) -> Void)
+                -> Cancellation?
+
+        package init(
+            now: @escaping @Sendable () -> LedgerInstant,
+            clock: ServiceClock,
+            undecided: @escaping @Sendable () -> Set<String> = { [] },
+            keptPerSite: Int = 0,
+            follow: @escaping @Sendable ([Incident], @escaping @Sendable ([IncidentChange]) -> Void) -> Cancellation?
+        ) {
+            (self.now, self.clock, self.undecided) = (now, clock, undecided)
+            (self.keptPerSite, self.follow) = (keptPerSite, follow)
+        }
+    }
+
+    /// The place where incidents and their deliveries are saved.
+    package struct Storage: Sendable {
+        /// The name in messages.
+        let name: String
+        let isAvailable: @Sendable () -> Bool
+        /// Returns the incidents of an earlier run, the oldest first.
+        let read: @Sendable () throws -> [Incident]
+        /// Replaces the incidents that were written before. They are on the disk when the call returns.
+        let write: @Sendable (_ incidents: [Incident], _ before: [Incident]) throws -> Void
+
+        package init(
+            name: String,
+            isAvailable: @escaping @Sendable () -> Bool = { true },
+            read: @escaping @Sendable () throws -> [Incident],
+            write: @escaping @Sendable ([Incident], [Incident]) throws -> Void
+        ) {
+            (self.name, self.isAvailable, self.read, self.write) = (name, isAvailable, read, write)
+        }
+    }
+
+    private struct State {
+        var tracker: IncidentTracker
+        var workers: [String: DeliveryWorker] = [:]
+        var settings: [NotifierSettings] = []
+        var statuses: [String: NotifierStatus] = [:]
+        /// Whether the configuration is known. Until then nothing is delivered and nothing is removed.
+        var isConfigured = false
+        var heartbeat: (settings: HeartbeatSettings, task: Task<Void, Never>)?
+        /// The incidents on the disk.
+        var written: [Incident] = []
+        var writeHasFailed = false
+        var isScheduled = false
+        var alarm: Cancellation?
+        var listener: Cancellation?
+    }
+
+    private let source: Source
+    private let storage: Storage?
+    private let writer: any NotificationWriting
+    private let environment: NotifyEnvironment
+    private let logger: Logger?
+    private let queue = DispatchQueue(label: "ReachabilityService")
+    /// Runs the heartbeat and workers that end.
+    private let tasks = TaskQueue(label: "ReachabilityService.tasks")
+    private let state: Locked<State>
+
+    /// - Parameter storage: Nil keeps incidents in memory only.
+    package init(
+        _ source: Source,
+        storage: Storage?,
+        writer: any NotificationWriting,
+        environment: NotifyEnvironment,
+        logger: Logger?
+    ) {
+        (self.source, self.storage, self.writer) = (source, storage, writer)
+        (self.environment, self.logger) = (environment, logger)
+        state = Locked(State(tracker: IncidentTracker(keptPerSite: source.keptPerSite)))
+    }
+
+    /// A notifier for the outages of a service. Incidents are saved in its history.
+    package convenience init(
+        _ service: MonitoringService,
+        history: HistoryWriter?,
+        writer: any NotificationWriting,
+        environment: NotifyEnvironment,
+        logger: Logger?
+    ) {
+        let source = Source(now: { service.snapshot.now }, clock: service.clock, undecided: { service.undecided }) {
+            _,
+            listener in service.addListener { listener($0.map(IncidentChange.event)) }
+        }
+        let storage = history.map { history in
+            Storage(
+                name: history.file,
+                isAvailable: { history.store != nil },
+                read: { try history.store?.incidents() ?? [] },
+                write: { incidents, _ in try history.store?.write(incidents) }
+            )
+        }
+        self.init(source, storage: storage, writer: writer, environment: environment, logger: logger)
+    }
+
+    // MARK: Beginning and end
+
+    /// Continues with the incidents of an earlier run and follows the source. Call it before the first change.
+    package func begin() {
+        let known = (try? storage?.read()) ?? []
+        if !known.isEmpty {
+            state.withLock { state in
+                state.tracker.restore(known)
+                state.written = known
+            }
+        }
+        // On a queue of its own, so that a burst does not delay other listeners.
+        let listener = source.follow(known) { [weak self, queue] changes in
+            queue.async { [weak self] in self?.take(changes) }
+        }
+        state.withLock { $0.listener = listener }
+    }
+
+    /// Ends all deliveries and waits for their ends. The next run delivers the rest.
+    package func stop() async {
+        let (workers, heartbeat) = state.withLock { state in
+            (state.listener, state.alarm) = (nil, nil)
+            return (Array(state.workers.values), state.heartbeat?.task)
+        }
+        heartbeat?.cancel()
+        await withTaskGroup { group in
+            for worker in workers { group.addTask { await worker.stop() } }
+        }
+        await heartbeat?.value
+        queue.sync { write() }
+    }
+
+    /// Waits until all changes so far are processed.
+    package func flush() {
+        queue.sync {}
+        // Their consequences.
+        queue.sync {}
+    }
+
+    /// Waits until no delivery is under way.
+    func rest() async {
+        for worker in state.withLock({ Array($0.workers.values) }) { await worker.rest() }
+    }
+
+    /// Checks a configuration and returns a closure that applies it.
+    ///
+    /// - Throws: Secrets that cannot be read and addresses that are not valid.
+    package func prepare(
+        _ configuration: ServiceConfiguration
+    ) throws(ConfigurationProblems) -> @Sendable () -> Void {
+        let channels = try Channels(configuration, writer, environment, logger)
+        return { [weak self] in self?.apply(configuration, channels) }
+    }
+
+    private func apply(_ configuration: ServiceConfiguration, _ channels: Channels) {
+        let now = source.now()
+        let (old, beat) = state.withLock { state in
+            state.isConfigured = true
+            state.settings = configuration.notifiers
+            state.tracker.apply(configuration.targets, configuration.notifiers, at: now)
+            var workers: [String: DeliveryWorker] = [:]
+            for (key, notifier, sender) in channels.senders {
+                if let worker = state.workers.removeValue(forKey: key) {
+                    worker.update(notifier, sender)
+                    workers[key] = worker
+                } else {
+                    let clock = source.clock.monitor
+                    workers[key] = DeliveryWorker(key, notifier, sender, of: self, environment, clock)
+                }
+            }
+            let known = state.statuses
+            state.statuses = Dictionary(
+                channels.names.map { name, way in
+                    (name, known[name].flatMap { $0.way == way ? $0 : nil } ?? NotifierStatus(name: name, way: way))
+                }
+            ) { first, _ in first }
+            defer { state.workers = workers }
+            return (
+                Array(state.workers.values), replaceHeartbeat(configuration.heartbeat, channels.heartbeat, &state)
+            )
+        }
+        beat?.cancel()
+        if !old.isEmpty { Task(executorPreference: tasks) { for worker in old { await worker.stop() } } }
+        schedule()
+    }
+
+    /// - Returns: The task of the previous heartbeat, which has to end.
+    private func replaceHeartbeat(
+        _ settings: HeartbeatSettings?,
+        _ web: WebSender?,
+        _ state: inout State
+    ) -> Task<Void, Never>? {
+        if let current = state.heartbeat, current.settings == settings { return nil }
+        let old = state.heartbeat?.task
+        state.heartbeat = nil
+        if let settings, let web {
+            let heartbeat = Heartbeat(settings: settings, web: web, environment: environment) { [weak self] failure in
+                self?.count("heartbeat", failure, isFinal: false)
+            }
+            state.heartbeat = (settings, Task(executorPreference: tasks) { await heartbeat.run() })
+        }
+        return old
+    }
+
+    // MARK: Changes
+
+    private func take(_ changes: [IncidentChange]) {
+        let isChanged = state.withLock { state in
+            changes.reduce(false) { isChanged, change in state.tracker.take(change) || isChanged }
+        }
+        if isChanged { schedule() }
+    }
+
+    /// Saves the changes and wakes the workers, once for a burst.
+    private func schedule() {
+        let isFirst = state.withLock { state in
+            guard state.isConfigured else { return false }
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        if isFirst { queue.async { [weak self] in self?.proceed() } }
+    }
+
+    /// The interval at which an undecided incident is considered again.
+    private static let decisionPause = Duration.seconds(1)
+
+    private func proceed() {
+        let (now, undecided) = (source.now(), source.undecided())
+        let (workers, next) = state.withLock { state in
+            state.isScheduled = false
+            state.tracker.settle(state.workers.mapValues(\.notifier))
+            var times = state.workers.values.flatMap { worker in
+                state.tracker.incidents.compactMap { $0.nextDue(for: worker.key, of: worker.notifier, after: now) }
+            }
+            // Incidents of an earlier run are decided by an event.
+            if !undecided.isEmpty,
+                state.tracker.incidents.contains(where: { !$0.isOver && state.tracker.isUndecided($0, undecided) })
+            {
+                times.append(now + Self.decisionPause)
+            }
+            return (Array(state.workers.values), times.min())
+        }
+        write()
+        let alarm = next.map { next in
+            source.clock.monitor.schedule(after: max(next - now, .milliseconds(1)), on: queue) { [weak self] in
+                self?.schedule()
+            }
+        }
+        state.withLock { $0.alarm = alarm }
+        for worker in workers { worker.wake() }
+    }
+
+    /// Call it on the queue.
+    private func write() {
+        guard let storage, storage.isAvailable(), state.withLock(\.isConfigured) else { return }
+        // Without a recipient nothing needs to be remembered.
+        let (incidents, written) = state.withLock { ($0.workers.isEmpty ? [] : $0.tracker.incidents, $0.written) }
+        guard incidents != written else { return }
+        let hadFailed = state.withLock(\.writeHasFailed)
+        do {
+            try storage.write(incidents, written)
+            state.withLock { ($0.written, $0.writeHasFailed) = (incidents, false) }
+        } catch {
+            state.withLock { $0.writeHasFailed = true }
+            // The next change is the next attempt.
+            if !hadFailed { logger?.warning("cannot save the state of notifications in \(storage.name.printable)") }
+        }
+    }
+}
+
+/// The workers' side.
+extension Notifier {
+    /// The notifications that are due for a worker.
+    ///
+    /// - Parameter repeats: Whether notifications of incidents that last are repeated.
+    func pending(for worker: String, repeats: Bool) -> [Notification] {
+        let (now, undecided) = (source.now(), source.undecided())
+        return state.withLock { state in
+            guard let notifier = state.workers[worker]?.notifier else { return [] }
+            return state.tracker.incidents.compactMap { incident in
+                let next = incident.next(for: worker, of: notifier, at: now)
+                // If the incident is about to end, only its end is notified.
+                if next?.event == .began, state.tracker.isUndecided(incident, undecided) { return nil }
+                return next ?? (repeats ? incident.standing(for: worker, of: notifier, at: now) : nil)
+            }
+        }
+    }
+
+    func willDeliver(_ notifications: [Notification], by worker: String) {
+        state.withLock { state in
+            for notification in notifications { state.tracker.willDeliver(notification, by: worker) }
+        }
+    }
+
+    /// Records notifications that were delivered, or given up because of a failure.
+    func didDeliver(_ notifications: [Notification], by worker: String, _ failure: DeliveryFailure?) {
+        state.withLock { state in
+            for notification in notifications { state.tracker.didDeliver(notification, by: worker) }
+        }
+        // Before the next delivery, so that a killed service does not repeat this one.
+        queue.sync { write() }
+        count(worker, failure, isFinal: true)
+        schedule()
+    }
+
+    /// Counts an attempt, and logs a failure that differs from the last one.
+    ///
+    /// - Parameter isFinal: Whether a failed delivery is given up.
+    func count(_ worker: String, _ failure: DeliveryFailure?, isFinal: Bool) {
+        let time = source.clock.real()
+        let (name, isNew) = state.withLock { state in
+            let name = state.workers[worker]?.notifier.name ?? worker
+            guard var status = state.statuses[name] else { return (name, false) }
+            defer { state.statuses[name] = status }
+            let before = status.failure
+            status.failure = failure?.text
+            status.failureTime = failure == nil ? nil : time
+            switch failure {
+            case nil: status.delivered += 1
+            case _? where isFinal: status.refused += 1
+            case _?: status.postponed += 1
+            }
+            return (name, failure != nil && failure?.text != before)
+        }
+        if isNew, let failure { logger?.warning("\("cannot notify \(name): \(failure.text)".printable)") }
+    }
+
+    /// The state of each notifier, in the order of the configuration.
+    package var status: [NotifierStatus] {
+        let now = source.now()
+        return state.withLock { state in
+            let names = state.settings.map(\.name) + (state.heartbeat == nil ? [] : ["heartbeat"])
+            return names.compactMap { name in
+                var status = state.statuses[name]
+                for worker in state.workers.values where worker.notifier.name == name {
+                    status?.pending += state.tracker.incidents.count {
+                        $0.next(for: worker.key, of: worker.notifier, at: now) != nil
+                    }
+                }
+                return status
+            }
+        }
+    }
+}
+
+/// The state of one notifier.
+package struct NotifierStatus: Hashable, Sendable {
+    package let name: String
+    /// webhook, exec, alertmanager, journal or heartbeat.
+    package let way: String
+    /// The number of notifications that are due and not delivered.
+    package var pending = 0
+    /// The number of notifications that were delivered.
+    package var delivered: UInt64 = 0
+    /// The number of failed attempts that are repeated.
+    package var postponed: UInt64 = 0
+    /// The number of notifications that were given up, because the recipient refuses them.
+    package var refused: UInt64 = 0
+    /// The reason why the last attempt failed, without addresses and secrets; nil if it succeeded.
+    package var failure: String?
+    /// The time of the failure, since 1970.
+    package var failureTime: Duration?
+
+    package init(name: String, way: String) {
+        (self.name, self.way) = (name, way)
+    }
+}
