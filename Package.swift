@@ -186,7 +186,11 @@ let package = Package(
             "Sources/Monitoring/ReachabilityServer",
             service + ["NetworkDiagnostics", "Compression"] + trust + core,
             logging + certificates + nio,
-            resources: [.embedInCode("API/openapi.json")]
+            resources: [
+                .embedInCode("API/openapi.json"), .embedInCode("Dashboard/page.js"),
+                .embedInCode("Dashboard/stream.js"),
+                .embedInCode("Dashboard/style.css"),
+            ]
         ),
 
         .systemLibrary(

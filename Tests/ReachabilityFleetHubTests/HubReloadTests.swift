@@ -37,7 +37,7 @@ import Testing
             var headers = HTTPHeaders([("Accept", accept), ("Host", "localhost")])
             if let token { headers.add(name: "Authorization", value: "Bearer \(token)") }
             let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/v1/reload", headers: headers)
-            return api.answer(to: try WebRequest(head, body: [], way: way))
+            return api.router.answer(to: try WebRequest(head, body: [], way: way))
         }
         #expect(try world.answer("/v1/reload").status == .methodNotAllowed)
         #expect(try post(.loopback).status == .forbidden)
@@ -61,7 +61,7 @@ import Testing
             )
         )
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/metrics")
-        let metrics = api.answer(to: try WebRequest(head, body: [], way: .local(user: 0)))
+        let metrics = api.router.answer(to: try WebRequest(head, body: [], way: .local(user: 0)))
         #expect(String(decoding: metrics.body, as: UTF8.self).contains("reachability_configuration_stale 1\n"))
 
         // What is kept for how long can change at any time, and where it is kept cannot.

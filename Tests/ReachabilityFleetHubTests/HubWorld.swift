@@ -33,7 +33,7 @@ final class HubWorld: Sendable {
         (self.time, self.feed) = (time, feed)
         keeper = try HubKeeper(store, run: "run", clock: clock)
         keeper.addListener(counts.count)
-        keeper.addListener(feed.tell)
+        keeper.addListener(feed.publish)
         let address = BrokerAddress(host: "127.0.0.1", port: 1883, isSecured: false)
         var options = HubOptions(broker: address, name: "hub")
         options.jitter = .zero
@@ -89,7 +89,7 @@ final class HubWorld: Sendable {
         way: WebRequest.Way = .local(user: 0)
     ) throws -> WebAnswer {
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: HTTPHeaders(headers))
-        return api.answer(to: try WebRequest(head, body: [], way: way))
+        return api.router.answer(to: try WebRequest(head, body: [], way: way))
     }
 
     func object(_ target: String) throws -> [String: Any] {

@@ -87,14 +87,14 @@ import Testing
         func body(_ target: String, _ accept: String = "*/*", encoding: String = "") throws -> [UInt8] {
             let fields = HTTPHeaders([("Accept", accept), ("Accept-Encoding", encoding)])
             let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target, headers: fields)
-            return run?.api.answer(to: try WebRequest(head, body: [], way: .local(user: nil))).body ?? []
+            return run?.api.router.answer(to: try WebRequest(head, body: [], way: .local(user: nil))).body ?? []
         }
 
         /// What root asks for is done.
         func act(_ method: HTTPMethod, _ target: String, _ body: String) throws -> HTTPResponseStatus? {
             let head = HTTPRequestHead(version: .http1_1, method: method, uri: target)
             let request = try WebRequest(head, body: Array(body.utf8), way: .local(user: 0))
-            return run?.api.answer(to: request).status
+            return run?.api.router.answer(to: request).status
         }
 
         /// The items of a list as they are sent.

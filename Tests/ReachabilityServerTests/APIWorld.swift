@@ -79,7 +79,7 @@ final class APIWorld: Sendable {
         body: String = ""
     ) throws -> WebAnswer {
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: HTTPHeaders(headers))
-        return api.answer(to: try WebRequest(head, body: Array(body.utf8), way: way))
+        return api.router.answer(to: try WebRequest(head, body: Array(body.utf8), way: way))
     }
 
     /// A document that is an object.

@@ -13,7 +13,7 @@ import Testing
     /// All pages of a world with an outage that is over and one that lasts.
     private static func pages(_ world: APIWorld) throws -> [String] {
         let outages = try world.items("/v1/outages").compactMap { $0["id"] as? String }
-        let targets = world.service.snapshot.books.targets.map { DashboardPage.target($0).link }
+        let targets = world.service.snapshot.books.targets.map { PageLink.target($0) }
         return ["/", "/?window=30d", "/outages", "/availability?window=365d", "/network", "/service"] + targets
             + outages.map { "/outages/\($0)" }
     }
@@ -189,7 +189,9 @@ import Testing
         world.kernel.removeRoute("default")
         #expect(try world.text("/network").contains(">No interface leads to the internet.</h1>"))
         let bare = API(world.service, version: "") { WebStatistics() }
-        #expect(NetworkPage(bare.interfaces?.read()).layout.title == "The interfaces are not known")
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/network")
+        let unknown = bare.router.answer(to: try WebRequest(head, body: [], way: .local(user: nil)))
+        #expect(String(decoding: unknown.body, as: UTF8.self).contains(">The interfaces are not known.</h1>"))
     }
 
     @Test func `browsers are told to use nothing from elsewhere`() throws {
@@ -244,12 +246,14 @@ import Testing
         for (attribution, causes) in causes {
             for cause in causes {
                 let state = TargetState(attribution, cause)
-                #expect(sentences.insert(Words.sentence(state, of: "erp")).inserted)
-                if state.isOutage { #expect(Words.past(state, of: "erp") != Words.sentence(state, of: "erp")) }
+                #expect(sentences.insert(StateDescription.sentence(state, of: "erp")).inserted)
+                if state.isOutage {
+                    #expect(StateDescription.past(state, of: "erp") != StateDescription.sentence(state, of: "erp"))
+                }
             }
         }
-        #expect(Words.past(TargetState(.them, .refused), of: "erp") == "erp refused connections")
-        #expect(Words.sentence(TargetState(.up), of: "internet") == "The internet is reachable")
+        #expect(StateDescription.past(TargetState(.them, .refused), of: "erp") == "erp refused connections")
+        #expect(StateDescription.sentence(TargetState(.up), of: "internet") == "The internet is reachable")
     }
 
     @Test func `each day is told by what was lost in it`() throws {

@@ -194,6 +194,6 @@ private final class DamagedWorld {
 
     func answer(_ target: String) throws -> WebAnswer {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target)
-        return api.answer(to: try WebRequest(head, body: [], way: .local(user: nil)))
+        return api.router.answer(to: try WebRequest(head, body: [], way: .local(user: nil)))
     }
 }

@@ -17,7 +17,7 @@ final class StreamWorld: Sendable {
         mkdir(directory, 0o700)
         world = try APIWorld(targets: targets)
         let api = world.api
-        server = WebServer(limits: limits) { request, done in done(api.answer(to: request)) }
+        server = WebServer(limits: limits) { request, done in done(api.router.answer(to: request)) }
         try await server.listen(at: path, mode: 0o600)
     }
 

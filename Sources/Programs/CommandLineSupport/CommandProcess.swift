@@ -67,5 +67,6 @@ extension String {
 
 /// The version of the command, of its manual pages and of its package: nothing else says it.
 package enum CommandVersion {
-    package static let text = "reachability 0.1.0"
+    package static let number = "0.1.0"
+    package static let text = "reachability \(number)"
 }

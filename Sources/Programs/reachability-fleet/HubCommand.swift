@@ -31,10 +31,11 @@ struct HubCommand: AsyncParsableCommand {
         do { _ = try access.prepare(configuration)() } catch {
             throw Self.refusal(configuration.placed(error), arguments.config ?? "")
         }
-        let front = HubFront(access)
+        // A site that fails reports all its devices at once.
+        let responder = Responder(access, of: "hub", streamBytes: 32 << 20)
         let addresses: [String]
-        do { addresses = try await places.listen(with: front.server) } catch {
-            await front.server.stop()
+        do { addresses = try await places.listen(with: responder.server) } catch {
+            await responder.server.stop()
             throw ExitMessage(error.text, error.status)
         }
         do {
@@ -48,18 +49,30 @@ struct HubCommand: AsyncParsableCommand {
                 logger: .standardError
             )
             keeper.addListener(counts.count)
-            keeper.addListener(feed.tell)
+            keeper.addListener(feed.publish)
             let follower = BrokerFollower(options, broker: MosquittoBroker(), keeper: keeper, logger: .standardError)
             // Whoever has a configuration may name somebody in it later.
             let notifying = try arguments.config.map { _ in
                 try HubNotifiers.begin(keeper, store, configuration)
             }
             let reloader = arguments.config.map { file in
-                var preparations: [Reloader.Preparation] = [front.prepareAccess, retention.prepare]
+                var preparations: [Reloader.Preparation] = [responder.prepareAccess, retention.prepare]
                 if let notifying { preparations.append(notifying.prepare) }
                 return Reloader(file, current: configuration, preparations: preparations)
             }
-            front.answer(keeper, store, follower, feed, counts, reloader, notifiers: { notifying?.status ?? [] })
+            let api = HubAPI(
+                keeper,
+                store: store,
+                follower: follower,
+                feed: feed,
+                counts: counts,
+                version: CommandVersion.number,
+                access: access,
+                reloader: reloader,
+                notifiers: { notifying?.status ?? [] },
+                statistics: { [weak server = responder.server] in server?.statistics ?? WebStatistics() }
+            )
+            responder.begin(api.router)
             try follower.begin()
             retention.begin()
             if let warning = options.broker.warning { Self.say(warning) }
@@ -67,13 +80,13 @@ struct HubCommand: AsyncParsableCommand {
             let line = "listening at \(addresses.joined(separator: ", "))".printable + "\n"
             _ = try? StandardStream.write(Array(line.utf8), to: STDOUT_FILENO)
             await signals.wait { if let reloader { Self.reload(reloader) } }
-            await front.server.stop()
+            await responder.server.stop()
             await follower.stop()
             await notifying?.stop()
             retention.stop()
             keeper.stop()
         } catch {
-            await front.server.stop()
+            await responder.server.stop()
             switch error {
             case let fault as HistoryFault: throw ExitMessage(fault)
             case let problems as ConfigurationProblems:

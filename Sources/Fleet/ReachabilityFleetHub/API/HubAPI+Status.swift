@@ -5,7 +5,7 @@ import ReachabilityServer
 import ReachabilityService
 
 extension HubAPI {
-    /// Whether it hears the machines, and can write down what they say. 503 tells whoever looks after it that it does not.
+    /// 503 if the hub has no connection to the broker, or cannot write its history.
     func readiness() -> WebAnswer {
         let (broker, fault) = (follower.status, keeper.fault)
         var object = JSONObject()
@@ -20,7 +20,7 @@ extension HubAPI {
         return answer
     }
 
-    /// How all of it is, in numbers, with the incidents that last.
+    /// The numbers of devices by standing, and the open incidents.
     func status() -> JSONObject {
         let (hub, now) = (keeper.hub, clock())
         let sites = HubSite.all(hub)
@@ -54,5 +54,74 @@ extension BrokerFollower.Status {
         object.add("overruns", overruns)
         object.add("problem", problem)
         return object
+    }
+}
+
+extension HubAPI {
+    /// The metrics for Prometheus, by site and not by device, because devices may be many.
+    func metrics(_ query: Query) -> WebAnswer {
+        var text = MetricsText(.init(query.request))
+        let hub = keeper.hub
+        addSites(HubSite.all(hub), to: &text)
+        addIncidents(to: &text)
+        addBroker(to: &text)
+        text.add(notifiers())
+        text.add(version: version, of: "hub", start: start)
+        text.add(statistics())
+        if let reloader { text.add(reloader.status) }
+        text.addCertificate(access)
+        text.addProcess()
+        return text.answer
+    }
+
+    /// The maximum number of sites with their own series. The sites with the fewest devices are counted together.
+    static let siteLimit = 1000
+
+    /// The name of the other sites, which is not a valid name.
+    static let otherSites = "(other)"
+
+    private func addSites(_ all: [HubSite], to text: inout MetricsText) {
+        let sites = HubSite.largest(Self.siteLimit, of: all, others: Self.otherSites)
+        let devices = "reachability_fleet_devices"
+        text.begin(devices, .gauge, "Machines of each site, by how they are.")
+        for site in sites {
+            for standing in DevicePresence.Standing.allCases {
+                let labels = [("site", site.name), ("standing", standing.rawValue)]
+                text.add(devices, labels, site.count(standing))
+            }
+        }
+        let unexplained = "reachability_fleet_unexplained_devices"
+        text.begin(unexplained, .gauge, "Machines of each site that are silent, and nobody knows why.")
+        for site in sites { text.add(unexplained, [("site", site.name)], site.unexplained) }
+        let open = "reachability_fleet_open_incidents"
+        text.begin(open, .gauge, "Incidents of each site that last.")
+        for site in sites { text.add(open, [("site", site.name)], site.incidents.count) }
+    }
+
+    private func addIncidents(to text: inout MetricsText) {
+        let counts = counts.values
+        let incidents = "reachability_fleet_incidents_total"
+        text.begin(incidents, .counter, "Incidents that are over, since the hub began.")
+        for (fault, count) in counts.closed.sorted(by: {
+            ($0.key.attribution, $0.key.cause) < ($1.key.attribution, $1.key.cause)
+        }) {
+            text.add(incidents, [("attribution", fault.attribution), ("cause", fault.cause)], count)
+        }
+        let refused = "Messages that were not taken, for they were none of a machine, or too many."
+        text.add("reachability_fleet_refused_messages_total", .counter, refused, counts.refused)
+        let disputes = "How often two machines were seen to use one name."
+        text.add("reachability_fleet_disputes_total", .counter, disputes, counts.disputed)
+    }
+
+    private func addBroker(to text: inout MetricsText) {
+        let broker = follower.status
+        let connected = "1 while there is a connection to the broker."
+        text.add("reachability_fleet_broker_connected", .gauge, connected, broker.isConnected)
+        let connections = "Connections that were made to the broker."
+        text.add("reachability_fleet_broker_connections_total", .counter, connections, broker.connections)
+        let overruns = "Messages there was no room for; their machines are asked again."
+        text.add("reachability_fleet_overruns_total", .counter, overruns, broker.overruns)
+        let fault = "1 while what is decided cannot be written down."
+        text.add("reachability_fleet_history_fault", .gauge, fault, keeper.fault != nil)
     }
 }

@@ -4,25 +4,21 @@ import ReachabilityFleet
 package import ReachabilityServer
 package import ReachabilityService
 
-/// The interface of a hub, version 1: what is answered to each request. Its rules are those of the service's.
-///
-/// It is a function of what the hub knows at the moment, of what is on the disk, and of the request.
+/// The HTTP API and the dashboard of a hub, version 1.
 package struct HubAPI: Sendable {
     let keeper: HubKeeper
     let store: any HubStore
     let follower: BrokerFollower
     let feed: HubFeed
     let access: Access
-    /// Reads the configuration again; nil where there is none.
+    /// Reloads the configuration; nil without one.
     let reloader: Reloader?
     /// For example `0.1.0`.
     let version: String
     let counts: HubCounts
     let clock: @Sendable () -> Duration
     let start: Duration
-    /// How it goes with those who are told.
     let notifiers: @Sendable () -> [NotifierStatus]
-    /// How the server is used, for the metrics.
     let statistics: @Sendable () -> WebStatistics
 
     package init(
@@ -44,104 +40,49 @@ package struct HubAPI: Sendable {
         start = clock()
     }
 
-    /// Whether the answer may have to be read from the disk.
-    package static func readsDisk(_ request: WebRequest) -> Bool {
-        switch try? HubResource(request.path) {
-        case .incidents, .incident, .device, .page: true
-        default: false
-        }
+    /// The routing table: method, path, access, queue and handler of each request.
+    package var router: Router {
+        Router(
+            access,
+            hint: "/v1/devices, /v1/incidents and /metrics are there",
+            description: PackageResources.openapi_json,
+            feed.events,
+            [
+                .get("/readyz") { _ in readiness() },
+                .get("/metrics", on: .memory, metrics),
+                .get("/v1/status", on: .memory) { _ in .one(status()).unstored },
+                .get("/v1/stream", on: .memory) { query throws(Problem) in
+                    // Changes since the snapshot are sent again.
+                    try feed.events.stream(query) { .init(feed.number) { status() } }
+                },
+                .change(.POST, "/v1/reload") { query throws(Problem) in
+                    try Reloader.answer(reloader, of: "hub", query)
+                },
+                .list("/v1/sites", on: .memory, sites),
+                .list("/v1/devices", on: .memory, devices),
+                .change(.DELETE, "/v1/devices", forgetDevices),
+                .item("/v1/devices/{site}/{device}", on: .memory, device),
+                .change(.DELETE, "/v1/devices/{site}/{device}", forgetDevice),
+                .list("/v1/incidents", on: .disk, incidents),
+                .item("/v1/incidents/{id}", on: .disk, incident),
+                page("/", overviewPage),
+                page("/sites/{site}", sitePage),
+                page("/devices", devicesPage),
+                page("/devices/{site}/{device}", devicePage),
+                page("/incidents", incidentsPage),
+                page("/incidents/{id}", incidentPage),
+            ]
+        )
     }
 
-    /// Whether something is changed, which does not wait for what others read.
-    package static func changesSomething(_ request: WebRequest) -> Bool {
-        [.POST, .DELETE].contains(request.method)
-    }
-
-    /// Answers a request, whatever it is.
-    package func answer(to request: WebRequest) -> WebAnswer {
-        do {
-            var request = request
-            let resource = Result { () throws(Problem) in try HubResource(request.path) }
-            let isPage = if case .success(.page) = resource { true } else { false }
-            try access.admit(&request, isPage: isPage)
-            return try answer(to: request, resource.get())
-        } catch {
-            return error.answer(as: Representation(of: request))
-        }
-    }
-
-    private func answer(to request: WebRequest, _ resource: HubResource) throws(Problem) -> WebAnswer {
-        switch (request.method, resource) {
-        case (.POST, .reload):
-            try AdminRule.check(request)
-            return try reload(as: Representation(of: request))
-        case (.GET, _) where resource != .reload, (.HEAD, _) where resource != .reload:
-            return try read(resource, request)
-        case (.DELETE, .device(let place)):
-            try AdminRule.check(request)
-            return try forget(place)
-        case (.DELETE, .devices):
-            try AdminRule.check(request)
-            return try forgetDevices(request)
-        case (.OPTIONS, _):
-            var answer = WebAnswer(.noContent)
-            answer.headers.append(("Allow", resource.methods))
-            return answer
-        default:
-            throw Problem(
-                .methodNotAllowed,
-                "/\(request.path.joined(separator: "/")) takes \(resource.methods)",
-                headers: [("Allow", resource.methods)]
-            )
-        }
-    }
-
-    private func read(_ resource: HubResource, _ request: WebRequest) throws(Problem) -> WebAnswer {
-        let query = Query(request)
-        switch resource {
-        case .reload: return WebAnswer(.noContent)
-        case .health: return .healthy
-        case .readiness: return readiness()
-        case .metrics: return metrics(request)
-        case .description: return description(request)
-        case .status: return WebAnswer.one(status()).unstored
-        case .sites: return try .list(sites(query), query, request)
-        case .devices: return try .list(devices(query), query, request)
-        case .device(let place): return .one(try device(place), request)
-        case .incidents: return try .list(incidents(query), query, request)
-        case .incident(let id): return .one(try incident(id), request)
-        case .page(let page): return try self.page(page, query)
-        case .asset(let name): return try Asset.answer(name, request)
-        case .events: return try feed.events.events(query, request)
-        case .stream:
-            return try feed.events.answer(query, request) {
-                // What was decided since is told once more.
-                .init(feed.number) { status() }
-            }
-        }
-    }
-
-    /// What can be asked for, in the words of OpenAPI 3.1: `openapi.json`, as it stands beside this file.
-    private func description(_ request: WebRequest) -> WebAnswer {
-        WebAnswer(type: Representation.json.contentType, PackageResources.openapi_json).tagged(for: request)
-    }
-
-    /// Reads the configuration again; 422 with all that is wrong where it is not used.
-    private func reload(as representation: Representation) throws(Problem) -> WebAnswer {
-        guard let reloader else {
-            throw Problem(.conflict, "the hub was started without a configuration: give it one with --config")
-        }
-        return reloader.answer(as: representation)
-    }
-
-    /// Where the disk cannot be read.
+    /// Turns a fault of the history into 503.
     func disk<Value>(_ body: () throws(HistoryFault) -> Value) throws(Problem) -> Value {
         do { return try body() } catch { throw Problem(.serviceUnavailable, error.text) }
     }
 }
 
 extension HubAPI {
-    /// The machines, in the order of their names.
+    /// The devices, by name.
     func devices(_ query: Query) throws(Problem) -> Page {
         let hub = keeper.hub
         let site = query.text("site")
@@ -168,8 +109,7 @@ extension HubAPI {
         )
     }
 
-    /// The last machine of the page before. Machines are in the order of their places, because as texts they have another order: "-" comes
-    /// before "/".
+    /// The last device of the previous page. Devices are sorted by site and name, not by text, where "-" comes before "/".
     static func place(after text: String) throws(Problem) -> FleetPlace {
         guard let place = FleetPlace(text) else {
             throw Problem(
@@ -180,21 +120,22 @@ extension HubAPI {
         return place
     }
 
-    func device(_ place: FleetPlace) throws(Problem) -> Item {
+    func device(_ query: Query) throws(Problem) -> Item {
         let hub = keeper.hub
-        guard let device = hub.devices[place] else { throw Self.noDevice(place) }
+        guard let device = query.place.flatMap({ hub.devices[$0] }) else { throw Self.noDevice(query) }
         return hub.item(of: device)
     }
 
-    /// Forgets a machine, and all that befell it. One that lives is asked how it is, and begins anew at once.
-    func forget(_ place: FleetPlace) throws(Problem) -> WebAnswer {
-        guard keeper.hub.devices[place] != nil, try forget([place]) == 1 else { throw Self.noDevice(place) }
+    /// Deletes a device and its incidents. A device that is online reports its state again immediately.
+    func forgetDevice(_ query: Query) throws(Problem) -> WebAnswer {
+        guard let place = query.place, keeper.hub.devices[place] != nil, try forget([place]) == 1 else {
+            throw Self.noDevice(query)
+        }
         return WebAnswer(.noContent)
     }
 
-    /// Forgets all machines of a site, or of a name.
-    func forgetDevices(_ request: WebRequest) throws(Problem) -> WebAnswer {
-        let query = Query(request)
+    /// Deletes all devices of a site, or with a name.
+    func forgetDevices(_ query: Query) throws(Problem) -> WebAnswer {
         let (site, name) = (query.text("site"), query.text("device"))
         try query.checkNames()
         guard site != nil || name != nil else {
@@ -204,7 +145,7 @@ extension HubAPI {
             (site ?? place.site) == place.site && (name ?? place.device) == place.device
         }.sorted()
         var count = 0
-        // Slice by slice, so that messages are not held up for long.
+        // In slices, so that messages are not delayed for long.
         for start in stride(from: 0, to: places.count, by: 1000) {
             count += try forget(Array(places[start..<min(start + 1000, places.count)]))
         }
@@ -213,10 +154,10 @@ extension HubAPI {
         object.add("forgotten", count)
         object.add("kind", "forgotten")
         let text = count == 1 ? "one machine is forgotten" : "\(count) machines are forgotten"
-        return .one(Item(key: "forgotten", object: object, text: text), request)
+        return .one(Item(key: "forgotten", object: object, text: text), query.request)
     }
 
-    /// - Returns: How many were known.
+    /// - Returns: The number of known devices among them.
     private func forget(_ places: [FleetPlace]) throws(Problem) -> Int {
         guard follower.status.isConnected else {
             throw Problem(
@@ -238,20 +179,14 @@ extension HubAPI {
         Problem(.notFound, "there is no site \"\(site.printable)\"; /v1/sites has those there are")
     }
 
-    private static func noDevice(_ place: FleetPlace) -> Problem {
-        Problem(.notFound, "there is no device \"\(place)\"; /v1/devices has those there are")
+    private static func noDevice(_ query: Query) -> Problem {
+        let name = "\(query["site"])/\(query["device"])".printable
+        return Problem(.notFound, "there is no device \"\(name)\"; /v1/devices has those there are")
     }
 
-    /// The sites, in the order of their names, with how many machines are how.
+    /// The sites by name, with the numbers of their devices.
     func sites(_ query: Query) throws(Problem) -> Page {
-        let hub = keeper.hub
-        return try Page(
-            of: HubSite.all(hub),
-            query,
-            key: \.name,
-            isAfter: { $0.name > $1 },
-            item: \.item
-        )
+        try Page(of: HubSite.all(keeper.hub), query, key: \.name, isAfter: { $0.name > $1 }, item: \.item)
     }
 
     private enum Truth: String, CaseIterable {
@@ -260,7 +195,7 @@ extension HubAPI {
 }
 
 extension FleetPlace {
-    /// Reads `SITE/DEVICE`; nil for another text.
+    /// Reads `SITE/DEVICE`.
     init?(_ text: String) {
         let parts = text.split(at: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else { return nil }
@@ -268,15 +203,20 @@ extension FleetPlace {
     }
 }
 
+extension Query {
+    /// The device in the path; nil for invalid names.
+    var place: FleetPlace? { FleetPlace(site: self["site"], device: self["device"]) }
+}
+
 extension Hub {
-    /// Whether a machine is silent, and nobody knows why.
+    /// Whether a device is silent without an explanation.
     func isUnexplained(_ place: FleetPlace) -> Bool {
         devices[place]?.presence.standing == .silent && verdict(of: place) == .unexplained
     }
 }
 
 extension HubAPI {
-    /// The incidents, the latest first.
+    /// The incidents, latest first.
     func incidents(_ query: Query) throws(Problem) -> Page {
         let limit = try query.limit
         let asked = IncidentQuery(
@@ -287,7 +227,7 @@ extension HubAPI {
             limit: limit + 1
         )
         let found = try disk { () throws(HistoryFault) in
-            // The page after one that is not there would look like the end.
+            // A page after an unknown incident would be empty, like the end of the list.
             if let after = asked.after, try store.incident(after) == nil { return [IncidentSummary]?.none }
             return try store.incidents(asked)
         }
@@ -301,14 +241,13 @@ extension HubAPI {
             throw Self.noSite(site)
         }
         let now = clock()
-        let items = found.prefix(limit).map { $0.item(at: now) }
-        return Page(items, next: found.count > limit ? items.last?.key : nil)
+        return Page(first: limit, of: found.map { $0.item(at: now) })
     }
 
-    /// One incident, with what befell each machine.
-    func incident(_ id: String) throws(Problem) -> Item {
-        let found = try disk { () throws(HistoryFault) in try store.incident(id) }
-        guard let found else {
+    /// An incident with all its devices.
+    func incident(_ query: Query) throws(Problem) -> Item {
+        let id = query["id"]
+        guard let found = try disk({ () throws(HistoryFault) in try store.incident(id) }) else {
             throw Problem(.notFound, "there is no incident \"\(id.printable)\"; /v1/incidents has those there are")
         }
         return found.item(at: clock())

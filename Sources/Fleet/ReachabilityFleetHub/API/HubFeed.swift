@@ -1,10 +1,11 @@
 import LinuxSupport
 package import ReachabilityFleet
+import ReachabilityLedger
 package import ReachabilityServer
 
-/// What a hub has decided, as events of a stream. Thread-safe; it is told in order.
+/// The decisions of a hub as an event stream. Thread-safe; decisions are added in order.
 package final class HubFeed: Sendable {
-    /// So many bytes of events are kept for those who come again: a site with thousands of machines makes some at once.
+    /// The maximum number of bytes of kept events: those of a site with thousands of devices that fail at once.
     private static let ringSize = 32 << 20
 
     package let events: EventFeed
@@ -22,11 +23,11 @@ package final class HubFeed: Sendable {
         )
     }
 
-    /// The number of the last event that was sent.
+    /// The number of the last event.
     var number: UInt64 { last.withLock(\.self) }
 
-    /// Tells of decisions, each machine and each incident as it is now.
-    package func tell(_ decisions: [Hub.Decision], _ hub: Hub) {
+    /// Publishes decisions, with the current states of devices and incidents.
+    package func publish(_ decisions: [Hub.Decision], _ hub: Hub) {
         let now = clock()
         var entries: [EventRing.Entry] = []
         var number = number
@@ -42,7 +43,7 @@ package final class HubFeed: Sendable {
             object.add("kind", "event")
             entries.append(.init(name, position, object, line: "\(Timestamp(real: now).text) \(name) \(item.text)"))
         }
-        for change in HubTelling(decisions).changes {
+        for change in HubEvents(decisions).changes {
             switch change {
             case .device(let place, let isDisputed):
                 guard let device = hub.devices[place] else { continue }
@@ -57,8 +58,8 @@ package final class HubFeed: Sendable {
     }
 }
 
-/// What is worth telling of decisions that were made together: each machine once, and of each incident each turn it took. Pure.
-struct HubTelling {
+/// The changes that a group of decisions makes: each device once, and each incident once per kind of change. Pure.
+struct HubEvents {
     enum Change: Hashable {
         case device(FleetPlace, isDisputed: Bool)
         case incident(String, site: String, FleetIncidentBook.Change.Kind)
@@ -73,12 +74,12 @@ struct HubTelling {
         for decision in decisions {
             let change: Change
             switch decision {
-            // A machine that says the same again is not worth a word, nor is what is not taken.
+            // A device that repeats its state is not a change.
             case .noted, .refused, .behind: continue
             case .stands(let place, _), .gap(let place): change = .device(place, isDisputed: false)
             case .disputed(let place): change = .device(place, isDisputed: true)
             case .incident(let refined) where refined.kind == .refined && turned.contains(refined.incident): continue
-            case .incident(let told): change = .incident(told.incident, site: told.place.site, told.kind)
+            case .incident(let made): change = .incident(made.incident, site: made.place.site, made.kind)
             }
             if known.insert(change).inserted { changes.append(change) }
         }
@@ -86,13 +87,53 @@ struct HubTelling {
 }
 
 extension FleetIncidentBook.Change.Kind {
-    /// Its name in the stream.
     var eventName: String {
         switch self {
         case .opened: "incidentOpened"
         case .refined: "incidentRefined"
         case .reopened: "incidentReopened"
         case .closed: "incidentClosed"
+        }
+    }
+}
+
+/// Counters of a hub's decisions since its start. Thread-safe.
+package final class HubCounts: Sendable {
+    struct Fault: Hashable {
+        let attribution: String
+        let cause: String
+    }
+
+    struct Values {
+        /// The number of closed incidents by fault.
+        var closed: [Fault: UInt64] = [:]
+        var opened: UInt64 = 0
+        /// The number of refused messages.
+        var refused: UInt64 = 0
+        /// The number of times that two devices used one name.
+        var disputed: UInt64 = 0
+    }
+
+    private let counted = Locked(Values())
+
+    package init() {}
+
+    var values: Values { counted.withLock(\.self) }
+
+    package func count(_ decisions: [Hub.Decision], _ hub: Hub) {
+        counted.withLock { values in
+            for decision in decisions {
+                switch decision {
+                case .refused: values.refused += 1
+                case .disputed: values.disputed += 1
+                case .incident(let change) where change.kind == .opened: values.opened += 1
+                case .incident(let change) where change.kind == .closed:
+                    guard let fault = hub.book.incident(change.incident, at: change.place.site)?.fault else { break }
+                    let key = Fault(attribution: fault.attribution.rawValue, cause: fault.cause?.rawValue ?? "")
+                    values.closed[key, default: 0] += 1
+                case .incident, .noted, .stands, .gap, .behind: break
+                }
+            }
         }
     }
 }

@@ -3,17 +3,17 @@ import ReachabilityFleet
 import ReachabilityLedger
 import ReachabilityServer
 
-/// A site, with how many of its machines are how.
+/// A site with the numbers of its devices.
 struct HubSite {
     let name: String
     private(set) var standings: [DevicePresence.Standing: Int] = [:]
-    /// How many are in which state, as bars show it.
+    /// The numbers of devices by state, for bars.
     private(set) var accounts: [LedgerAccount: Int] = [:]
-    /// How many are silent, or have an outage that lasts.
+    /// The number of devices that are silent or have an open outage.
     private(set) var affected = 0
-    /// How many are silent, and nobody knows why.
+    /// The number of devices that are silent without an explanation.
     private(set) var unexplained = 0
-    /// Its open incidents, the latest first.
+    /// Its open incidents, latest first.
     private(set) var incidents: [FleetIncident] = []
 
     private init(name: String) {
@@ -24,7 +24,7 @@ struct HubSite {
 
     func count(_ standing: DevicePresence.Standing) -> Int { standings[standing] ?? 0 }
 
-    /// All of them, in the order of their names.
+    /// All sites by name.
     static func all(_ hub: Hub) -> [HubSite] {
         var sites: [String: HubSite] = [:]
         let faults = hub.lastingFaults
@@ -43,7 +43,7 @@ struct HubSite {
         return sites.values.sorted { $0.name < $1.name }
     }
 
-    /// The sites with the most machines, in the order of their names, and behind them one that has what all others have.
+    /// The sites with the most devices by name, followed by one with the sums of all others.
     static func largest(_ limit: Int, of sites: [HubSite], others name: String) -> [HubSite] {
         guard sites.count > limit else { return sites }
         let ranked = sites.sorted { ($1.deviceCount, $0.name) < ($0.deviceCount, $1.name) }
@@ -75,7 +75,7 @@ struct HubSite {
 }
 
 extension Hub {
-    /// The attribution of the outages that last, by machine.
+    /// The attributions of open outages by device.
     var lastingFaults: [FleetPlace: Attribution] {
         var faults: [FleetPlace: Attribution] = [:]
         for incident in book.incidents.reversed() where incident.isOpen {
@@ -89,9 +89,9 @@ extension Hub {
         return faults
     }
 
-    /// The state of a machine that decides its colour and sign.
+    /// The state of a device that decides its colour and sign.
     ///
-    /// - Parameter faults: The attribution of the outages that last.
+    /// - Parameter faults: The attributions of open outages.
     func account(of device: HubDevice, _ faults: [FleetPlace: Attribution]) -> LedgerAccount {
         switch device.presence.standing {
         case .online: faults[device.place]?.account ?? (device.presence.report?.path == "notReachable" ? .us : .up)

@@ -2,19 +2,54 @@ import LinuxSupport
 import ReachabilityFleet
 import ReachabilityLedger
 import ReachabilityServer
+import ReachabilityService
 
-/// What several pages have.
-enum FleetParts {
-    /// The sentence on top.
-    static func hero(_ account: LedgerAccount, _ sentence: String, when: HTML? = nil, lead: HTML? = nil) -> HTML {
-        let moment: HTML? = when.map { " <span class=\"when\">\($0)</span>" }
-        return """
-            <section class="hero t-\(account.rawValue)" data-part="hero">\(Sign.svg(account, size: "big"))<div>\
-            <h1 data-say="\(sentence)">\(sentence).\(moment)</h1><p class="lead">\(lead)</p></div></section>
-            """
+/// The addresses of a hub's pages.
+enum FleetLink {
+    static func site(_ name: String) -> String { "/sites/\(name.percentEncoded)" }
+    static func incident(_ id: String) -> String { "/incidents/\(id.percentEncoded)" }
+    static func device(_ place: FleetPlace) -> String {
+        "/devices/\(place.site.percentEncoded)/\(place.device.percentEncoded)"
+    }
+}
+
+extension Layout {
+    /// A page of a hub.
+    init(_ title: String, _ account: LedgerAccount, at place: String, main: HTML) {
+        self.init(title: title, account: account, place: place, places: Self.hubPlaces, main: main)
     }
 
-    /// Incidents one below the other, each with a link to all that is known of it.
+    fileprivate static let hubPlaces: [(path: String, name: String)] = [
+        ("/", "Now"), ("/devices", "Machines"), ("/incidents", "Incidents"),
+    ]
+}
+
+extension HubAPI {
+    /// The route of a page. If `make` returns nil, the page is missing.
+    func page(
+        _ path: String,
+        _ make: @escaping @Sendable (Query, HubView) throws(Problem) -> Layout?
+    ) -> Route {
+        .page(path, on: .disk) { query throws(Problem) in
+            let view = HubView(keeper.hub, now: clock())
+            let layout = try make(query, view)
+            try query.checkNames()
+            let list: HTML = "<a href=\"/incidents\">the incidents that are known</a>"
+            return (layout ?? .missing("Nothing is there", list: list, places: Layout.hubPlaces))
+                .answer(view.clock, host: "Fleet", notice: keeper.fault?.text)
+        }
+    }
+
+    /// The latest incidents.
+    func latest(of site: String? = nil, _ device: String? = nil, limit: Int = 12) throws(Problem) -> [IncidentSummary] {
+        let query = IncidentQuery(site: site, device: device, limit: limit)
+        return try disk { () throws(HistoryFault) in try store.incidents(query) }
+    }
+}
+
+/// The building blocks of a hub's pages.
+enum FleetParts {
+    /// A list of incidents with links to their pages.
     static func incidents(_ incidents: [IncidentSummary], _ view: HubView) -> HTML {
         if incidents.isEmpty { return "<p class=\"empty\">None is known.</p>" }
         let items = incidents.map { incident -> HTML in
@@ -25,8 +60,8 @@ enum FleetParts {
             let machines = incident.deviceCount == 1 ? incident.devices.first ?? "" : "\(incident.deviceCount) machines"
             let doubt: HTML? = incident.isUnexplained ? " · not all explained" : nil
             return """
-                <li><a href="\(HubPage.incident(incident.id).link)">\(Sign.svg(account))\
-                <b>\(FaultWords.heading(incident.attribution, incident.cause)) · \(incident.site)</b>\
+                <li><a href="\(FleetLink.incident(incident.id))">\(Sign.svg(account))\
+                <b>\(FaultDescription.heading(incident.attribution, incident.cause)) · \(incident.site)</b>\
                 <span class="long">\(length)</span>\
                 <span class="soft">\(machines)\(doubt) · \(view.clock.time(incident.start))</span></a></li>
                 """
@@ -34,13 +69,13 @@ enum FleetParts {
         return "<ol class=\"list\">\(items)</ol>"
     }
 
-    /// Machines one below the other.
+    /// A list of devices with links to their pages.
     static func devices(_ devices: some Sequence<HubDevice>, _ view: HubView, withSite: Bool) -> HTML {
         let items = devices.map { device -> HTML in
             let name = withSite ? device.place.description : device.place.device
             let length: HTML? = view.since(device).map { view.clock.lasting(since: $0) }
             return """
-                <li><a href="\(HubPage.device(device.place).link)">\(Sign.svg(view.account(of: device)))<b>\(name)</b>\
+                <li><a href="\(FleetLink.device(device.place))">\(Sign.svg(view.account(of: device)))<b>\(name)</b>\
                 <span class="long">\(length)</span><span class="soft">\(view.words(device))</span></a></li>
                 """
         }
@@ -59,7 +94,7 @@ enum FleetParts {
         return unheard > 0 ? sentence(unheard, "not heard yet") : nil
     }
 
-    /// The machines of a site to scale, by the states that their signs show; each of a few is set apart.
+    /// A bar of the devices of a site by state, with gaps between few devices.
     static func shares(_ site: HubSite, label: String) -> HTML {
         let whole = max(1, site.deviceCount)
         var left = 0.0
@@ -80,7 +115,7 @@ enum FleetParts {
             """
     }
 
-    /// The maximum number of machines that are set apart in a bar.
+    /// The maximum number of devices with gaps.
     private static let fewMachines = 24
 
     /// For example `12 online, 1 silent`.
@@ -103,6 +138,6 @@ enum FleetParts {
 }
 
 extension Double {
-    /// With three digits behind the point, for a picture.
+    /// Three decimal places, for a picture.
     var short: String { (Int64((self * 1000).rounded())).decimal(places: 3) }
 }

@@ -3,13 +3,13 @@ import ReachabilityFleet
 import ReachabilityLedger
 import ReachabilityServer
 
-/// What the hub knows at the moment a page is made.
+/// The state of the hub for a page.
 struct HubView {
     let hub: Hub
-    /// By the hub's clock, since 1970.
+    /// The time by the hub's clock, since 1970.
     let now: Duration
     let sites: [HubSite]
-    /// The incidents that last: those nobody can explain first, then the largest.
+    /// The open incidents: unexplained ones first, then the largest.
     let open: [IncidentSummary]
     let clock: PageClock
     private let faults: [FleetPlace: Attribution]
@@ -26,14 +26,14 @@ struct HubView {
 
     func count(_ standing: DevicePresence.Standing) -> Int { sites.reduce(0) { $0 + $1.count(standing) } }
 
-    /// The machines of a site: silent and unexplained ones first.
+    /// The devices of a site, in the order of lists.
     func devices(of site: String? = nil) -> [HubDevice] {
         hub.devices.values.filter { site == nil || $0.place.site == site }.map { (rank($0), $0) }.sorted {
             ($0.0, $0.1.place) < ($1.0, $1.1.place)
         }.map(\.1)
     }
 
-    /// The place of a machine in lists: silent and unexplained ones come first.
+    /// The order of a device in lists: silent ones without an explanation come first.
     func rank(_ device: HubDevice) -> Int {
         if hub.isUnexplained(device.place) { return 0 }
         return 1 + (order.firstIndex(of: device.presence.standing) ?? 0)
@@ -41,10 +41,9 @@ struct HubView {
 
     private var order: [DevicePresence.Standing] { [.silent, .unknown, .sleeping, .leaving, .online] }
 
-    /// The state of a machine that decides its colour and sign.
     func account(of device: HubDevice) -> LedgerAccount { hub.account(of: device, faults) }
 
-    /// How a machine is, in a few words.
+    /// The state of a device in a few words.
     func words(_ device: HubDevice) -> String {
         switch device.presence.standing {
         case .online:
@@ -58,7 +57,7 @@ struct HubView {
         }
     }
 
-    /// Since when it is so; nil where that is not known.
+    /// The time since which a device is in its state, if it is known.
     func since(_ device: HubDevice) -> Duration? {
         switch device.presence.standing {
         case .online: device.gap?.until
@@ -69,11 +68,11 @@ struct HubView {
 }
 
 extension SilenceVerdict {
-    /// Why nothing was heard, in words.
+    /// The reason of a silence in words.
     var people: String {
         switch self {
         case .planned(let reason): "as it had said\(reason.map { ": \($0)" } ?? "")"
-        case .outage(let outage): FaultWords.sentence(outage.attribution, outage.cause)
+        case .outage(let outage): FaultDescription.sentence(outage.attribution, outage.cause)
         case .power: "it was off, or started again"
         case .sleep: "it slept"
         case .unobserved: "nobody listened: the broker or the hub was away"
@@ -84,8 +83,8 @@ extension SilenceVerdict {
     }
 }
 
-/// Whose fault it was, in words.
-enum FaultWords {
+/// Describes faults for people.
+enum FaultDescription {
     static func sentence(_ attribution: Attribution, _ cause: OutageCause?) -> String {
         switch (attribution, cause) {
         case (.us, .link?): "its link was down"
@@ -102,7 +101,6 @@ enum FaultWords {
         }
     }
 
-    /// Of an incident, as a heading.
     static func heading(_ attribution: Attribution, _ cause: OutageCause?) -> String {
         switch (attribution, cause) {
         case (.us, .link?): "Link down"
@@ -120,6 +118,6 @@ enum FaultWords {
 }
 
 extension Attribution {
-    /// Whose colour and sign it has.
+    /// The account that decides colour and sign.
     var account: LedgerAccount { TargetState(self).account }
 }

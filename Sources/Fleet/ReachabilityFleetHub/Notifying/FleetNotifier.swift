@@ -186,7 +186,7 @@ package struct FleetNotificationWriter: NotificationWriting {
     package func text(_ notification: Notification) -> String {
         let incident = notification.incident
         let (attribution, cause) = (incident.state.attribution, incident.state.cause)
-        let what = "\(FaultWords.heading(attribution, cause)) at \(incident.site) (\(fault(incident)))"
+        let what = "\(FaultDescription.heading(attribution, cause)) at \(incident.site) (\(fault(incident)))"
         let (since, lasted) = (time(incident.start).text, length(incident).people)
         var doubt = ""
         if attribution == .unknown {
@@ -268,8 +268,8 @@ package struct FleetNotificationWriter: NotificationWriting {
         incident.state.attribution == .unknown ? Attribution.unknown.rawValue : incident.state.description
     }
 
-    /// The path below the address of the hub.
-    private func page(_ incident: Incident) -> String { HubPage.incident(incident.id).link }
+    /// Below the hub's address.
+    private func page(_ incident: Incident) -> String { FleetLink.incident(incident.id) }
 
     private func time(_ instant: LedgerInstant) -> Timestamp { Timestamp(real: instant.wall) }
 

@@ -4,8 +4,8 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
-    /// How the time of each target was spent, one item for each.
-    func availability(_ query: Query, of name: String?) throws(Problem) -> Page {
+    /// The availability of a target, or of each.
+    func availability(_ query: Query) throws(Problem) -> Page {
         let snapshot = service.snapshot
         let window = try query.duration("window")
         let to = try query.instant("to", snapshot.calendar) ?? snapshot.now
@@ -16,7 +16,7 @@ extension API {
         guard from < to, to <= snapshot.now else {
             throw Problem(.badRequest, "a window begins before it ends, and ends before now")
         }
-        let target = name ?? query.text("target")
+        let target = query.placeholders["name"] ?? query.text("target")
         if let target { try checkTarget(target, snapshot) }
         let targets = target.map { [$0] } ?? snapshot.books.targets
         return try Page(of: targets, query, key: \.self, isAfter: >) { target throws(Problem) in
@@ -27,15 +27,14 @@ extension API {
     }
 }
 
-/// How a target's time was within a window: intervals, and days of which the sums alone are used.
+/// The states of a target within a window: intervals, and sums of days.
 struct TargetTimes {
     let from: LedgerInstant
     let to: LedgerInstant
-    /// The earliest first, without overlaps.
+    /// Earliest first, without overlaps.
     var intervals: [LedgerInterval]
-    /// How much of these days no interval has, the earliest first.
+    /// The sums of days without the intervals, earliest first.
     var days: [SettledDay]
-    /// Whether anything is known from checks.
     var basis: AttributionBasis
 
     var availability: Availability {
@@ -44,7 +43,7 @@ struct TargetTimes {
         return availability
     }
 
-    /// One interval after the other. How long each lasted within a day is so; when, is not known of the time that only sums are kept of.
+    /// The intervals for a picture. Within a day of which only sums are kept, the lengths are right and the times are arbitrary.
     var picture: [LedgerInterval] {
         var rest = intervals[...]
         return intervals
@@ -57,11 +56,9 @@ struct TargetTimes {
 }
 
 extension API {
-    /// How a target's time was within a window. So that a year takes no longer than a month, days whose sums are known are not read interval
-    /// by interval.
+    /// The states of a target within a window. Sums of days are used in place of their intervals, so that a year takes no longer than a month.
     ///
-    /// - Parameter limit: Where there are no more intervals than these in the window, each of them is read anyway: then it is known when in a
-    ///   day it was.
+    /// - Parameter limit: If the window has at most this number of intervals, all are read, because they have exact times.
     func times(
         of target: String,
         from: LedgerInstant,
@@ -78,7 +75,7 @@ extension API {
         if let summed, limit > 0, try !hasMoreIntervals(of: target, from: from, to: to, than: limit) {
             let all = try self.intervals(of: target, from: from, to: to, limit: limit + 1, snapshot)
             if all.count <= limit {
-                // The sums of these days have the time of all intervals, those that were deleted included.
+                // The sums include intervals that were deleted.
                 for index in days.indices where days[index].start < summed.to { days[index].remove(all) }
                 intervals = all.reversed()
             }
@@ -115,13 +112,12 @@ extension API {
         }
     }
 
-    /// The maximum number of intervals that are read for an answer. Nothing has more of them within two days, unless it changes state every
-    /// two seconds.
+    /// The maximum number of intervals that are read for an answer: a change of state every two seconds for two days.
     static let intervalLimit = 100_000
 }
 
 extension LedgerInterval {
-    /// What of it lies within a window; nil for nothing.
+    /// The part of the interval within a window.
     fileprivate func part(from: LedgerInstant, to: LedgerInstant) -> LedgerInterval? {
         if start >= from, let end, end <= to { return self }
         let start = max(start, from)
@@ -132,7 +128,7 @@ extension LedgerInterval {
 }
 
 extension SettledDay {
-    /// Takes away what intervals have of it.
+    /// Subtracts intervals from the sums.
     fileprivate mutating func remove(_ intervals: [LedgerInterval]) {
         let end = start + Self.length
         for interval in intervals {
@@ -146,7 +142,7 @@ extension SettledDay {
 }
 
 extension API {
-    /// Whole days of which only the sums are kept, the earliest first.
+    /// The sums of whole days, earliest first.
     func settledDays(
         of target: String,
         from: LedgerInstant,
@@ -161,7 +157,7 @@ extension API {
 }
 
 extension Availability {
-    /// Counts days of which only the sums are kept.
+    /// Adds the sums of days.
     mutating func add(_ days: [SettledDay]) {
         for day in days { for (account, time) in day.times { add(time, to: account) } }
     }
@@ -204,7 +200,7 @@ extension MonitoringService.Snapshot {
 }
 
 extension JSONObject {
-    /// From 0 to 1 with nine digits, cut and not rounded: what was lost shows.
+    /// A share from 0 to 1 with nine digits, rounded down.
     mutating func add(share key: String, _ value: Double?) {
         guard let value else { return add(key, String?.none) }
         add(key, number: Int64((value * 1e9).rounded(.down)).decimal(places: 9))

@@ -1,8 +1,9 @@
-import LinuxSupport
-import ReachabilityService
+package import LinuxSupport
+import NIOHTTP1
+package import ReachabilityService
 
 extension API {
-    /// The configuration in force, in the words of its file, without secrets. What it does not say is as the documentation has it.
+    /// The configuration in force without secrets. Defaults are not included.
     func configuration() -> Item {
         let inForce = reloader?.inForce
         var object = JSONObject()
@@ -17,22 +18,20 @@ extension API {
     }
 }
 
-/// What a file says, as JSON, without secrets: a text is shown under the keys that are known to have none in them, and under no other.
+/// The JSON of a configuration without secrets: texts are shown only under keys that are known to have none.
 extension TOMLNode {
     private static let mask = String.mask
 
-    /// Texts that are no secrets.
+    /// The keys of texts that are not secrets.
     static let shown: Set<String> = [
         "after", "allow", "authority", "certificate", "checks", "clients", "daily", "device", "dns", "exec", "expect",
-        "family", "for", "from", "host",
-        "hosts", "http", "https",
-        "interface", "interval",
-        "interval-when-down", "jitter", "keep", "key", "limit", "mark", "max-size", "name", "namespace", "only", "path",
-        "policy",
-        "refresh", "scope", "settle", "site", "socket", "targets", "weekly", "will-delay",
+        "family", "for", "from", "host", "hosts", "http", "https", "interface", "interval", "interval-when-down",
+        "jitter",
+        "keep", "key", "limit", "mark", "max-size", "name", "namespace", "only", "path", "policy", "refresh", "scope",
+        "settle", "site", "socket", "targets", "weekly", "will-delay",
     ]
 
-    /// Texts that are addresses. Who knows what stands behind the host of one may often use it.
+    /// The keys of addresses. The path of an address may be a secret.
     static let addresses: Set<String> = ["alertmanager", "broker", "url", "urls", "webhook"]
 
     static func object(of table: [String: TOMLNode]) -> JSONObject {
@@ -41,7 +40,7 @@ extension TOMLNode {
         return object
     }
 
-    /// - Parameter key: That of the file it stands under.
+    /// - Parameter key: The key in the file that this value belongs to.
     private func add(to object: inout JSONObject, _ name: String, under key: String) {
         switch self {
         case .string(let text): object.add(name, Self.withoutSecrets(text, under: key))
@@ -50,12 +49,12 @@ extension TOMLNode {
         case .table(let table): object.add(name, Self.object(of: table))
         case .array(let nodes):
             object.add(name, number: "[\(nodes.map { $0.element(under: key) }.joined(separator: ","))]")
-        // No key takes any.
+        // No key has such a value.
         case .number, .time: object.add(name, String?.none)
         }
     }
 
-    /// As an element of a list, which may be of several kinds.
+    /// The value as an element of a list of any types.
     private func element(under key: String) -> String {
         var object = JSONObject()
         add(to: &object, "", under: key)
@@ -69,7 +68,7 @@ extension TOMLNode {
     }
 }
 
-/// By bytes, for a sign with an accent is another character, and the same sign to who reads an address.
+/// It works on bytes, because a delimiter with a combining accent is another character.
 extension String {
     /// `https://example.org/***`.
     fileprivate var hostAlone: String {
@@ -78,5 +77,55 @@ extension String {
         let end = rest.firstIndex { "/?#\\".utf8.contains($0) } ?? rest.endIndex
         guard !rest[..<end].contains(UInt8(ascii: "@")) else { return self[..<scheme.upperBound] + Self.mask }
         return end == endIndex ? self : self[..<end] + "/" + Self.mask
+    }
+}
+
+extension API {
+    func reload(_ query: Query) throws(Problem) -> WebAnswer {
+        try Reloader.answer(reloader, of: "service", query) { $0.add("targets", service.snapshot.books.targets) }
+    }
+}
+
+extension Reloader {
+    /// Reloads the configuration, and answers with the result: 422 with all problems if the configuration is refused.
+    ///
+    /// - Parameter more: Adds members to the answer about an applied configuration.
+    package static func answer(
+        _ reloader: Reloader?,
+        of owner: String,
+        _ query: Query,
+        _ more: (inout JSONObject) -> Void = { _ in }
+    ) throws(Problem) -> WebAnswer {
+        guard let reloader else {
+            throw Problem(.conflict, "the \(owner) was started without a configuration: give it one with --config")
+        }
+        let isText = Representation(of: query.request) == .text
+        do {
+            let restart = try reloader.reload()
+            if isText { return .text(reloader.applied(restart)) }
+            var object = JSONObject()
+            object.add("schema", 1)
+            object.add("needsRestart", restart)
+            more(&object)
+            object.add("kind", "reload")
+            return .one(object)
+        } catch {
+            let lines = error.problems.map { $0.description(in: reloader.file) }
+            if isText { return .text((lines + [reloader.refused]).joined(separator: "\n"), .unprocessableEntity) }
+            var object = Problem(.unprocessableEntity, lines.joined(separator: "; ")).object
+            object.add("errors", error.problems.map(\.object))
+            return WebAnswer(.unprocessableEntity, type: "application/problem+json", object.bytes)
+        }
+    }
+}
+
+extension ConfigurationProblem {
+    fileprivate var object: JSONObject {
+        var object = JSONObject()
+        object.add("path", path)
+        object.add("line", optional: line)
+        object.add("column", optional: column)
+        object.add("detail", text)
+        return object
     }
 }

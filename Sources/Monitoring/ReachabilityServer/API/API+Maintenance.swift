@@ -4,19 +4,21 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
-    /// The work that is announced and not over, by name. What the configuration says of maintenance is in `/v1/config`.
-    func maintenance(_ query: Query) throws(Problem) -> Page {
+    /// The planned maintenance that is not over, by name. Maintenance of the configuration is in `/v1/config`.
+    func maintenances(_ query: Query) throws(Problem) -> Page {
         let now = service.clock.real()
         return try Page(of: service.planned, query, key: \.id, isAfter: { $0.id > $1 }) { $0.item(at: now) }
     }
 
-    func maintenance(_ id: String) throws(Problem) -> Item {
+    func maintenance(_ query: Query) throws(Problem) -> Item {
+        let id = query["id"]
         guard let found = service.planned.first(where: { $0.id == id }) else { throw Self.noMaintenance(id) }
         return found.item(at: service.clock.real())
     }
 
-    /// Announces work, or says anew when it is.
-    func plan(_ id: String, _ request: WebRequest) throws(Problem) -> WebAnswer {
+    /// Plans maintenance, or changes its time.
+    func plan(_ query: Query) throws(Problem) -> WebAnswer {
+        let (id, request) = (query["id"], query.request)
         guard PlannedMaintenance.isID(id) else {
             let form = "1 to 64 letters, digits, points, - and _, and is not . or .."
             throw Problem(.badRequest, "the name of maintenance has \(form)")
@@ -48,8 +50,9 @@ extension API {
         return .one(maintenance.item(at: now), request, isNew ? .created : .ok, isTagged: false)
     }
 
-    /// Takes it back, or ends it now.
-    func cancelMaintenance(_ id: String) throws(Problem) -> WebAnswer {
+    /// Cancels maintenance, or ends it now.
+    func cancelMaintenance(_ query: Query) throws(Problem) -> WebAnswer {
+        let id = query["id"]
         guard service.cancelMaintenance(id) else { throw Self.noMaintenance(id) }
         return WebAnswer(.noContent)
     }

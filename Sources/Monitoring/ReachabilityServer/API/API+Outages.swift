@@ -1,15 +1,14 @@
 import LinuxSupport
 import NIOHTTP1
 import ReachabilityLedger
-import ReachabilityService
+package import ReachabilityService
 
-/// Which outages a list has.
 private enum OutageState: String, CaseIterable {
     case open, any
 }
 
 extension API {
-    /// The outages, the latest first.
+    /// The outages, latest first.
     func outages(_ query: Query) throws(Problem) -> Page {
         let snapshot = service.snapshot
         let target = query.text("target")
@@ -26,17 +25,16 @@ extension API {
         }
         let limit = try query.limit
         let found = try outages(filter, after: after, limit: limit + 1, snapshot)
-        let page = found.prefix(limit).map { snapshot.item(of: $0) }
-        return Page(page, next: found.count > limit ? page.last?.key : nil)
+        return Page(first: limit, of: found.map { snapshot.item(of: $0) })
     }
 
-    /// One outage, by its id; or the latest.
+    /// An outage by its id, or the latest.
     func outage(_ id: String) throws(Problem) -> Item {
         let snapshot = service.snapshot
         return snapshot.item(of: try explained(id, snapshot))
     }
 
-    /// The same, with why it was so.
+    /// An outage by its id, or the latest, with its evidence.
     func explained(_ id: String, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> ExplainedOutage {
         let found =
             id == "latest"
@@ -45,5 +43,121 @@ extension API {
         if let found { return found }
         if id == "latest" { throw Problem(.notFound, "there was no outage yet") }
         throw Problem(.notFound, "there is no outage \"\(id.printable)\"; /v1/outages has those there are")
+    }
+}
+
+/// The format of a report.
+enum ReportForm: String, CaseIterable {
+    case text, json, csv
+}
+
+extension API {
+    /// A report of an outage: as text, as a table of its intervals, or as JSON.
+    func report(_ query: Query) throws(Problem) -> WebAnswer {
+        let form = try query.word("format", ReportForm.self) ?? .text
+        try query.checkNames()
+        let snapshot = service.snapshot
+        let explained = try explained(query["id"], snapshot)
+        let answer: WebAnswer =
+            switch form {
+            case .text: .text(snapshot.item(of: explained).report)
+            case .json: .one(snapshot.item(of: explained).object)
+            case .csv: WebAnswer(type: CSV.contentType, Array(snapshot.table(of: explained.outage).text.utf8))
+            }
+        return answer.tagged(for: query.request)
+    }
+}
+
+extension MonitoringService.Snapshot {
+    fileprivate func table(of outage: Outage) -> CSV {
+        var csv = CSV([
+            "outage", "target", "start", "end", "durationMilliseconds", "uncertaintyMilliseconds", "attribution",
+            "cause", "reason",
+        ])
+        for interval in outage.intervals {
+            csv.add([
+                outage.id, outage.target, time(interval.start).text, interval.end.map { time($0).text } ?? "",
+                "\(interval.duration(at: now).roundedMilliseconds)", "\(interval.uncertainty.roundedMilliseconds)",
+                interval.state.attribution.rawValue, interval.state.cause?.rawValue ?? "", interval.reason ?? "",
+            ])
+        }
+        return csv
+    }
+}
+
+extension API {
+    /// Adds a note to an outage.
+    func note(_ query: Query) throws(Problem) -> WebAnswer {
+        let text = try RequestObject(query.request, keys: ["text"]).text("text")
+        guard let text, OutageNote.isText(text) else {
+            throw Problem(
+                .badRequest,
+                "text is the note: 1 to \(OutageNote.textLimit) characters, none of them a control character"
+            )
+        }
+        let snapshot = service.snapshot
+        let explained = try explained(query["id"], snapshot)
+        guard explained.notes.count < OutageNote.countLimit else {
+            throw Problem(.conflict, "an outage has \(OutageNote.countLimit) notes at most, and this one has them")
+        }
+        let note = service.note(text, by: query.request.author, on: explained.outage)
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("outage", note.outage)
+        object.add(snapshot.object(of: note))
+        object.add("kind", "note")
+        let lines = snapshot.lines(of: note).joined(separator: "\n")
+        return .one(Item(key: note.outage, object: object, text: "\(note.outage): \(lines)"), query.request, .created)
+    }
+
+    /// The notes of outages, oldest first.
+    func notes(
+        on outages: [String],
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> [String: [OutageNote]] {
+        var found: [String: [OutageNote]] = [:]
+        do { found = try history?.store?.notes(on: outages) ?? [:] } catch { throw Self.unreadable(error) }
+        for id in outages {
+            // Memory may still have notes that are on the disk.
+            let written = Set(found[id] ?? [])
+            found[id, default: []] += snapshot.books.notes(on: id).filter { !written.contains($0) }
+        }
+        return found
+    }
+}
+
+extension MonitoringService.Snapshot {
+    func object(of note: OutageNote) -> JSONObject {
+        var object = JSONObject()
+        object.add("time", time(note.instant))
+        object.add("author", note.author)
+        object.add("text", note.text)
+        return object
+    }
+
+    /// For example `2026-11-21T08:15:30.123Z note of root: the cable was cut`.
+    func lines(of note: OutageNote) -> [String] {
+        let lines = note.text.split(at: "\n", omittingEmptySubsequences: false).map { String($0).printable }
+        let head = "\(time(note.instant).text) note of \(note.author.printable): \(lines[0])"
+        return [head] + lines.dropFirst().map { "  " + $0 }
+    }
+}
+
+extension API {
+    /// The acting processes by key: ids of outages, and of intervals within them.
+    func actors(
+        of keys: [String],
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> [String: ActingProcess] {
+        var found: [String: ActingProcess] = [:]
+        do { found = try history?.store?.actors(of: keys) ?? [:] } catch { throw Self.unreadable(error) }
+        let memory = snapshot.books.actorsByKey
+        for key in keys { found[key] = memory[key] ?? found[key] }
+        return found
+    }
+
+    /// The acting processes for notifications. If the disk cannot be read, there are none.
+    package func actors(of outages: [String]) -> [String: ActingProcess] {
+        (try? actors(of: outages, service.snapshot)) ?? [:]
     }
 }

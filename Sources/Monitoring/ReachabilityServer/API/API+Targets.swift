@@ -5,7 +5,6 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
-    /// Whether the service does what it is for.
     func readiness() -> WebAnswer {
         var object = JSONObject()
         object.add("schema", 1)
@@ -16,7 +15,7 @@ extension API {
         return WebAnswer.one(object).unstored
     }
 
-    /// How the history stands. A fault of it is told, and nothing waits for its end.
+    /// The state of the history. Its faults do not make the service unready.
     private static func object(of status: HistoryWriter.Status) -> JSONObject {
         var object = JSONObject()
         object.add("state", status.fault?.kind.rawValue ?? "ok")
@@ -26,9 +25,7 @@ extension API {
         return object
     }
 
-    /// The service, and all targets as they are.
-    func status() -> JSONObject { status(of: service.snapshot) }
-
+    /// The service and all targets.
     func status(of snapshot: MonitoringService.Snapshot) -> JSONObject {
         var object = JSONObject()
         object.add("schema", 1)
@@ -48,8 +45,8 @@ extension API {
         return try Page(of: snapshot.books.targets, query, key: \.self, isAfter: >) { snapshot.item(of: $0) }
     }
 
-    func target(_ name: String) throws(Problem) -> Item {
-        let snapshot = service.snapshot
+    func target(_ query: Query) throws(Problem) -> Item {
+        let (snapshot, name) = (service.snapshot, query["name"])
         guard let item = snapshot.item(of: name) else { throw Self.noTarget(name) }
         var object = item.object
         let latest = service.checkLog.latest(of: name)
@@ -63,9 +60,9 @@ extension API {
         )
     }
 
-    /// The intervals of a target, the latest first.
-    func intervals(of name: String, _ query: Query) throws(Problem) -> Page {
-        let snapshot = service.snapshot
+    /// The intervals of a target, latest first.
+    func intervals(_ query: Query) throws(Problem) -> Page {
+        let (snapshot, name) = (service.snapshot, query["name"])
         try checkTarget(name, snapshot)
         let (from, to) = try window(query, snapshot)
         return try Page(
@@ -76,7 +73,7 @@ extension API {
         ) { snapshot.item(of: $0) }
     }
 
-    /// The window of a list that is told backwards in time: it ends before the last item of the page before.
+    /// The time window of a page in descending order of time. It ends before the last item of the previous page.
     func window(
         _ query: Query,
         _ snapshot: MonitoringService.Snapshot
@@ -92,7 +89,7 @@ extension API {
         return (from, to)
     }
 
-    /// - Throws: ``Problem`` for a target that is not watched and never was.
+    /// - Throws: ``Problem`` for a target that is unknown, also to the history.
     func checkTarget(_ name: String, _ snapshot: MonitoringService.Snapshot) throws(Problem) {
         if snapshot.books.accounts[name] != nil { return }
         if let isKnown = try? history?.store?.knows(name), isKnown { return }
@@ -105,7 +102,7 @@ extension API {
 }
 
 extension MonitoringService.Snapshot {
-    /// A target as it is; nil where there is none of that name.
+    /// The state of a target; nil if it is unknown.
     func item(of target: String) -> Item? {
         guard let account = books.accounts[target] else { return nil }
         let current = account.ledger.current

@@ -1,9 +1,11 @@
 import LinuxSupport
+import NIOCore
 package import NIOSSL
 package import ReachabilityService
 package import ServerTrust
+import ServerTrustNIO
 
-/// Who may ask, and what is shown to them, as the configuration says now. Thread-safe.
+/// The current access rules and TLS identity. Thread-safe.
 package final class Access: Sendable {
     private struct State {
         var settings = AccessSettings()
@@ -16,8 +18,8 @@ package final class Access: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - now: The time by which certificates are judged.
-    ///   - warn: Told of what is used all the same.
+    ///   - now: The time for the validity of certificates.
+    ///   - warn: Receives warnings about settings that are wrong but still used.
     package init(
         now: @escaping @Sendable () -> TrustTime = { .now },
         warn: @escaping @Sendable (String) -> Void = { _ in }
@@ -25,30 +27,25 @@ package final class Access: Sendable {
         (self.now, self.warn) = (now, warn)
     }
 
-    /// What counts for a request that comes now.
     var rules: AccessRules { state.withLock(\.rules) }
 
-    /// Lets a request in that may be answered, and notes by which token.
+    /// Applies the access rules to a request, and stores its token in it.
     ///
-    /// - Parameter isPage: Whether a page for people is requested.
-    /// - Throws: ``Problem`` with what is wrong.
+    /// - Parameter isPage: Whether the request is for a page for people.
     package func admit(_ request: inout WebRequest, isPage: Bool) throws(Problem) {
         request.token = try rules.admit(request, isPage: isPage)
     }
 
-    /// What is shown on a connection that begins now; nil where there is no certificate.
+    /// The TLS context of new connections; nil without a certificate.
     package var tls: NIOSSLContext? { state.withLock(\.identity?.context) }
 
-    /// When the service's certificate ends; nil where there is none.
     var certificateEnd: TrustTime? { state.withLock(\.identity?.certificate.notAfter) }
 
-    /// Reads the files a configuration names, and its addresses; nothing is changed.
+    /// Reads the files of a configuration and checks its addresses. A certificate that is expired or not yet valid is used with a warning,
+    /// because the clock may be wrong.
     ///
-    /// A certificate whose time is over, or has not come, is told and used: the clock may be wrong, and clients judge for themselves.
-    ///
-    /// - Returns: What uses it from now on, and says whether somebody who could ask before may not be able to any more: then the
-    ///   connections are to end that were let in before.
-    /// - Throws: What is wrong.
+    /// - Returns: A function that applies the configuration. It returns true if a client may have lost its access: existing connections must
+    ///   end.
     package func prepare(
         _ configuration: ServiceConfiguration
     ) throws(ConfigurationProblems) -> @Sendable () -> Bool {
@@ -70,10 +67,7 @@ package final class Access: Sendable {
         }
     }
 
-    /// Looks whether a configuration could be used, as far as whoever looks may see its files: those that systemd hands to the service,
-    /// and those of another user, may be hidden.
-    ///
-    /// - Throws: What is wrong.
+    /// Checks a configuration. Files that this user cannot read, such as systemd credentials, are not checked.
     package func check(_ configuration: ServiceConfiguration) throws(ConfigurationProblems) {
         let settings = configuration.access
         let files = [settings.certificate, settings.key, settings.clients].compactMap(\.self)
@@ -83,5 +77,111 @@ package final class Access: Sendable {
             return !InputFile.isReadable(path)
         }
         if isHidden { try ListenAddress.check(configuration.listen) } else { _ = try prepare(configuration) }
+    }
+}
+
+/// The TLS identity of a server, and the authorities of its clients.
+struct ServerIdentity: Sendable {
+    let certificate: TrustCertificate
+    /// The authorities whose clients may read without a token.
+    let authorities: [TrustCertificate]
+    let context: NIOSSLContext
+
+    /// Reads the files of the settings. Nil if they name no certificate.
+    init?(_ settings: AccessSettings) throws(ConfigurationProblems) {
+        guard let certificate = settings.certificate, let key = settings.key else { return nil }
+        let (chain, own): (TLSClientIdentity, TrustCertificate)
+        do throws(ConfigurationProblem) {
+            let (certificate, key) = (try Self.path("certificate", certificate), try Self.path("key", key))
+            try Self.checkMode(key)
+            do { chain = try TLSClientIdentity(certificateFile: certificate, keyFile: key) } catch {
+                throw Self.problem(error, keyFile: key)
+            }
+            own = try Self.problem("certificate") {
+                try TrustCertificate(derEncoded: try chain.certificateChain[0].toDERBytes())
+            }
+            if settings.hosts.isEmpty, own.subjectAlternativeNames.isEmpty {
+                let text = "\(certificate.printable) is for no host (subjectAltName): get another, or say access.hosts"
+                throw ConfigurationProblem(path: "access.certificate", text: text)
+            }
+            authorities =
+                try settings.clients.map { file throws(ConfigurationProblem) in
+                    let file = try Self.path("clients", file)
+                    return try Self.problem("clients") { try CertificateFiles.read(file) }
+                } ?? []
+            let authorities = authorities
+            context = try Self.problem("clients") { try Self.context(chain, authorities) }
+        } catch {
+            throw ConfigurationProblems([error])
+        }
+        self.certificate = own
+    }
+
+    /// The names and addresses of the certificate.
+    var names: [HostPattern] { certificate.subjectAlternativeNames.compactMap { try? HostPattern($0) } }
+
+    /// The reason why the certificate is not valid at a time.
+    func fault(at time: TrustTime) -> String? {
+        if time > certificate.notAfter { return "the certificate ended on \(certificate.notAfter): get a new one" }
+        if time < certificate.notBefore { return "the certificate begins on \(certificate.notBefore) only" }
+        return nil
+    }
+
+    private static func path(_ key: String, _ name: String) throws(ConfigurationProblem) -> String {
+        guard let path = CredentialFile.path(of: name) else {
+            throw ConfigurationProblem(path: "access.\(key)", text: CredentialFile.missing(name))
+        }
+        return path
+    }
+
+    /// Refuses a key that other users can read.
+    private static func checkMode(_ key: String) throws(ConfigurationProblem) {
+        guard let text = CredentialFile.exposure(of: key, remedy: "get a new key") else { return }
+        throw ConfigurationProblem(path: "access.key", text: text)
+    }
+
+    private static func context(_ own: TLSClientIdentity, _ authorities: [TrustCertificate]) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: own.certificateChain.map { .certificate($0) },
+            privateKey: .privateKey(own.privateKey)
+        )
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        // Some clients do not answer close_notify.
+        configuration.shutdownTimeout = .seconds(1)
+        if !authorities.isEmpty {
+            // A client without a certificate may have a token.
+            configuration.certificateVerification = .optionalVerification
+            configuration.trustRoots = .certificates(
+                try authorities.map { try NIOSSLCertificate(bytes: $0.derRepresentation, format: .der) }
+            )
+            configuration.sendCANameList = true
+        }
+        return try NIOSSLContext(configuration: configuration)
+    }
+
+    private static func problem<Value>(_ key: String, _ body: () throws -> Value) throws(ConfigurationProblem) -> Value
+    {
+        do { return try body() } catch {
+            throw ConfigurationProblem(path: "access.\(key)", text: "it cannot be used: \(error)".printable)
+        }
+    }
+
+    private static func problem(_ error: TLSIdentityError, keyFile: String) -> ConfigurationProblem {
+        let key =
+            switch error {
+            case .unreadable(keyFile, _), .empty(keyFile), .noKey, .keyMismatch, .passphraseMissing, .wrongPassphrase,
+                .unsupportedPassphrase:
+                "key"
+            case .unreadable, .empty, .noCertificate, .unusableCertificate: "certificate"
+            }
+        var text = error.description
+        if case .passphraseMissing(let file) = error {
+            text = "the key of \(file) is encrypted: `openssl pkey -in FILE -out FILE` makes one that is not"
+        }
+        if case .noCertificate(let file) = error {
+            text = "\(file) has no certificate that can be read: it must be in PEM, the service's own first"
+        }
+        return ConfigurationProblem(path: "access.\(key)", text: text.printable)
     }
 }

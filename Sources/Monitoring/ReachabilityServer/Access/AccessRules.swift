@@ -1,29 +1,29 @@
+import Crypto
+import Glibc
+import LinuxSupport
 import NIOHTTP1
+import NetworkReachability
 import ReachabilityService
 import ServerTrust
 
-/// Who may ask, and what that lets them do.
+/// The access rules.
 ///
-/// | Way | Who may read | Who may change something |
+/// | Transport | Clients that may read | Clients that may change something |
 /// |---|---|---|
-/// | the Unix socket | everybody who may connect | whom ``AdminRule`` lets |
-/// | HTTP, over the loopback | every program of this machine | who has a token of the scope `admin` |
-/// | HTTPS | who has a token, or a certificate of the authorities | who has a token of the scope `admin` |
+/// | the Unix socket | all that may connect | root, the service's user and the group `reachability` |
+/// | HTTP over the loopback | all programs of this machine | those with a token of the scope `admin` |
+/// | HTTPS | those with a token, or a certificate of the authorities | those with a token of the scope `admin` |
 struct AccessRules: Sendable {
-    /// By which names the service is asked with TLS.
+    /// The names of the service for TLS.
     var hosts: [HostPattern] = []
     var tokens: [AccessSettings.Token] = []
 
-    /// Whether a request may be answered at all.
-    ///
-    /// - Parameter isPage: Whether a page for people is requested.
-    /// - Returns: The token it carries; nil where it carries none and needs none.
-    /// - Throws: ``Problem`` with what is wrong.
+    /// Checks a request, and returns its token.
     func admit(_ request: WebRequest, isPage: Bool = false) throws(Problem) -> AccessSettings.Token? {
         try HostRule.check(request, hosts: hosts, isPage: isPage)
         switch request.way {
         case .local: return nil
-        // Until there are tokens, what programs of this machine say there is nobody's business.
+        // Without configured tokens an Authorization field over the loopback is ignored.
         case .loopback where tokens.isEmpty: return nil
         case .loopback, .secured(certificate: .some):
             return try PresentedToken(request.headers).map { presented throws(Problem) in try token(presented) }
@@ -38,8 +38,158 @@ struct AccessRules: Sendable {
             ? "a token is needed: Authorization: Bearer TOKEN, or as the password of a browser"
             : "there is no such token: `reachability serve token` makes one, for [access] in the configuration"
         let bearer = "Bearer realm=\"reachability\"" + (presented == nil ? "" : ", error=\"invalid_token\"")
-        // Browsers ask for a password where Basic is offered.
+        // Browsers show a password dialog for Basic.
         let basic = "Basic realm=\"reachability\", charset=\"UTF-8\""
         throw Problem(.unauthorized, detail, headers: [("WWW-Authenticate", bearer), ("WWW-Authenticate", basic)])
+    }
+}
+
+/// The access rule for changes: see ``AccessRules``.
+enum AdminRule {
+    /// The group of administrators, which need not exist.
+    static let group = "reachability"
+
+    /// - Parameter number: Returns the current number of the group. It is called only if necessary, on the calling thread.
+    static func check(
+        _ request: WebRequest,
+        group number: () -> UInt32? = { UserGroup.number(of: AdminRule.group) }
+    ) throws(Problem) {
+        guard case .local(let user, let groups) = request.way else {
+            if request.token?.scope == .admin { return }
+            throw Problem(
+                .forbidden,
+                "this is asked over the Unix socket, or with a token of the scope admin",
+                headers: [
+                    ("WWW-Authenticate", "Bearer realm=\"reachability\", error=\"insufficient_scope\", scope=\"admin\"")
+                ]
+            )
+        }
+        if let user, user == 0 || user == geteuid() { return }
+        // A process of another user namespace has no user here, and its groups do not count.
+        if user != nil, let number = number(), groups.contains(number) { return }
+        throw Problem(
+            .forbidden,
+            "only root, the user the service runs as and members of the group \(group) may ask this"
+        )
+    }
+}
+
+/// Refuses requests for other hosts, and requests from pages of other sites.
+///
+/// A foreign page can make a browser send requests to 127.0.0.1, or resolve its own name to that address (DNS rebinding). In both cases the
+/// browser sends the foreign host in `Host` or `Origin`. Without TLS there may be no token, so `Sec-Fetch-Site` (Fetch Metadata) counts too:
+/// a link of another site may lead to a page of the dashboard, and to nothing else.
+enum HostRule {
+    /// - Parameter hosts: The names in the certificate and the configuration. Without TLS the names of this machine are also accepted.
+    static func check(_ request: WebRequest, hosts: [HostPattern], isPage: Bool = false) throws(Problem) {
+        if case .local = request.way { return }
+        let isSecured = request.way != .loopback
+        if !isSecured { try checkSite(request, isPage: isPage) }
+        // RFC 9112, 3.2. No browser sends HTTP/1.0 without it.
+        let count = request.headers["Host"].count
+        guard count == 1 || count == 0 && request.version == .http1_0 else {
+            throw Problem(.badRequest, "a request has one field Host")
+        }
+        guard let host = request.host else {
+            if let origin = request.headers.first(name: "Origin") { throw foreign(origin) }
+            return
+        }
+        guard let name = name(of: host) else {
+            throw Problem(.misdirectedRequest, "Host names the service, with the port or without")
+        }
+        // A proxy such as nginx sends HTTP/1.0 and may pass on its own name. Browsers do not send HTTP/1.0.
+        let isForwarded = !isSecured && request.version == .http1_0 && host == request.headers.first(name: "Host")
+        guard isForwarded || !isSecured && isOfThisMachine(name) || isKnown(name, hosts) else {
+            throw Problem(
+                .misdirectedRequest,
+                isSecured
+                    ? "Host is neither a name of the service's certificate nor one of access.hosts in its configuration"
+                    : "Host names this machine: localhost, 127.0.0.1 or [::1]; behind a proxy it may be one of access.hosts"
+            )
+        }
+        // The browser may use TLS to the proxy.
+        let schemes = isSecured ? ["https"] : isForwarded ? ["http", "https"] : ["http"]
+        for origin in request.headers["Origin"]
+        where !schemes.contains(where: { origin.lowercased() == "\($0)://\(host.lowercased())" }) {
+            throw foreign(origin)
+        }
+    }
+
+    private static func isKnown(_ name: String, _ hosts: [HostPattern]) -> Bool {
+        guard let server = try? ServerHost(name) else { return false }
+        return hosts.contains { $0.matches(server) }
+    }
+
+    private static func foreign(_ origin: String) -> Problem {
+        Problem(.forbidden, "pages from elsewhere may not ask: Origin is \(origin.printable)")
+    }
+
+    /// Refuses requests that a page of another site causes, except navigation to a page.
+    private static func checkSite(_ request: WebRequest, isPage: Bool) throws(Problem) {
+        func field(_ name: String) -> String? { request.headers.first(name: name)?.lowercased() }
+        guard let site = request.headers["Sec-Fetch-Site"].first(where: { !["same-origin", "none"].contains($0) })
+        else { return }
+        let isNavigation =
+            isPage && request.method == .GET && field("Sec-Fetch-Mode") == "navigate"
+            && field("Sec-Fetch-Dest") == "document"
+        guard isNavigation else {
+            throw Problem(.forbidden, "pages from elsewhere may not ask: Sec-Fetch-Site is \(site.printable)")
+        }
+    }
+
+    /// The host without its port, which may be any, because the port may be forwarded. Nil for an invalid port.
+    private static func name(of host: String) -> String? {
+        guard let colon = host.unicodeScalars.lastIndex(of: ":"), !host.hasSuffix("]") else { return host }
+        return UInt16(host[host.unicodeScalars.index(after: colon)...]) == nil ? nil : String(host[..<colon])
+    }
+
+    /// `localhost`, `127.0.0.1`, `[::1]`.
+    private static func isOfThisMachine(_ name: String) -> Bool {
+        if name.lowercased() == "localhost" || name.lowercased().hasSuffix(".localhost") { return true }
+        if name.hasPrefix("["), name.hasSuffix("]") {
+            return IPAddress(String(name.dropFirst().dropLast())).map { $0.isIPv6 && $0.isLoopback } ?? false
+        }
+        return IPAddress(name).map { !$0.isIPv6 && $0.isLoopback } ?? false
+    }
+}
+
+extension IPAddress {
+    /// Whether it is in 127.0.0.0/8 or `::1`.
+    var isLoopback: Bool { wire.isLoopback }
+}
+
+/// The token of a request: from `Bearer` (RFC 6750), or the password of `Basic` (RFC 7617) with any user, for browsers. Tokens in the
+/// address are not accepted, because logs contain addresses.
+struct PresentedToken {
+    /// The token; nil if the field is invalid.
+    private let bytes: [UInt8]?
+
+    /// Nil without the field `Authorization`.
+    init?(_ headers: HTTPHeaders) {
+        let fields = headers["Authorization"]
+        guard let field = fields.first else { return nil }
+        bytes = fields.count == 1 ? Self.read(field) : nil
+    }
+
+    private static func read(_ field: String) -> [UInt8]? {
+        let parts = field.split(at: " ", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        let content = parts[1].drop { $0 == " " }
+        switch parts[0].lowercased() {
+        case "bearer": return Array(content.utf8)
+        case "basic":
+            guard let pair = Base64.decode(content), let colon = pair.firstIndex(of: UInt8(ascii: ":")) else {
+                return nil
+            }
+            return Array(pair[(colon + 1)...])
+        default: return nil
+        }
+    }
+
+    /// Returns the configured token. Comparing hashes does not reveal the token by its timing.
+    func known(among tokens: [AccessSettings.Token]) -> AccessSettings.Token? {
+        guard let bytes else { return nil }
+        let digest = Array(SHA256.hash(data: bytes))
+        return tokens.first { $0.digest == digest }
     }
 }

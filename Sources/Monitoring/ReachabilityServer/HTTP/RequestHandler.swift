@@ -1,27 +1,24 @@
 import Dispatch
 import LinuxSupport
-import NIOCore
+package import NIOCore
 import NIOHTTP1
 import NIOSSL
 import NIOTLS
 import ServerTrust
 
-/// Reads the requests of one connection, has them answered, and ends it when a time is up. The handlers before it parse, and hand
-/// over a request only when the one before was answered.
+/// Handles the requests of one connection, and its timeouts. The handlers before it in the pipeline parse, and pass on a request only after
+/// the answer to the previous one.
 final class RequestHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
     private enum State {
-        /// Waits for a head.
         case idle
         case reading(HTTPRequestHead, [UInt8])
-        /// What is left of a request that was answered already.
+        /// Reads the rest of a request that has its answer.
         case skipping
         case answering(HTTPRequestHead)
-        /// Waits for something to tell.
         case waiting(HTTPRequestHead, WebWait, Cancellation)
-        /// Sends an answer that goes on until somebody ends it.
         case streaming(WebStream)
     }
 
@@ -30,12 +27,12 @@ final class RequestHandler: ChannelInboundHandler {
     private let limits: WebLimits
     private let statistics: Locked<WebStatistics>
     private let underWay: DispatchGroup
-    private let respond: WebServer.Responder
+    private let respond: WebServer.Handler
     private let firstBytes: FirstBytesHandler
     /// Whether the connection has ended.
     private let hasEnded = Locked(false)
     private var state = State.idle
-    /// Whether the connection ends after the answer that is being made.
+    /// Whether the connection ends after the current answer.
     private var isLast = false
     /// Whether a request was answered on this connection.
     private var isReused = false
@@ -48,7 +45,7 @@ final class RequestHandler: ChannelInboundHandler {
         statistics: Locked<WebStatistics>,
         underWay: DispatchGroup,
         firstBytes: FirstBytesHandler,
-        respond: @escaping WebServer.Responder
+        respond: @escaping WebServer.Handler
     ) {
         (self.way, self.client, self.limits, self.statistics) = (way, client, limits, statistics)
         (self.underWay, self.firstBytes, self.respond) = (underWay, firstBytes, respond)
@@ -62,7 +59,7 @@ final class RequestHandler: ChannelInboundHandler {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         firstBytes.notify = {
             let (handler, context) = bound.value
-            // The head of a further request has the time of the first one, not that of a connection without a request.
+            // The timeout of an idle connection ends with the first bytes of a request.
             if case .idle = handler.state, handler.isReused { handler.start(handler.limits.requestTime, context) }
         }
         if context.channel.isActive { start(limits.requestTime, context) }
@@ -134,7 +131,6 @@ final class RequestHandler: ChannelInboundHandler {
         }
     }
 
-    /// Sends the head of an answer that goes on.
     private func begin(
         _ answer: WebAnswer,
         to request: HTTPRequestHead,
@@ -150,14 +146,14 @@ final class RequestHandler: ChannelInboundHandler {
         var head = HTTPResponseHead(version: request.version, status: answer.status)
         for field in answer.headers { head.headers.add(name: field.name, value: field.value) }
         head.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
-        // It ends with the connection, and whoever comes again takes a new one.
+        // The end of the connection ends the stream.
         head.headers.replaceOrAdd(name: "Connection", value: "close")
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
         begin(stream)
         if isLast { end(context) }
     }
 
-    /// Whether there is room for one more answer that goes on; where there is none, the client is told.
+    /// Returns true if one more stream is allowed; otherwise the client gets 503.
     private func hasPlace(for request: HTTPRequestHead, _ context: ChannelHandlerContext) -> Bool {
         if statistics.withLock({ $0.streams < limits.effectiveStreams }) { return true }
         let problem = Problem(
@@ -169,7 +165,6 @@ final class RequestHandler: ChannelInboundHandler {
         return false
     }
 
-    /// Waits until there is something to tell. A client that goes away ends it.
     private func wait(_ wait: WebWait, for request: HTTPRequestHead, _ context: ChannelHandlerContext) {
         guard hasPlace(for: request, context) else { return }
         timer?.cancel()
@@ -208,7 +203,7 @@ final class RequestHandler: ChannelInboundHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// What is being said is said to its end, and nothing after it.
+    /// Ends the connection after the answer in progress.
     private func end(_ context: ChannelHandlerContext) {
         endWait(context, closing: true)
         switch state {
@@ -221,7 +216,7 @@ final class RequestHandler: ChannelInboundHandler {
         }
     }
 
-    /// The name in the client's certificate, which TLS has found good; nil where it has shown none.
+    /// The name in the client's verified certificate, if it has one.
     private static func certificate(_ context: ChannelHandlerContext) -> String? {
         guard let shown = try? context.channel.pipeline.syncOperations.nioSSL_peerCertificate(),
             let bytes = try? shown.toDERBytes()
@@ -249,7 +244,7 @@ final class RequestHandler: ChannelInboundHandler {
             head.headers.replaceOrAdd(name: "Connection", value: "keep-alive")
         }
         start(limits.answerTime, context)
-        // The end of the answer lets the next request through, which changes the state.
+        // Writing the end of the answer may pass on the next request, which changes the state.
         if case .answering = state { state = .idle }
         isReused = true
         context.write(wrapOutboundOut(.head(head)), promise: nil)
@@ -266,7 +261,7 @@ final class RequestHandler: ChannelInboundHandler {
         }
     }
 
-    /// Ends the connection after a time, unless something happens that starts another.
+    /// Ends the connection after a timeout, which replaces the previous one.
     private func start(_ time: Duration, _ context: ChannelHandlerContext) {
         timer?.cancel()
         let statistics = statistics
@@ -276,3 +271,106 @@ final class RequestHandler: ChannelInboundHandler {
         }
     }
 }
+
+/// Reports the first bytes of each request, before the HTTP decoder has a whole head. Runs on the event loop.
+final class FirstBytesHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    var notify: (() -> Void)?
+    /// Whether an incomplete request has been received.
+    private(set) var hasBegun = false
+    /// Whether the bytes being decoded end with a line feed. Only then no further head follows a request without a body.
+    private var endsWithLine = false
+
+    /// Notes that the decoder has passed on the end of a request.
+    func requestEnded(hadBody: Bool) { hasBegun = !endsWithLine && !hadBody }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = unwrapInboundIn(data).readableBytesView
+        endsWithLine = bytes.last == UInt8(ascii: "\n")
+        let isFirst = !hasBegun
+        hasBegun = true
+        context.fireChannelRead(data)
+        if isFirst, hasBegun { notify?() }
+    }
+}
+
+/// The body of an answer that continues until the client or the server ends it.
+///
+/// Unread bytes are kept up to a limit. Beyond it the connection is ended, so that a slow client delays no other. Bytes that are sent within
+/// one turn of the event loop are written together. Thread-safe, also under locks: nothing is written before a function returns.
+package final class WebStream: Sendable {
+    private struct State {
+        /// The number of counted bytes that the client has not taken.
+        var bytes = 0
+        /// The bytes that the next turn of the event loop writes.
+        var pending: [ByteBuffer] = []
+        var pendingBytes = 0
+        var hasEnded = false
+    }
+
+    private let channel: any Channel
+    private let limits: WebLimits
+    private let statistics: Locked<WebStatistics>
+    private let state = Locked(State())
+
+    init(_ channel: any Channel, _ limits: WebLimits, _ statistics: Locked<WebStatistics>) {
+        (self.channel, self.limits, self.statistics) = (channel, limits, statistics)
+        statistics.withLock { $0.streams += 1 }
+        channel.closeFuture.whenComplete { _ in statistics.withLock { $0.streams -= 1 } }
+    }
+
+    package func whenEnded(_ action: @escaping @Sendable () -> Void) {
+        channel.closeFuture.whenComplete { _ in action() }
+    }
+
+    /// Discards further bytes. The caller writes the end.
+    func finish() { state.withLock { $0.hasEnded = true } }
+
+    /// Sends bytes, or ends the connection if the client is too slow.
+    ///
+    /// - Parameter isCounted: False for the initial snapshot, which may have any size.
+    package func send(_ bytes: ByteBuffer, isCounted: Bool = true) {
+        enum Step { case nothing, flush, close }
+        let step = state.withLock { state -> Step in
+            guard !state.hasEnded else { return .nothing }
+            if isCounted {
+                state.bytes += bytes.readableBytes
+                state.pendingBytes += bytes.readableBytes
+                state.hasEnded = state.bytes > limits.streamBytes
+                if state.hasEnded {
+                    state.pending = []
+                    return .close
+                }
+            }
+            state.pending.append(bytes)
+            return state.pending.count == 1 ? .flush : .nothing
+        }
+        let channel = channel
+        switch step {
+        case .nothing: break
+        case .flush: channel.eventLoop.execute { self.flush() }
+        case .close:
+            statistics.withLock { $0.slowStreams += 1 }
+            channel.eventLoop.execute { channel.close(promise: nil) }
+        }
+    }
+
+    private func flush() {
+        let (pending, length) = state.withLock { state in
+            defer { (state.pending, state.pendingBytes) = ([], 0) }
+            return state.hasEnded ? ([], 0) : (state.pending, state.pendingBytes)
+        }
+        guard let last = pending.last else { return }
+        for bytes in pending.dropLast() {
+            channel.write(HTTPServerResponsePart.body(.byteBuffer(bytes)), promise: nil)
+        }
+        channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(last))).whenComplete { [state] _ in
+            state.withLock { $0.bytes -= length }
+        }
+    }
+}
+
+/// The event that ends each connection when the server stops.
+struct ServerEnding {}

@@ -1,15 +1,15 @@
 import Compression
-import LinuxSupport
+package import LinuxSupport
 package import NIOHTTP1
 
-/// What is answered to a request: whole, the beginning of a stream, or what is waited for.
+/// The answer to a request: a whole body, a stream, or a body that comes later.
 package struct WebAnswer: Sendable {
     package var status: HTTPResponseStatus
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
-    /// Called on the server's thread when the head was sent, with what the rest is sent through; nil for an answer that is whole.
+    /// Receives the stream on the server's thread when the head was sent. Nil for a whole answer.
     package var stream: (@Sendable (WebStream) -> Void)?
-    /// How a better answer than this one is waited for; nil where this one is all. It is not waited for where only the head is asked for.
+    /// The wait for a later answer in place of this one. HEAD does not wait.
     package var wait: WebWait?
 
     package init(_ status: HTTPResponseStatus = .ok, type: String? = nil, _ body: [UInt8] = []) {
@@ -17,12 +17,12 @@ package struct WebAnswer: Sendable {
         headers = type.map { [("Content-Type", $0)] } ?? []
     }
 
-    /// Lets a client keep the answer and ask whether it is still so: with an entity tag, 304 where it is.
+    /// Returns the answer with an entity tag, or 304 if the client has the same content.
     ///
     /// Source: RFC 9110, 8.8.3 and 13.1.2.
     package func tagged(for request: WebRequest) -> WebAnswer {
         guard status == .ok else { return self }
-        // FNV-1a, of 64 bits: nobody gains by answers with the same one.
+        // FNV-1a of 64 bits: equal tags of different contents harm only the client.
         let hash = body.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         // Weak, because the same content is also sent compressed.
         let tag = "W/\"\(String(hash, radix: 16))\""
@@ -60,53 +60,90 @@ extension WebAnswer {
     }
 }
 
-extension WebRequest {
-    /// A Boolean value that indicates whether the client accepts the content coding gzip.
-    var acceptsGzip: Bool {
-        var accepts = false
-        for field in headers[canonicalForm: "Accept-Encoding"] {
-            let parts = field.lowercased().split(at: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
-            let isRefused = parts.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) ?? 0 <= 0 }
-            if parts.first == "gzip" { return !isRefused }
-            if parts.first == "*" { accepts = !isRefused }
-        }
-        return accepts
+extension WebAnswer {
+    /// A list, in the representation that the client prefers.
+    ///
+    /// - Throws: ``Problem`` for an unknown parameter.
+    package static func list(_ page: Page, _ query: Query) throws(Problem) -> WebAnswer {
+        try query.checkNames()
+        let representation = Representation(of: query.request)
+        var answer = WebAnswer(type: representation.contentType, page.bytes(as: representation))
+        answer.headers.append(("Vary", "Accept"))
+        if let next = page.next { answer.headers.append(("Link", "<\(query.link(after: next))>; rel=\"next\"")) }
+        return answer.tagged(for: query.request)
+    }
+
+    /// One object, in the representation that the client prefers.
+    package static func one(
+        _ item: Item,
+        _ request: WebRequest,
+        _ status: HTTPResponseStatus = .ok,
+        isTagged: Bool = true
+    ) -> WebAnswer {
+        let representation = Representation(of: request)
+        let bytes = representation == .text ? Array((item.report + "\n").utf8) : item.object.bytes
+        let type = representation == .lines ? Representation.json.contentType : representation.contentType
+        var answer = WebAnswer(status, type: type, bytes)
+        answer.headers.append(("Vary", "Accept"))
+        return isTagged ? answer.tagged(for: request) : answer
+    }
+
+    /// One object, which is available as JSON only.
+    package static func one(_ object: JSONObject) -> WebAnswer {
+        WebAnswer(type: Representation.json.contentType, object.bytes)
+    }
+
+    package static func text(_ text: String, _ status: HTTPResponseStatus = .ok) -> WebAnswer {
+        WebAnswer(status, type: Representation.text.contentType, Array((text + "\n").utf8))
+    }
+
+    /// The same answer, which clients must not store.
+    package var unstored: WebAnswer {
+        var answer = self
+        answer.headers.append(("Cache-Control", "no-store"))
+        return answer
     }
 }
 
-/// The forms an answer is to be had in.
-package enum Representation: Hashable, Sendable {
-    /// One JSON document.
-    case json
-    /// Of a list, one JSON object on each line.
-    case lines
-    /// For people.
-    case text
+/// An answer that comes later: after an event, after a timeout, or when the server stops.
+package struct WebWait: Sendable {
+    /// Starts the wait, and calls `done` once on any thread when the answer is due. The result cancels the wait; it is also called if the
+    /// client disconnects.
+    let begin: @Sendable (_ done: @escaping @Sendable () -> Void) -> Cancellation
+    /// Makes the answer, on the server's thread.
+    let answer: @Sendable () -> WebAnswer
+}
 
-    /// That which a client would like best, of these: the first of `Accept` that is one of them. JSON where none is.
-    package init(of request: WebRequest) {
-        for type in request.headers[canonicalForm: "Accept"] {
-            switch type.prefix(while: { $0 != ";" }).lowercased().filter({ $0 != " " }) {
-            case "text/plain":
-                self = .text
-                return
-            case "application/jsonl", "application/x-ndjson":
-                self = .lines
-                return
-            case "application/json", "*/*", "text/html":
-                self = .json
-                return
-            default: continue
-            }
-        }
-        self = .json
+/// The reason why a request fails, in one sentence.
+///
+/// Source: RFC 9457.
+package struct Problem: Error {
+    package let status: HTTPResponseStatus
+    package let detail: String
+    /// Header fields that belong to it, such as `Allow`.
+    package var headers: [(name: String, value: String)] = []
+
+    package init(_ status: HTTPResponseStatus, _ detail: String, headers: [(name: String, value: String)] = []) {
+        (self.status, self.detail, self.headers) = (status, detail, headers)
     }
 
-    package var contentType: String {
-        switch self {
-        case .json: "application/json"
-        case .lines: "application/jsonl"
-        case .text: "text/plain; charset=utf-8"
+    package func answer(as representation: Representation) -> WebAnswer {
+        var answer: WebAnswer
+        if representation == .text {
+            answer = .text(detail.printable, status)
+        } else {
+            answer = WebAnswer(status, type: "application/problem+json", object.bytes)
         }
+        answer.headers += headers
+        return answer
+    }
+
+    var object: JSONObject {
+        var object = JSONObject()
+        object.add("type", "about:blank")
+        object.add("title", status.reasonPhrase)
+        object.add("status", status.code)
+        object.add("detail", detail)
+        return object
     }
 }

@@ -2,22 +2,22 @@ import LinuxSupport
 package import NIOHTTP1
 import ReachabilityService
 
-/// A request that was read whole.
+/// A complete request.
 package struct WebRequest: Sendable {
-    /// How it came.
+    /// The transport of a request, and the identity of the client as far as the transport has it.
     package enum Way: Hashable, Sendable {
-        /// Over the Unix socket, from a process of this user, nil where the system does not say whose it is, and of these groups.
+        /// The Unix socket, with the user and the groups of the client's process. The user is nil if the kernel does not report it.
         case local(user: UInt32?, groups: [UInt32] = [])
-        /// Over TCP, from this machine.
+        /// TCP from this machine.
         case loopback
-        /// Over TLS, from a client with a certificate of this name that an authority of ours has signed, or without one.
+        /// TLS, with the name in the client's verified certificate, if it has one.
         case secured(certificate: String?)
     }
 
     package let method: HTTPMethod
     /// The parts of the path, decoded.
     package let path: [String]
-    /// Decoded; of several values for a name the last.
+    /// The decoded parameters. The last value of a name counts.
     package let query: [String: String]
     package let headers: HTTPHeaders
     package let way: Way
@@ -29,12 +29,12 @@ package struct WebRequest: Sendable {
     package var client = WebClient.unknown
     /// Returns whether the client has disconnected, so that no answer is needed.
     package var isAbandoned: @Sendable () -> Bool = { false }
-    /// Which token it carries, once that has been looked at.
+    /// The token of the request, after access control.
     var token: AccessSettings.Token?
 
     /// Reads the head of a request.
     ///
-    /// - Throws: ``Problem`` for a target that is none.
+    /// - Throws: ``Problem`` for an invalid target.
     package init(_ head: HTTPRequestHead, body: [UInt8], way: Way) throws(Problem) {
         (method, headers, self.way, self.body) = (head.method, head.headers, way, body)
         var target = head.uri[...]
@@ -69,7 +69,7 @@ package struct WebRequest: Sendable {
         self.query = query
     }
 
-    /// Replaces `%41` with what it stands for (RFC 3986).
+    /// Decodes percent encoding (RFC 3986).
     private static func decoded(_ text: Substring, plusIsSpace: Bool = false) throws(Problem) -> String {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -96,6 +96,66 @@ package struct WebRequest: Sendable {
         case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
         case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
         default: nil
+        }
+    }
+}
+
+extension WebRequest {
+    /// The author of a change: the name or number of the user, or the name of the token or of the certificate.
+    var author: String {
+        switch way {
+        case .local(let user, _): user.map { UserName.of($0) ?? String($0) } ?? ""
+        case .loopback: token?.name ?? ""
+        case .secured(let certificate): token?.name ?? certificate ?? ""
+        }
+    }
+
+    /// A Boolean value that indicates whether the client accepts the content coding gzip.
+    var acceptsGzip: Bool {
+        var accepts = false
+        for field in headers[canonicalForm: "Accept-Encoding"] {
+            let parts = field.lowercased().split(at: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+            let isRefused = parts.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) ?? 0 <= 0 }
+            if parts.first == "gzip" { return !isRefused }
+            if parts.first == "*" { accepts = !isRefused }
+        }
+        return accepts
+    }
+}
+
+/// The representation of an answer.
+package enum Representation: Hashable, Sendable {
+    /// One JSON document.
+    case json
+    /// One JSON object in each line of a list.
+    case lines
+    /// For people.
+    case text
+
+    /// The first in `Accept` that is supported; otherwise JSON.
+    package init(of request: WebRequest) {
+        for type in request.headers[canonicalForm: "Accept"] {
+            switch type.prefix(while: { $0 != ";" }).lowercased().filter({ $0 != " " }) {
+            case "text/plain":
+                self = .text
+                return
+            case "application/jsonl", "application/x-ndjson":
+                self = .lines
+                return
+            case "application/json", "*/*", "text/html":
+                self = .json
+                return
+            default: continue
+            }
+        }
+        self = .json
+    }
+
+    package var contentType: String {
+        switch self {
+        case .json: "application/json"
+        case .lines: "application/jsonl"
+        case .text: "text/plain; charset=utf-8"
         }
     }
 }

@@ -2,7 +2,7 @@ import Glibc
 package import LinuxSupport
 import NIOCore
 
-/// The party that connections are counted for.
+/// The client that a connection is counted for.
 package enum WebClient: Hashable, Sendable {
     /// A user of this machine, over the Unix socket or over TCP.
     case user(UInt32)
@@ -44,7 +44,7 @@ package enum WebClient: Hashable, Sendable {
     }
 }
 
-/// Decides which connections are accepted, so that no client takes the places of the others.
+/// Limits the number of connections of each client, so that others can connect.
 struct ConnectionQuota {
     /// The maximum number of connections.
     let limit: Int
@@ -58,9 +58,7 @@ struct ConnectionQuota {
     /// The maximum number of connections of one client.
     private var share: Int { max(1, limit / 4) }
 
-    /// Counts a connection, if there is a place for it. Every eighth place is for administrators on this machine.
-    ///
-    /// - Returns: Whether the connection is accepted.
+    /// Counts a connection and returns true if it is accepted. One eighth of the connections is reserved for administrators on this machine.
     mutating func admit(_ client: WebClient, over transport: Transport) -> Bool {
         let isReserved = client.isAdministrator && transport != .secured
         guard count < (isReserved ? limit : limit - limit / 8),
@@ -71,10 +69,54 @@ struct ConnectionQuota {
         return true
     }
 
-    /// Gives back the place of a connection that was accepted.
+    /// Ends the count of an accepted connection.
     mutating func release(_ client: WebClient) {
         count -= 1
         let rest = counts[client, default: 1] - 1
         counts[client] = rest > 0 ? rest : nil
+    }
+}
+
+/// The process at the other end of a Unix socket: `struct ucred` of `unix(7)`, which Glibc declares only with _GNU_SOURCE.
+struct PeerCredential: Sendable {
+    var process: Int32 = 0
+    var user: UInt32 = 0
+    var group: UInt32 = 0
+
+    /// SO_PEERCRED of `socket(7)`.
+    private static let option = SocketOptionName(17)
+
+    /// Returns the transport of a connection's requests. Users of another user namespace are reported as nobody.
+    static func way(of channel: any Channel) -> EventLoopFuture<WebRequest.Way> {
+        guard let socket = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeSucceededFuture(.local(user: nil))
+        }
+        let credential: EventLoopFuture<PeerCredential> = socket.unsafeGetSocketOption(
+            level: SocketOptionLevel(SOL_SOCKET),
+            name: option
+        )
+        return credential.flatMap { credential in
+            PeerGroups.of(socket).map { .local(user: credential.user, groups: [credential.group] + $0) }
+        }
+        .flatMapErrorThrowing { _ in .local(user: nil) }
+    }
+}
+
+/// The supplementary groups of the process at the other end of a Unix socket at the time of its connection.
+struct PeerGroups: Sendable {
+    /// A process with more groups counts as a member of none.
+    private var numbers = InlineArray<1024, UInt32>(repeating: 0)
+
+    /// SO_PEERGROUPS of `socket(7)`, since Linux 4.13.
+    private static let option = SocketOptionName(59)
+
+    /// Returns the groups. The kernel does not report their number here, so 0, the group of root, is left out.
+    static func of(_ socket: any SocketOptionProvider) -> EventLoopFuture<[UInt32]> {
+        let groups: EventLoopFuture<PeerGroups> = socket.unsafeGetSocketOption(
+            level: SocketOptionLevel(SOL_SOCKET),
+            name: option
+        )
+        return groups.map { groups in groups.numbers.indices.map { groups.numbers[$0] }.filter { $0 != 0 } }
+            .flatMapErrorThrowing { _ in [] }
     }
 }

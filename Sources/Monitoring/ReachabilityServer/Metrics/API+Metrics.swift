@@ -1,11 +1,12 @@
 import LinuxSupport
+import NIOHTTP1
 import ReachabilityLedger
 import ReachabilityService
 
 extension API {
-    /// What Prometheus scrapes. Times are exact at the scrape: an outage shorter than the pause between two scrapes is in them.
-    func metrics(_ request: WebRequest) -> WebAnswer {
-        var text = MetricsText(.init(request))
+    /// The metrics for Prometheus. Times are exact at the scrape, so they include outages between two scrapes.
+    func metrics(_ query: Query) -> WebAnswer {
+        var text = MetricsText(.init(query.request))
         let snapshot = service.snapshot
         addTargets(snapshot, to: &text)
         addOutages(snapshot, to: &text)
@@ -21,8 +22,8 @@ extension API {
             guard let books = snapshot.books.accounts[target] else { continue }
             for account in LedgerAccount.allCases {
                 let total = books.total(account, at: snapshot.now)
-                let told = counters.value(target, since: books.start, account, total)
-                text.add(seconds, [("target", target), ("state", account.rawValue)], told.decimalSeconds)
+                let time = counters.value(target, since: books.start, account, total)
+                text.add(seconds, [("target", target), ("state", account.rawValue)], time.decimalSeconds)
             }
         }
         let state = "reachability_target_state"
@@ -30,7 +31,7 @@ extension API {
         for target in snapshot.books.targets {
             let current = snapshot.books.accounts[target]?.ledger.current.state.account
             for account in LedgerAccount.allCases {
-                text.add(state, [("target", target), ("state", account.rawValue)], account == current ? "1" : "0")
+                text.add(state, [("target", target), ("state", account.rawValue)], account == current)
             }
         }
         text.beginDegraded()
@@ -47,12 +48,12 @@ extension API {
             let kinds = counts.map { ($0.attribution.rawValue, $0.cause?.rawValue ?? "", $1) }
             for (attribution, cause, count) in kinds.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
                 let labels = [("target", target), ("attribution", attribution), ("cause", cause)]
-                text.add(outages, labels, String(count))
+                text.add(outages, labels, count)
             }
         }
     }
 
-    /// Nothing where nothing is checked.
+    /// The checks, if there are any.
     private func addChecks(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
         let totals = snapshot.books.targets.compactMap { name in service.checkLog.totals(of: name).map { (name, $0) } }
         guard !totals.isEmpty else { return }
@@ -60,22 +61,22 @@ extension API {
         text.begin(checks, .counter, "Checks since the service began, by where it broke, or works.")
         for (name, total) in totals {
             for (place, count) in total.places.sorted(by: { $0.key < $1.key }) {
-                text.add(checks, [("target", name), ("result", place)], String(count))
+                text.add(checks, [("target", name), ("result", place)], count)
             }
         }
         let duration = "reachability_check_duration_seconds"
         text.begin(duration, .histogram, "How long targets took to answer, and checks that got no answer to end.")
         for (name, total) in totals {
             for (bound, count) in zip(CheckLog.bounds, total.durations) {
-                text.add("\(duration)_bucket", [("target", name), ("le", Self.bound(bound))], String(count))
+                text.add("\(duration)_bucket", [("target", name), ("le", Self.bound(bound))], count)
             }
-            text.add("\(duration)_bucket", [("target", name), ("le", "+Inf")], String(total.count))
+            text.add("\(duration)_bucket", [("target", name), ("le", "+Inf")], total.count)
             text.add("\(duration)_sum", [("target", name)], total.sum.decimalSeconds)
-            text.add("\(duration)_count", [("target", name)], String(total.count))
+            text.add("\(duration)_count", [("target", name)], total.count)
         }
     }
 
-    /// As OpenMetrics has numbers in labels: with a point.
+    /// The bound with a decimal point, as OpenMetrics requires.
     private static func bound(_ duration: Duration) -> String {
         let text = duration.decimalSeconds
         return text.contains(".") ? text : text + ".0"
@@ -85,39 +86,16 @@ extension API {
         guard let status = history?.status else { return }
         text.begin("reachability_history_fault", .gauge, "1 for what keeps the history from being written.")
         for kind in HistoryFault.Kind.allCases {
-            let value = status.fault?.kind == kind ? "1" : "0"
-            text.add("reachability_history_fault", [("fault", kind.rawValue)], value)
+            text.add("reachability_history_fault", [("fault", kind.rawValue)], status.fault?.kind == kind)
         }
-        text.add(
-            "reachability_history_pending",
-            .gauge,
-            "Events that are not on the disk yet.",
-            String(status.pending)
-        )
-        text.add(
-            "reachability_history_written_total",
-            .counter,
-            "Events that are on the disk.",
-            String(status.written)
-        )
-        text.add(
-            "reachability_history_lost_total",
-            .counter,
-            "Events that were let go of unwritten.",
-            String(status.lost)
-        )
+        text.add("reachability_history_pending", .gauge, "Events that are not on the disk yet.", status.pending)
+        text.add("reachability_history_written_total", .counter, "Events that are on the disk.", status.written)
+        text.add("reachability_history_lost_total", .counter, "Events that were let go of unwritten.", status.lost)
     }
 
     private func addService(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
-        text.begin("reachability_build_info", .gauge, "1, with the version of the service.")
-        text.add("reachability_build_info", [("version", version)], "1")
-        text.add(
-            "reachability_start_time_seconds",
-            .gauge,
-            "When the service began, since 1970.",
-            snapshot.calendar.wall(at: service.start).decimalSeconds
-        )
-        text.add("reachability_targets", .gauge, "Targets that are watched.", String(snapshot.books.accounts.count))
+        text.add(version: version, of: "service", start: snapshot.calendar.wall(at: service.start))
+        text.add("reachability_targets", .gauge, "Targets that are watched.", snapshot.books.accounts.count)
         text.add(statistics())
         addHistory(to: &text)
         if let reloader { text.add(reloader.status) }
@@ -135,6 +113,56 @@ extension MetricsText {
     }
 
     mutating func addDegraded(_ target: String, _ state: TargetState?) {
-        add(Self.degraded, [("target", target)], state?.isDegraded == true ? "1" : "0")
+        add(Self.degraded, [("target", target)], state?.isDegraded == true)
+    }
+}
+
+extension API {
+    /// One configured target as metrics with blackbox_exporter's names. No packet is sent.
+    func probe(_ query: Query) throws(Problem) -> WebAnswer {
+        guard let name = query.text("target") else {
+            throw Problem(.badRequest, "target is the name of a target: /probe?target=internet")
+        }
+        try query.checkNames()
+        let snapshot = service.snapshot
+        guard let account = snapshot.books.accounts[name] else { throw Self.noTarget(name) }
+        let current = account.ledger.current
+        var text = MetricsText(.init(query.request))
+        text.add("probe_success", .gauge, "1 where the target is up.", current.state.account == .up)
+        text.begin("reachability_target_state", .gauge, "1 for the state the target is in, 0 for the others.")
+        for state in LedgerAccount.allCases {
+            let labels = [("target", name), ("state", state.rawValue)]
+            text.add("reachability_target_state", labels, state == current.state.account)
+        }
+        text.beginDegraded()
+        text.addDegraded(name, current.state)
+        let since = snapshot.calendar.wall(at: current.start).decimalSeconds
+        text.add("reachability_target_since_seconds", .gauge, "Since when it is so, since 1970.", since)
+        return text.answer
+    }
+}
+
+/// Keeps counters of time from decreasing.
+///
+/// The service evaluates an event a moment after the kernel received it, and the time in between then counts for the new state. A scrape in
+/// between has counted it for the old state. Prometheus takes a counter that decreases for a restart, so it keeps its value until it is right.
+final class MonotonicCounters: Sendable {
+    private struct Key: Hashable {
+        let target: String
+        /// A target that is removed and added again has a new account.
+        let start: LedgerInstant
+        let account: LedgerAccount
+    }
+
+    private let largest = Locked<[Key: Duration]>([:])
+
+    /// Returns the largest value of a counter so far.
+    func value(_ target: String, since start: LedgerInstant, _ account: LedgerAccount, _ value: Duration) -> Duration {
+        let key = Key(target: target, start: start, account: account)
+        return largest.withLock { known in
+            let value = max(value, known[key] ?? .zero)
+            known[key] = value
+            return value
+        }
     }
 }

@@ -5,9 +5,8 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
-    /// Every event from now on, or from where the client was.
-    func stream(_ query: Query, _ request: WebRequest) throws(Problem) -> WebAnswer {
-        try feed.answer(query, request) {
+    func stream(_ query: Query) throws(Problem) -> WebAnswer {
+        try feed.stream(query) {
             let snapshot = service.snapshot
             return .init(snapshot.books.lastNumber) { status(of: snapshot) }
         }
@@ -15,7 +14,7 @@ extension API {
 }
 
 extension EventFeed {
-    /// That of a service, which it follows.
+    /// The event stream of a service.
     convenience init(_ service: MonitoringService, ring: (UInt64) -> EventRing = { EventRing(after: $0) }) {
         self.init(
             epoch: String(service.start.nanoseconds, radix: 36),
@@ -39,7 +38,6 @@ extension EventFeed {
 }
 
 extension ServiceEvent.Kind {
-    /// Its name in the stream.
     var name: String {
         switch self {
         case .intervalClosed: "intervalClosed"
@@ -60,7 +58,7 @@ extension ServiceEvent.Kind {
 }
 
 extension MonitoringService.Snapshot {
-    /// An event, with what it is about as the other answers have it.
+    /// The JSON of an event.
     func object(of event: ServiceEvent, at position: StreamPosition) -> JSONObject {
         var object = JSONObject()
         object.add("schema", 1)
@@ -91,5 +89,30 @@ extension MonitoringService.Snapshot {
         }
         object.add("kind", "event")
         return object
+    }
+
+    /// For example `2026-11-21T08:15:30.123Z outageBegan internet: us.link (noCarrier)`.
+    func line(of event: ServiceEvent) -> String {
+        let target = event.target.map { " \($0.printable)" } ?? ""
+        let what: String? =
+            switch event.kind {
+            case .intervalClosed(let interval), .intervalOpened(let interval), .intervalRefined(let interval):
+                words(interval)
+            case .outageBegan(let outage), .outageRefined(let outage): words(outage.deciding(at: now))
+            case .outageEnded(let outage):
+                "\(words(outage.deciding(at: now))) for \(outage.duration(at: now).people)"
+            case .explained: nil
+            case .noted(let note): "\(note.author.printable) on \(note.outage)"
+            case .actorFound(let actor): actor.process.text
+            case .maintenancePlanned(let planned): planned.id
+            case .maintenanceCancelled(let id): id
+            case .clockStepped(let step): "by \(step.roundedMilliseconds)ms"
+            case .resumed(let sleep): "after \(sleep.people)"
+            }
+        return "\(time(event.instant).text) \(event.kind.name)\(target)\(what.map { ": \($0)" } ?? "")"
+    }
+
+    private func words(_ interval: LedgerInterval) -> String {
+        "\(interval.state)\(interval.reason.map { " (\($0.printable))" } ?? "")"
     }
 }

@@ -3,16 +3,16 @@ package import LinuxSupport
 import NIOCore
 import NIOHTTP1
 
-/// Sends every event to all who listen, each encoded once, and keeps the latest for those who come again. Thread-safe.
+/// The event stream of a service or a hub. It encodes each event once, sends it to all clients, and keeps the latest. Thread-safe.
 ///
-/// A client that says where it was gets what came since, or is told of the gap with a snapshot. Neither way an event is missed or told
-/// twice: the snapshot carries the number of the last event that is in it.
+/// A client that reconnects with its position gets the events since, or `gap` and a snapshot. No event is lost or repeated, because a
+/// snapshot has the number of its last event.
 package final class EventFeed: Sendable {
-    /// Calls an action after a time, on a queue.
+    /// Calls an action on a queue after a delay.
     package typealias Scheduler =
         @Sendable (Duration, DispatchQueue, @escaping @Sendable () -> Void) -> Cancellation
 
-    /// How everything is at a moment, and the number of the last event that is in it.
+    /// The complete state at a moment, with the number of its last event.
     package struct Snapshot {
         let number: UInt64
         let describe: () -> JSONObject
@@ -24,12 +24,11 @@ package final class EventFeed: Sendable {
 
     private struct Listener {
         let stream: WebStream
-        /// The latest event it knows.
+        /// The latest event that it has.
         var last: UInt64
     }
 
     private struct Waiter {
-        /// The latest event it knows.
         let last: UInt64
         let action: OneShot
     }
@@ -39,24 +38,22 @@ package final class EventFeed: Sendable {
         var listeners: [ObjectIdentifier: Listener] = [:]
         var heartbeat: Cancellation?
         var subscription: Cancellation?
-        /// Those who wait for the next event, by their number.
+        /// The requests that wait for the next event, by number.
         var waiters: [UInt64: Waiter] = [:]
         var lastWaiter: UInt64 = 0
     }
 
-    /// How long nothing is sent to those who listen.
+    /// The interval of heartbeats.
     static let heartbeatInterval: Duration = .seconds(15)
 
-    /// Another for each run, for numbers begin anew.
+    /// The identifier of this run, because each run numbers its events from 1.
     package let epoch: String
     private let newest: @Sendable () -> UInt64
     private let schedule: Scheduler
     private let state: Locked<State>
     private let queue = DispatchQueue(label: "ReachabilityServer.heartbeat")
 
-    /// - Parameters:
-    ///   - ring: Nothing is in it that was before, so whoever knows less than its number is given a snapshot.
-    ///   - newest: The number of the latest event there is, which may not have been sent yet.
+    /// - Parameter newest: Returns the number of the latest event, which may not have been sent yet.
     package init(
         epoch: String,
         ring: EventRing,
@@ -67,16 +64,16 @@ package final class EventFeed: Sendable {
         state = Locked(State(ring: ring))
     }
 
-    /// Keeps where its events come from, as long as it lives.
+    /// Keeps the subscription to the source of the events.
     func keep(_ subscription: Cancellation) { state.withLock { $0.subscription = subscription } }
 
-    /// How many listen now.
+    /// The number of connected clients.
     package var count: Int { state.withLock { $0.listeners.count } }
 
-    /// The events that are kept, the oldest first.
+    /// The kept events, oldest first.
     var kept: ArraySlice<EventRing.Entry> { state.withLock(\.ring.all) }
 
-    /// What came after an event; nil where that is not kept, or there was no such event.
+    /// The events after another; nil if they are not kept, or there was no such event.
     func entries(after position: StreamPosition) -> ArraySlice<EventRing.Entry>? {
         let now = newest()
         return state.withLock { state in
@@ -87,14 +84,12 @@ package final class EventFeed: Sendable {
 
     // MARK: Listeners
 
-    /// Begins to send to a client.
+    /// Adds a client.
     ///
-    /// - Parameters:
-    ///   - position: Where it was; nil for one that comes for the first time.
-    ///   - snapshot: Takes a snapshot.
-    package func join(_ stream: WebStream, after position: StreamPosition?, snapshot: () -> Snapshot) {
+    /// - Parameter position: The latest event that it has; nil for a new client.
+    private func join(_ stream: WebStream, after position: StreamPosition?, snapshot: () -> Snapshot) {
         stream.send(StreamText.opening, isCounted: false)
-        // Again only where the ring has lost, since the snapshot was taken, what came after it.
+        // Repeated only if the ring has lost events since the snapshot.
         while !hasJoined(stream, position, snapshot()) {}
         stream.whenEnded { [weak self] in self?.leave(stream) }
         keepAlive()
@@ -140,13 +135,12 @@ package final class EventFeed: Sendable {
 
     // MARK: Waiting
 
-    /// How many wait for the next event.
+    /// The number of waiting requests.
     var waiterCount: Int { state.withLock(\.waiters.count) }
 
-    /// Calls an action once, on any thread, when an event has come after another, or a time is up.
+    /// Calls an action once, on any thread, after the next event or a timeout.
     ///
-    /// - Parameter position: Nil waits for the first that is kept.
-    /// - Returns: Ends the wait; the action is not called any more.
+    /// - Parameter position: The latest event that the client has; nil to wait for the first kept event.
     func wait(
         after position: StreamPosition?,
         for time: Duration,
@@ -176,7 +170,7 @@ package final class EventFeed: Sendable {
 
     /// Sends events, in the order of their numbers.
     ///
-    /// - Parameter targets: The number of targets, any of which may have events.
+    /// - Parameter targets: The number of targets that may have events.
     package func send(_ entries: [EventRing.Entry], ofTargets targets: Int = 0) {
         guard let first = entries.first, let last = entries.last else { return }
         let whole = Self.joined(entries)
@@ -201,7 +195,7 @@ package final class EventFeed: Sendable {
 
     // MARK: Heartbeat
 
-    /// Only while somebody listens, so that an idle service sleeps.
+    /// Schedules a heartbeat if there are clients, so that an idle service sleeps.
     private func keepAlive() {
         state.withLock { state in
             guard state.heartbeat == nil, !state.listeners.isEmpty else { return }
@@ -219,44 +213,39 @@ package final class EventFeed: Sendable {
 }
 
 extension EventFeed {
-    /// Every event from now on, or from where the client was.
-    ///
-    /// - Throws: ``Problem`` for a parameter that nobody asked about.
-    package func answer(
+    /// Answers with every event from now on, or since the client's position.
+    package func stream(
         _ query: Query,
-        _ request: WebRequest,
         snapshot: @escaping @Sendable () -> Snapshot
     ) throws(Problem) -> WebAnswer {
-        let text = request.headers.first(name: "Last-Event-ID") ?? query.text("after")
+        let text = query.request.headers.first(name: "Last-Event-ID") ?? query.text("after")
         try query.checkNames()
-        // A place that is none lies before a gap.
+        // An invalid position is one before a gap.
         let position = text.map { StreamPosition($0) ?? StreamPosition(epoch: "", number: 0) }
         var answer = WebAnswer(type: "text/event-stream").unstored
-        // nginx keeps an answer back until it is whole, unless it is told not to.
+        // Without it nginx buffers the answer.
         answer.headers.append(("X-Accel-Buffering", "no"))
         answer.stream = { [self] stream in join(stream, after: position, snapshot: snapshot) }
         return answer
     }
 
-    /// The events that are kept, the oldest first: the same as in the stream, by the same ids. Who asks again with the id of the last one
-    /// gets what came since; who says how long to `wait`, and would get nothing, gets what comes first, or nothing when the time is up.
+    /// Answers with a page of the kept events, oldest first. With `wait` an empty page is answered after the next event or the timeout.
     ///
-    /// - Throws: ``Problem`` where what came after an event is not kept any more, or was of another run of the service.
-    package func events(_ query: Query, _ request: WebRequest) throws(Problem) -> WebAnswer {
-        // What is mistyped is told before what is gone.
+    /// - Throws: ``Problem`` if the events after the client's position are not kept, or belong to another run.
+    package func events(_ query: Query) throws(Problem) -> WebAnswer {
+        // An invalid parameter is reported before missing events.
         let time = try query.wait
-        let page = try events(query)
-        var answer = try WebAnswer.list(page, query, request)
+        let page = try page(query)
+        var answer = try WebAnswer.list(page, query)
         guard let time, page.items.isEmpty else { return answer }
-        let position = query.after.flatMap { StreamPosition($0) }
+        let (request, position) = (query.request, query.after.flatMap { StreamPosition($0) })
         answer.wait = WebWait { [self] done in
             self.wait(after: position, for: time, done)
         } answer: { [self] in
             let query = Query(request)
             do throws(Problem) {
                 _ = try query.wait
-                let page = try events(query)
-                return try .list(page, query, request)
+                return try .list(self.page(query), query)
             } catch {
                 return error.answer(as: Representation(of: request))
             }
@@ -264,7 +253,7 @@ extension EventFeed {
         return answer
     }
 
-    private func events(_ query: Query) throws(Problem) -> Page {
+    private func page(_ query: Query) throws(Problem) -> Page {
         let limit = try query.limit
         guard let text = query.after else { return page(kept, limit) }
         guard let position = StreamPosition(text) else {
@@ -280,10 +269,116 @@ extension EventFeed {
     }
 
     private func page(_ entries: ArraySlice<EventRing.Entry>, _ limit: Int) -> Page {
-        let items = entries.prefix(limit).map { entry in
+        let items = entries.prefix(limit + 1).map { entry in
             let id = StreamPosition(epoch: epoch, number: entry.number).description
             return Item(key: id, object: entry.object, text: entry.line)
         }
-        return Page(items, next: entries.count > limit ? items.last?.key : nil)
+        return Page(first: limit, of: items)
+    }
+}
+
+/// The latest events in their encoded form.
+package struct EventRing: Sendable {
+    package struct Entry: Sendable {
+        package let number: UInt64
+        let bytes: ByteBuffer
+        /// The event as a line of text.
+        var line = ""
+
+        init(number: UInt64, bytes: ByteBuffer, line: String = "") {
+            (self.number, self.bytes, self.line) = (number, bytes, line)
+        }
+
+        package init(_ name: String, _ position: StreamPosition, _ object: JSONObject, line: String) {
+            self.init(number: position.number, bytes: StreamText.event(name, position, object), line: line)
+        }
+
+        /// The object within the encoded event.
+        var object: JSONObject {
+            let view = bytes.readableBytesView
+            let data = view.split(separator: UInt8(ascii: "\n"), maxSplits: 2)[2].dropFirst("data: ".utf8.count)
+            return JSONObject(encoded: data.dropLast(2))
+        }
+    }
+
+    /// The maximum numbers of events and of their bytes.
+    private var limit: Int
+    private var byteLimit: Int
+    private var entries: [Entry] = []
+    private var size = 0
+    /// The number of the latest event.
+    private(set) var last: UInt64
+
+    /// - Parameter last: The number of the latest event before the ring's first.
+    package init(after last: UInt64, limit: Int = 4096, byteLimit: Int = 4 << 20) {
+        (self.last, self.limit, self.byteLimit) = (last, limit, byteLimit)
+    }
+
+    /// Raises the limits to several outages of each target at once.
+    mutating func makeRoom(forTargets count: Int) {
+        limit = max(limit, 16 * count)
+        byteLimit = max(byteLimit, 16 * 1024 * count)
+    }
+
+    mutating func append(_ entry: Entry) {
+        entries.append(entry)
+        size += entry.size
+        last = entry.number
+        guard entries.count > limit || size > byteLimit else { return }
+        // A quarter at a time, because removing the first element of an array moves all others.
+        let gone = max(1, entries.count / 4)
+        size -= entries.prefix(gone).reduce(0) { $0 + $1.size }
+        entries.removeFirst(gone)
+    }
+
+    var all: ArraySlice<Entry> { entries[...] }
+
+    /// The events after another; nil if some of them are not kept.
+    func after(_ number: UInt64) -> ArraySlice<Entry>? {
+        guard number < last else { return [] }
+        guard let first = entries.first, first.number <= number + 1 else { return nil }
+        return entries[entries.index(entries.startIndex, offsetBy: Int(number + 1 - first.number))...]
+    }
+}
+
+/// The position of an event in the stream: the run, and the event's number within it.
+package struct StreamPosition: Hashable, Sendable, CustomStringConvertible {
+    package let epoch: String
+    package let number: UInt64
+
+    package init(epoch: String, number: UInt64) {
+        (self.epoch, self.number) = (epoch, number)
+    }
+
+    /// Reads `epoch.number`; nil for another text.
+    package init?(_ text: String) {
+        let parts = text.split(at: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let number = UInt64(parts[1]) else { return nil }
+        self.init(epoch: String(parts[0]), number: number)
+    }
+
+    package var description: String { "\(epoch).\(number)" }
+}
+
+extension EventRing.Entry {
+    fileprivate var size: Int { bytes.readableBytes + line.utf8.count }
+}
+
+/// The encoding of server-sent events.
+///
+/// Source: the HTML standard, 9.2, Server-sent events.
+enum StreamText {
+    /// The delay before a client reconnects, in milliseconds.
+    static let opening = ByteBuffer(string: "retry: 1000\n\n")
+
+    /// A comment that keeps the connection alive.
+    static let heartbeat = ByteBuffer(string: ": alive\n\n")
+
+    static func event(_ name: String, _ position: StreamPosition, _ data: JSONObject) -> ByteBuffer {
+        let bytes = data.bytes
+        var buffer = ByteBuffer(string: "id: \(position)\nevent: \(name)\ndata: ")
+        buffer.writeBytes(bytes)
+        buffer.writeString("\n\n")
+        return buffer
     }
 }

@@ -3,7 +3,6 @@ import CommandLineSupport
 import Dispatch
 import Glibc
 import LinuxSupport
-import NIOHTTP1
 import NetworkReachability
 import ReachabilityRetry
 import ReachabilityServer
@@ -43,10 +42,10 @@ struct Serve: AsyncParsableCommand {
             let text = "cannot speak TLS at the socket that was handed over: say certificate and key in [access]"
             throw ExitMessage(text, .configuration)
         }
-        let front = ServeFront(access)
+        let responder = Responder(access, of: "service")
         var addresses: [String]
-        do { addresses = try await places.listen(with: front.server) } catch {
-            await front.server.stop()
+        do { addresses = try await places.listen(with: responder.server) } catch {
+            await responder.server.stop()
             throw error
         }
 
@@ -60,12 +59,12 @@ struct Serve: AsyncParsableCommand {
         let notifying = Self.makeNotifier(service, history)
         notifying.begin()
         do { try notifying.prepare(configuration)() } catch {
-            await front.server.stop()
+            await responder.server.stop()
             history?.stop(at: service.snapshot.now)
             throw Self.refusal(configuration.placed(error), arguments.config ?? "")
         }
         do { try service.apply(configuration.targets) } catch {
-            await front.server.stop()
+            await responder.server.stop()
             await notifying.stop()
             history?.stop(at: service.snapshot.now)
             throw ExitMessage("cannot watch \(error.target.printable): \(error.error.description)", .configuration)
@@ -75,11 +74,28 @@ struct Serve: AsyncParsableCommand {
         // Whoever asks from now on finds this run begun in it.
         history?.flush()
         let reloader = arguments.config.map { file in
-            Reloader(file, of: service, current: configuration, preparations: [front.prepareAccess, notifying.prepare])
+            Reloader(
+                file,
+                of: service,
+                current: configuration,
+                preparations: [responder.prepareAccess, notifying.prepare]
+            )
         }
-        front.answer(for: service, history, reloader, notifying)
+        let answering = API(
+            service,
+            history: history,
+            reloader: reloader,
+            version: CommandVersion.number,
+            access: access,
+            interfaces: .system,
+            evidence: { EvidenceObject($0, from: $1).bytes },
+            notifiers: { [weak notifying] in notifying?.status ?? [] },
+            statistics: { [weak server = responder.server] in server?.statistics ?? WebStatistics() }
+        )
+        api.withLock { $0 = answering }
+        responder.begin(answering.router)
         // Who waits there already finds an answer.
-        addresses += try await places.adopt(with: front.server)
+        addresses += try await places.adopt(with: responder.server)
         await supervision.begin(service, history, watchdog: Supervision.offer.watchdog)
 
         // Whether anybody reads it is nothing to a service.
@@ -90,7 +106,7 @@ struct Serve: AsyncParsableCommand {
         service.endChecks()
         // Streams end with what happened last.
         service.deliver()
-        await front.server.stop()
+        await responder.server.stop()
         await notifying.stop()
         history?.stop(at: service.snapshot.now)
     }
@@ -143,64 +159,5 @@ extension HistoryWriter.Options {
         keep = history.keep ?? keep
         mark = history.mark ?? mark
         maximumSize = history.maximumSize ?? maximumSize
-    }
-}
-
-/// The server, which listens before there is anything to tell: a place that is taken is found out before anything is written.
-private struct ServeFront {
-    let server: WebServer
-    private let access: Access
-    private let api: Locked<API?>
-
-    init(_ access: Access) {
-        self.access = access
-        let api = Locked<API?>(nil)
-        // The disk is read on queues of their own, so that no other request waits for it.
-        let disk = RequestQueue("reachability.disk")
-        let administration = RequestQueue("reachability.administration")
-        // Here the kernel is asked, and sometimes DNS servers, for which nobody else waits either.
-        let kernel = RequestQueue("reachability.kernel")
-        var limits = WebLimits()
-        // The rest of its descriptors the service needs itself.
-        limits.connections = max(16, min(limits.connections, ProcessUsage.raiseDescriptorLimit() - 64))
-        server = WebServer(limits: limits, tls: { access.tls }) { request, done in
-            guard let api = api.withLock(\.self) else {
-                return done(Problem(.serviceUnavailable, "the service is starting").answer(as: .json))
-            }
-            if API.asksKernel(request) { return kernel.add(request, { api.answer(to: request) }, done) }
-            if API.changesSomething(request) { return administration.add(request, { api.answer(to: request) }, done) }
-            guard API.readsDisk(request) else { return done(api.answer(to: request)) }
-            disk.add(request, { api.answer(to: request) }, done)
-        }
-        self.api = api
-    }
-
-    /// For a configuration that is read again.
-    @Sendable func prepareAccess(
-        _ configuration: ServiceConfiguration
-    ) throws(ConfigurationProblems) -> @Sendable () -> Void {
-        let use = try access.prepare(configuration)
-        return { [server] in if use() { server.endSecured() } }
-    }
-
-    func answer(
-        for service: MonitoringService,
-        _ history: HistoryWriter?,
-        _ reloader: Reloader?,
-        _ notifying: Notifier
-    ) {
-        let version = CommandVersion.text.split(at: " ").last.map(String.init) ?? ""
-        let made = API(
-            service,
-            history: history,
-            reloader: reloader,
-            version: version,
-            access: access,
-            interfaces: .system,
-            evidence: { EvidenceObject($0, from: $1).bytes },
-            notifiers: { [weak notifying] in notifying?.status ?? [] },
-            statistics: { [weak server] in server?.statistics ?? WebStatistics() }
-        )
-        api.withLock { $0 = made }
     }
 }

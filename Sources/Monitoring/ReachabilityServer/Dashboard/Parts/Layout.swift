@@ -1,16 +1,17 @@
 import LinuxSupport
-package import NIOHTTP1
+import NIOHTTP1
 package import ReachabilityLedger
 
-/// What all pages have: the head, the navigation, the banner, and the drawings they use.
+/// The frame of each page: the head, the navigation, the banner, and the drawings.
 package struct Layout: Sendable {
     let title: String
-    /// Whose colour the icon has.
+    /// The account that decides the colour of the icon.
     let account: LedgerAccount
-    /// Which entry of the navigation it belongs to: its path.
+    /// The path of its entry in the navigation.
     let place: String
     let main: HTML
     private let places: [(path: String, name: String)]
+    private var status = HTTPResponseStatus.ok
 
     /// - Parameter places: The entries of the navigation.
     package init(
@@ -23,18 +24,29 @@ package struct Layout: Sendable {
         (self.title, self.account, self.place, self.places, self.main) = (title, account, place, places, main)
     }
 
+    /// The page with status 404.
+    ///
+    /// - Parameter list: A link to the known objects.
+    package static func missing(
+        _ text: String,
+        list: HTML,
+        places: [(path: String, name: String)] = Self.places
+    ) -> Layout {
+        let lead: HTML = """
+            It may be forgotten, or the address is mistyped. <a href="/">How it is now</a>, \(list).
+            """
+        let main = PageParts.hero(mark: "unknown", "\(text).", lead: lead)
+        var layout = Layout(title: text, account: .unknown, place: "", places: places, main: main)
+        layout.status = .notFound
+        return layout
+    }
+
     /// Returns the page as an answer.
     ///
-    /// - Parameter notice: A problem of the server that readers of every page must know, if any.
-    package func answer(
-        _ clock: PageClock,
-        host: String,
-        notice: String? = nil,
-        _ status: HTTPResponseStatus = .ok
-    ) -> WebAnswer {
+    /// - Parameter notice: A problem of the server that concerns every page.
+    package func answer(_ clock: PageClock, host: String, notice: String? = nil) -> WebAnswer {
         let html = html(clock, host: host, notice: notice)
-        var answer = WebAnswer(status, type: "text/html; charset=utf-8", Array(html.text.utf8))
-        answer.headers.append(("Cache-Control", "no-store"))
+        var answer = WebAnswer(status, type: "text/html; charset=utf-8", Array(html.text.utf8)).unstored
         answer.headers += Self.policy
         return answer
     }
@@ -58,13 +70,13 @@ package struct Layout: Sendable {
         """
     }
 
-    /// Those of the service.
+    /// The navigation of the service.
     package static let places: [(path: String, name: String)] = [
         ("/", "Now"), ("/outages", "Outages"), ("/availability", "Availability"), ("/network", "Network"),
         ("/service", "Service"),
     ]
 
-    /// Browsers let pages use nothing but what this server sends, and let nobody put them into a frame.
+    /// Header fields that restrict pages to this server's files, and prevent frames.
     static let policy: [(name: String, value: String)] = [
         (
             "Content-Security-Policy",
@@ -80,7 +92,7 @@ package struct Layout: Sendable {
         return "<a href=\"\(path)\"\(current)>\(name)</a>"
     }
 
-    /// The days of a calendar.
+    /// Patterns of days in calendars.
     private static let days: [HTML] = LedgerAccount.allCases.map { account in
         let paint: HTML = account == .up ? "class=\"s-up\"" : "fill=\"url(#p-\(account.rawValue))\""
         return """

@@ -1,7 +1,8 @@
 import LinuxSupport
 package import ReachabilityLedger
+import ReachabilityService
 
-/// A picture of a time to scale: each state has a colour and a pattern of its own, and what was not observed stays open.
+/// A bar of states over time, to scale. Each state has its own colour and pattern. Time without observation stays empty.
 ///
 /// The bar has a fixed number of columns, and each column shows one state. Its size therefore does not depend on the number of intervals.
 package struct TimeBar {
@@ -62,8 +63,8 @@ package struct TimeBar {
     /// The states of outages: the indices of ``marks``.
     private static let outages = 3..<6
 
-    /// Returns the state of each column, as an index of ``marks``; nil if most of it was not observed. An outage is shown however short it was:
-    /// of several the longest.
+    /// Returns the state of each column, as an index of ``marks``; nil if most of it was not observed. The longest outage of a column is shown
+    /// even if it was short.
     private func marks(of intervals: [LedgerInterval]) -> [Int?] {
         var times = Self.marks.map { _ in [Double](repeating: 0, count: columns) }
         for interval in intervals {
@@ -94,8 +95,139 @@ package struct TimeBar {
     static func label(_ name: String, _ availability: Availability) -> String {
         let parts = LedgerAccount.allCases.compactMap { account in
             let time = availability.duration(account)
-            return time > .zero ? "\(Words.name(account)) \(time.units)" : nil
+            return time > .zero ? "\(StateDescription.name(account)) \(time.units)" : nil
         }
         return "\(name): " + parts.joined(separator: ", ")
     }
+}
+
+/// The time window of a page's bars.
+struct BarWindow {
+    enum Choice: String, CaseIterable {
+        case quarter = "15m"
+        case hour = "1h"
+        case day = "24h"
+        case week = "7d"
+        case month = "30d"
+        case year = "365d"
+
+        var length: Duration {
+            switch self {
+            case .quarter: .seconds(900)
+            case .hour: .seconds(3600)
+            case .day: .seconds(86400)
+            case .week: .seconds(7 * 86400)
+            case .month: .seconds(30 * 86400)
+            case .year: .seconds(365 * 86400)
+            }
+        }
+
+        var name: String {
+            switch self {
+            case .quarter: "15\u{a0}min"
+            case .hour: "hour"
+            case .day: "day"
+            case .week: "week"
+            case .month: "30 days"
+            case .year: "year"
+            }
+        }
+    }
+
+    let choice: Choice
+    let from: LedgerInstant
+    let to: LedgerInstant
+
+    init(_ choice: Choice, _ snapshot: MonitoringService.Snapshot) {
+        self.choice = choice
+        (from, to) = (snapshot.now - choice.length, snapshot.now)
+    }
+
+    /// The window of the request; by default a day, or less if the service started recently.
+    init(_ query: Query, _ snapshot: MonitoringService.Snapshot, since start: LedgerInstant) throws(Problem) {
+        let age = snapshot.now - start
+        let usual = age < .seconds(1800) ? Choice.quarter : age < .seconds(2 * 3600) ? .hour : .day
+        self.init(try query.word("window", Choice.self) ?? usual, snapshot)
+    }
+
+    /// Links to all windows.
+    var tabs: HTML { PageParts.tabs(Choice.allCases.map { ($0.name, "?window=\($0.rawValue)", $0 == choice) }) }
+
+    /// - Parameter count: The number of bars on the page.
+    func bar(_ times: TargetTimes, height: Int = 28, of count: Int = 1) -> HTML {
+        let label = TimeBar.label("the last \(choice.name)", times.availability)
+        let (start, middle) = Self.axis(choice)
+        let bar = TimeBar(from: from, to: to, height: height, columns: TimeBar.columns(forBars: count))
+        return """
+            <div>\(bar.svg(times.picture, label: label))\
+            <div class="axis" aria-hidden="true"><span>\(start)</span><span>\(middle)</span><span>now</span></div></div>
+            """
+    }
+
+    private static func axis(_ choice: Choice) -> (String, String) {
+        switch choice {
+        case .quarter: ("15\u{a0}min ago", "7½\u{a0}min")
+        case .hour: ("60\u{a0}min ago", "30\u{a0}min")
+        case .day: ("24\u{a0}h ago", "12\u{a0}h")
+        case .week: ("7\u{a0}d ago", "3½\u{a0}d")
+        case .month: ("30\u{a0}d ago", "15\u{a0}d")
+        case .year: ("a year ago", "6\u{a0}months")
+        }
+    }
+
+    static let legend = Sign.legend(LedgerAccount.allCases, withDegraded: true)
+}
+
+extension MonitoringService.Snapshot {
+    /// The intervals of a target in memory, the open one last.
+    func intervals(of target: String) -> [LedgerInterval] {
+        books.accounts[target].map { $0.intervals + [$0.ledger.current] } ?? []
+    }
+}
+
+/// The states of targets over time for a page, from memory and disk.
+struct KnownTimes {
+    private let api: API
+    private let snapshot: MonitoringService.Snapshot
+
+    /// The maximum number of intervals of a target that are read one by one, not as sums of days. A bar cannot show more.
+    private let intervalLimit: Int
+
+    /// - Parameter count: The number of targets on the page.
+    init(_ api: API, _ snapshot: MonitoringService.Snapshot, of count: Int) {
+        (self.api, self.snapshot) = (api, snapshot)
+        intervalLimit = max(40, min(400, 4000 / max(1, count)))
+    }
+
+    /// The intervals of a target that overlap a window, earliest first. If the disk cannot be read, those in memory; a notice on the page shows
+    /// the fault.
+    func intervals(of target: String, from: LedgerInstant, to: LedgerInstant) -> [LedgerInterval] {
+        let known = try? api.intervals(of: target, from: from, to: to, limit: Self.readLimit, snapshot)
+        return known?.reversed() ?? snapshot.intervals(of: target)
+    }
+
+    func times(of target: String, in window: BarWindow) -> TargetTimes {
+        let known = try? api.times(
+            of: target,
+            from: window.from,
+            to: window.to,
+            exactUpTo: intervalLimit,
+            snapshot
+        )
+        return known
+            ?? TargetTimes(
+                from: window.from,
+                to: window.to,
+                intervals: snapshot.intervals(of: target),
+                days: [],
+                basis: .path
+            )
+    }
+
+    func days(of target: String, from start: LedgerInstant) -> [DayCalendar.Day] {
+        (try? api.days(of: target, from: start, exactUpTo: intervalLimit, snapshot))
+            ?? DayCalendar.days(from: start, snapshot.intervals(of: target), snapshot)
+    }
+
+    private static let readLimit = 10_000
 }

@@ -1,0 +1,145 @@
+import LinuxSupport
+import ReachabilityFleet
+import ReachabilityLedger
+import ReachabilityServer
+import ReachabilityService
+
+extension HubAPI {
+    /// The incidents of all sites, latest first.
+    func incidentsPage(_: Query, _ view: HubView) throws(Problem) -> Layout {
+        let latest = try latest(limit: 200)
+        let open = view.open.count
+        let sentence =
+            latest.isEmpty
+            ? "No incident so far"
+            : open == 0 ? "No incident lasts" : open == 1 ? "One incident lasts" : "\(open) incidents last"
+        let account: LedgerAccount = view.open.first?.attribution.account ?? .up
+        let lead: HTML = """
+            An incident is one thing that happened at a site, with all machines it befell. It comes from what they tell themselves; \
+            a silence opens one earlier, and is explained when they are back.
+            """
+        let main: HTML = """
+            \(PageParts.hero(account, sentence, lead: lead))
+            \(PageParts.card("list", "The latest", FleetParts.incidents(latest, view)))
+            \(PageParts.more(api: "/v1/incidents"))
+            """
+        return Layout(sentence, account, at: "/incidents", main: main)
+    }
+}
+
+extension HubAPI {
+    /// The maximum number of devices with a bar.
+    private static let barLimit = 100
+
+    /// An incident: the silence and the outages of each device, to scale.
+    func incidentPage(_ query: Query, _ view: HubView) throws(Problem) -> Layout? {
+        let id = query["id"]
+        guard let incident = try disk({ () throws(HistoryFault) in try store.incident(id) }) else { return nil }
+        let summary = IncidentSummary(incident)
+        let account = summary.attribution.account
+        let count = summary.deviceCount == 1 ? summary.devices.first ?? "" : "\(summary.deviceCount) machines"
+        let sentence = "\(FaultDescription.heading(summary.attribution, summary.cause)) at \(summary.site), \(count)"
+        let length: HTML =
+            summary.end.map { "for \(($0 - summary.start).units)." }
+            ?? "for \(view.clock.lasting(since: summary.start)), and goes on."
+        let doubt: HTML? = summary.isUnexplained ? "Not every silence is explained yet." : nil
+        let more: HTML? =
+            incident.parts.count > Self.barLimit
+            ? "<p class=\"more\">And \(incident.parts.count - Self.barLimit) more.</p>" : nil
+        let rows = incident.devices.prefix(Self.barLimit).map { Self.row($0, incident, view) }
+        let main: HTML = """
+            \(PageParts.hero(account, sentence, when: length, lead: doubt))
+            \(PageParts.card("scale", "To scale", "\(Array(rows))\(more)"))\
+            \(Sign.legend([.up, .us, .upstream, .them, .unknown]))
+            \(PageParts.card("facts", "What is known", Self.facts(summary, view)))
+            \(PageParts.more(api: "/v1\(FleetLink.incident(incident.id))"))
+            """
+        return Layout(sentence, summary.end == nil ? account : .up, at: "/incidents", main: main)
+    }
+
+    /// The silence and the outages of a device.
+    private static func row(_ device: String, _ incident: FleetIncident, _ view: HubView) -> HTML {
+        guard let part = incident.parts[device] else { return "" }
+        let link = FleetPlace(site: incident.site, device: device).map { FleetLink.device($0) } ?? "/"
+        let verdict = incident.verdict(of: device)
+        let own = part.inOrder.last
+        let words =
+            verdict.map { $0.people } ?? own.map { FaultDescription.sentence($0.told.attribution, $0.told.cause) } ?? ""
+        return PageParts.row(
+            "<a href=\"\(link)\"><bdi>\(device)</bdi></a>",
+            "<div class=\"spans\">\(picture(part, verdict, incident, view, label: "\(device): \(words)"))</div>",
+            state: "<p>\(words)</p>\(times(part, view))"
+        )
+    }
+
+    private static func picture(
+        _ part: FleetIncident.Part,
+        _ verdict: SilenceVerdict?,
+        _ incident: FleetIncident,
+        _ view: HubView,
+        label: String
+    ) -> HTML {
+        let end = incident.end ?? view.now
+        let margin = max(Duration.seconds(1), (end - incident.start) / 10)
+        let last = min(end + margin, max(view.now, end))
+        var intervals = times(of: part, verdict, until: view.now)
+        // The device was online in the rest of the time, or has reported no outage.
+        var reached = incident.start - margin
+        for interval in intervals.sorted(by: { $0.start < $1.start }) {
+            let start = Duration.nanoseconds(interval.start.nanoseconds)
+            if start > reached { intervals.append(Self.interval(TargetState(.up), reached, start)) }
+            reached = max(reached, interval.end.map { .nanoseconds($0.nanoseconds) } ?? view.now)
+        }
+        if reached < last { intervals.append(Self.interval(TargetState(.up), reached, last)) }
+        let (from, to) = (instant(incident.start - margin), instant(last))
+        let bar = TimeBar(from: from, to: to, height: 26).svg(intervals, label: label)
+        return """
+            <div>\(bar)<div class="axis" aria-hidden="true"><span>\(view.clock.time(incident.start - margin))</span>\
+            <span>\(view.clock.time(last))</span></div></div>
+            """
+    }
+
+    /// The silence of a device unless an outage explains it, and its outages.
+    private static func times(
+        of part: FleetIncident.Part,
+        _ verdict: SilenceVerdict?,
+        until now: Duration
+    ) -> [LedgerInterval] {
+        var intervals: [LedgerInterval] = []
+        if let gap = part.gap, !part.isExplainedByOutage {
+            let state = TargetState(verdict?.attribution ?? .unknown, verdict?.cause ?? .notObserved)
+            intervals.append(interval(state, gap.since, gap.until ?? now))
+        }
+        return intervals
+            + part.inOrder.map { outage in
+                interval(TargetState(outage.told.attribution, outage.told.cause), outage.start, outage.end ?? now)
+            }
+    }
+
+    private static func interval(_ state: TargetState, _ start: Duration, _ end: Duration) -> LedgerInterval {
+        LedgerInterval(state, from: instant(start), to: instant(max(start, end)))
+    }
+
+    private static func instant(_ wall: Duration) -> LedgerInstant { LedgerInstant(since1970: wall) }
+
+    private static func times(_ part: FleetIncident.Part, _ view: HubView) -> HTML {
+        let outages = part.inOrder.prefix(3).map { outage -> HTML in
+            let end: HTML = outage.end.map { "to \(view.clock.time($0, .exact))" } ?? "and goes on"
+            return "<small>\(outage.told.target): \(view.clock.time(outage.start, .exact)) \(end)</small>"
+        }
+        let rest = part.outages.count - 3
+        let more: HTML? = rest > 0 ? "<small>and \(rest) more</small>" : nil
+        return "\(Array(outages))\(more)"
+    }
+
+    private static func facts(_ summary: IncidentSummary, _ view: HubView) -> HTML {
+        let end: HTML = summary.end.map { view.clock.time($0, .exact) } ?? "it goes on"
+        let account = summary.attribution.account
+        let cause = summary.cause.map { ".\($0.rawValue)" } ?? ""
+        return PageParts.facts([
+            ("Site", "<a href=\"\(FleetLink.site(summary.site))\">\(summary.site)</a>"),
+            ("Whose fault", "\(Sign.pill(account)) <code>\(summary.attribution.rawValue)\(cause)</code>"),
+            ("Machines", "\(summary.deviceCount)"), ("Began", view.clock.time(summary.start, .exact)), ("Ended", end),
+        ])
+    }
+}

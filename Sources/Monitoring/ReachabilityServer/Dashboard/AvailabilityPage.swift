@@ -1,0 +1,280 @@
+import LinuxSupport
+import ReachabilityLedger
+import ReachabilityService
+
+extension API {
+    /// The availability of each target: times, and percentages with their bounds.
+    func availabilityPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
+        let times = KnownTimes(self, snapshot, of: snapshot.books.accounts.count)
+        let window = try BarWindow(query, snapshot, since: service.start)
+        let items = snapshot.books.targets.map { name in
+            (name: name, value: times.times(of: name, in: window).availability)
+        }
+        let worst = items.compactMap(\.value.availability).min()
+        let sentence =
+            worst.map { $0 == 1 ? "Nothing was lost" : "\($0.shortPercent) % at least" } ?? "Nothing was observed"
+        let account = worst == nil ? .unknown : worst == 1 ? .up : Self.costliest(items.map(\.value))
+        let hero = PageParts.hero(
+            mark: account.rawValue,
+            "\(sentence).",
+            when: "Of what was observed in the last \(window.choice.name).",
+            lead: "Time in which nobody observed is never counted as up: it widens the bounds instead."
+        )
+        let rows = items.map { Self.row($0.name, $0.value) }
+        let table = PageParts.card(
+            "seconds",
+            "In numbers",
+            Self.table(items),
+            class: "card scroll",
+            attributes: " tabindex=\"0\""
+        )
+        let days = snapshot.books.targets.map { Self.calendar($0, times, snapshot) }
+        let dayHeading: HTML = "Day by day <small>a week a column, the last year, in UTC</small>"
+        let choice = window.choice.rawValue
+        let sheet: HTML = "<a href=\"/availability.csv?window=\(choice)\" download>Day by day as CSV</a>. "
+        let main: HTML = """
+            \(hero)
+            \(PageParts.card("spent", "How the time was spent \(window.tabs)", "\(rows)"))
+            \(BarWindow.legend)
+            \(table)
+            \(PageParts.card("days", dayHeading, "\(days)"))
+            \(PageParts.more(sheet, api: "/v1/availability?window=\(choice)"))
+            """
+        return Layout(title: "Availability", account: account, place: "/availability", main: main)
+    }
+
+    /// The maximum number of targets whose days have texts.
+    private static let detailLimit = 10
+
+    private static func calendar(_ name: String, _ times: KnownTimes, _ snapshot: MonitoringService.Snapshot) -> HTML {
+        let start = DayCalendar.start(snapshot)
+        let isDetailed = snapshot.books.accounts.count <= detailLimit
+        return """
+            <div class="row calendar"><div class="name">\(PageParts.link(to: name))</div>\
+            <div class="scroll" tabindex="0" role="group" aria-label="Days of \(name)">\
+            \(DayCalendar.svg(times.days(of: name, from: start), of: name, isDetailed: isDetailed))</div></div>
+            """
+    }
+
+    /// The account of the most lost time.
+    private static func costliest(_ values: [Availability]) -> LedgerAccount {
+        let lost = [LedgerAccount.us, .upstream, .them].map { account in
+            (account, values.reduce(Duration.zero) { $0 + $1.duration(account) })
+        }
+        return lost.max { $0.1 < $1.1 }?.0 ?? .up
+    }
+
+    /// A bar of the shares of the window.
+    private static func row(_ name: String, _ value: Availability) -> HTML {
+        let whole = Double(max(1, value.window.nanoseconds))
+        var left = 0.0
+        let parts = LedgerAccount.allCases.map { account -> HTML in
+            let share = Double(value.duration(account).nanoseconds) / whole
+            defer { left += share }
+            let paint: HTML = account == .up ? "" : " fill=\"url(#p-\(account.rawValue))\""
+            return share == 0
+                ? ""
+                : """
+                <rect class="s-\(account.rawValue)" x="\(left.percentText)%" width="\(share.percentText)%" height="100%"\(paint)/>
+                """
+        }
+        let bounds = [value.atLeast, value.atMost].map { $0?.shortPercent ?? "?" }
+        return PageParts.row(
+            PageParts.link(to: name),
+            """
+            <svg class="bar" height="28" width="100%" role="img" aria-label="\(TimeBar.label(name, value))">\(parts)</svg>
+            """,
+            state: """
+                \(PageParts.share(value))<small>all of it: from \(bounds[0]) to \(bounds[1])\u{a0}%</small>
+                """
+        )
+    }
+
+    private static func table(_ items: [(name: String, value: Availability)]) -> HTML {
+        let heads = LedgerAccount.allCases.map { account -> HTML in
+            "<th scope=\"col\">\(StateDescription.name(account))</th>"
+        }
+        let rows = items.map { item -> HTML in
+            let cells = LedgerAccount.allCases.map { account -> HTML in "<td>\(item.value.duration(account).units)</td>"
+            }
+            let shares = [item.value.ours, item.value.provider, item.value.theirs].map { share -> HTML in
+                "<td>\(share.map { "\($0.shortPercent)\u{a0}%" } ?? "–")</td>"
+            }
+            return "<tr><td><bdi>\(item.name)</bdi></td>\(cells)\(shares)</tr>"
+        }
+        return """
+            <table><thead><tr><th scope="col">target</th>\(heads)<th scope="col">our share</th><th scope="col">provider’s</th>\
+            <th scope="col">target’s</th></tr></thead><tbody>\(rows)</tbody></table>
+            """
+    }
+}
+
+extension API {
+    /// The days of a target from the start of a day until now.
+    ///
+    /// - Parameter limit: The maximum number of intervals that are read one by one, not as sums of days.
+    func days(
+        of target: String,
+        from start: LedgerInstant,
+        exactUpTo limit: Int = 400,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> [DayCalendar.Day] {
+        let from = start - SettledDay.length / 2
+        let known = try times(of: target, from: from, to: snapshot.now, exactUpTo: limit, snapshot)
+        return DayCalendar.days(from: start, known.intervals, settled: known.days, snapshot)
+    }
+}
+
+/// The UTC days of the last year, with one column for each week.
+struct DayCalendar {
+    struct Day {
+        /// `2026-11-25`.
+        let name: String
+        let availability: Availability
+
+        /// The account of the most lost time; `up` without lost time, and `unknown` without observation.
+        var account: LedgerAccount {
+            let lost = [LedgerAccount.us, .upstream, .them].filter { availability.duration($0) > .zero }
+            if let worst = lost.max(by: { availability.duration($0) < availability.duration($1) }) { return worst }
+            if availability.duration(.up) > .zero { return .up }
+            return availability.duration(.maintenance) > .zero ? .maintenance : .unknown
+        }
+    }
+
+    static let weeks = 53
+
+    /// The start of the first day, which is a Monday.
+    static func start(_ snapshot: MonitoringService.Snapshot) -> LedgerInstant {
+        let today = number(of: snapshot.now, snapshot)
+        // The first day of 1970 was a Thursday.
+        let monday = (today + 3).floored(by: 7) * 7 - 3
+        return snapshot.calendar.instant(atWall: .seconds((monday - Int64(weeks - 1) * 7) * 86400))
+    }
+
+    /// The days from a moment until now.
+    ///
+    /// - Parameters:
+    ///   - intervals: Earliest first.
+    ///   - settled: The sums of days without intervals.
+    static func days(
+        from start: LedgerInstant,
+        _ intervals: [LedgerInterval],
+        settled: [SettledDay] = [],
+        _ snapshot: MonitoringService.Snapshot
+    ) -> [Day] {
+        // The days of the ledger's clock differ a little from those of UTC.
+        let sums = Dictionary(grouping: settled) { Self.number(of: $0.start + SettledDay.length / 2, snapshot) }
+        var days: [Day] = []
+        var rest = intervals[...]
+        let first = number(of: start, snapshot)
+        var from = start
+        // A clock that was wrong by years must not add days without limit.
+        for number in first..<first + Int64(weeks * 7) where from < snapshot.now {
+            let to = min(snapshot.calendar.instant(atWall: .seconds((number + 1) * 86400)), snapshot.now)
+            rest = rest.drop { $0.end.map { $0 <= from } ?? false }
+            let inside = rest.prefix { $0.start < to }
+            let name = Timestamp(real: .seconds(number * 86400)).text.prefix(10)
+            var availability = Availability(of: inside, from: from, to: to)
+            availability.add(sums[number] ?? [])
+            days.append(Day(name: String(name), availability: availability))
+            from = max(to, from)
+        }
+        return days
+    }
+
+    /// The number of the UTC day since 1970.
+    static func number(of instant: LedgerInstant, _ snapshot: MonitoringService.Snapshot) -> Int64 {
+        snapshot.calendar.wall(at: instant).components.seconds.floored(by: 86400)
+    }
+
+    /// - Parameters:
+    ///   - days: The days, starting with a Monday.
+    ///   - isDetailed: Whether each day with an outage has a text of its own, which takes much more space.
+    static func svg(_ days: [Day], of target: String, isDetailed: Bool) -> HTML {
+        let accounts = days.map(\.account)
+        let paths = LedgerAccount.allCases.map { account -> HTML in
+            if account == .unknown || isDetailed && account != .up { return "" }
+            let path = path(of: account, accounts)
+            return path.isEmpty ? "" : "<path fill=\"url(#d-\(account.rawValue))\" d=\"\(path)\"/>"
+        }
+        let cells = zip(days, accounts).enumerated().map { index, day -> HTML? in
+            if !isDetailed || day.1 == .unknown || day.1 == .up { return nil }
+            let label = TimeBar.label(day.0.name, day.0.availability)
+            let place: HTML = "x=\"\(index / 7 * cell)\" y=\"\(index % 7 * cell)\""
+            return "<rect fill=\"url(#p-\(day.1.rawValue))\" \(place)><title>\(label)</title></rect>"
+        }
+        let bad = accounts.count { [.us, .upstream, .them].contains($0) }
+        let label = "\(target): \(bad) of \(accounts.count { $0 != .unknown }) days observed had an outage"
+        return """
+            <svg class="days" viewBox="0 0 \(weeks * cell) \(7 * cell)" role="img" aria-label="\(label)">\
+            <rect class="all" fill="url(#p-day)"/>\(paths)\(cells.compactMap(\.self))</svg>
+            """
+    }
+
+    /// The side of a day with the space around it.
+    private static let cell = 13
+
+    /// Returns a rectangle for each run of days of an account in a week, each relative to the one before, because repetitions can be
+    /// compressed. The fill draws the days.
+    private static func path(of account: LedgerAccount, _ accounts: [LedgerAccount]) -> String {
+        var (path, x, y) = ("", 0, 0)
+        var index = 0
+        while index < accounts.count {
+            guard accounts[index] == account else {
+                index += 1
+                continue
+            }
+            let first = index
+            repeat { index += 1 } while index < accounts.count && index % 7 != 0 && accounts[index] == account
+            let (left, top, height) = (first / 7 * cell, first % 7 * cell, (index - first) * cell)
+            path += "m\(left - x) \(top - y)h\(cell)v\(height)h-\(cell)z"
+            (x, y) = (left, top)
+        }
+        return path
+    }
+}
+
+extension SettledDay {
+    /// The sums of the day as intervals for a picture, between the known intervals. Their lengths are right, their times are arbitrary.
+    ///
+    /// - Parameters:
+    ///   - known: Earliest first.
+    ///   - end: The end of the picture.
+    func shares(around known: some Sequence<LedgerInterval>, until end: LedgerInstant) -> [LedgerInterval] {
+        var free = gaps(between: known, until: end)[...]
+        var shares: [LedgerInterval] = []
+        for account in LedgerAccount.allCases where account != .unknown {
+            var rest = times[account] ?? .zero
+            while rest > .zero, let gap = free.first {
+                let to = min(gap.to, gap.from + rest)
+                shares.append(LedgerInterval(TargetState(account), from: gap.from, to: to))
+                rest = rest - (to - gap.from)
+                free[free.startIndex].from = to
+                if to == gap.to { free.removeFirst() }
+            }
+        }
+        return shares
+    }
+
+    /// The parts of the day without an interval.
+    private func gaps(
+        between known: some Sequence<LedgerInterval>,
+        until end: LedgerInstant
+    ) -> [(from: LedgerInstant, to: LedgerInstant)] {
+        let end = min(end, start + Self.length)
+        var gaps: [(from: LedgerInstant, to: LedgerInstant)] = []
+        var from = start
+        for interval in known where interval.end ?? end > start && interval.start < end {
+            if interval.start > from { gaps.append((from, interval.start)) }
+            from = max(from, interval.end ?? end)
+        }
+        if from < end { gaps.append((from, end)) }
+        return gaps
+    }
+}
+
+extension TargetState {
+    fileprivate init(_ account: LedgerAccount) {
+        self.init(Attribution(rawValue: account.rawValue) ?? .unknown, isMaintenance: account == .maintenance)
+    }
+}

@@ -1,0 +1,187 @@
+import LinuxSupport
+import NIOHTTP1
+import ReachabilityLedger
+import ReachabilityService
+
+/// The addresses of pages.
+enum PageLink {
+    static func target(_ name: String) -> String { "/targets/\(name.percentEncoded)" }
+    static func outage(_ id: String) -> String { "/outages/\(id.percentEncoded)" }
+}
+
+extension API {
+    /// The route of a page.
+    ///
+    /// - Parameters:
+    ///   - isCached: False for a page whose content changes without an event.
+    ///   - make: Makes the page from the current state.
+    func page(
+        _ path: String,
+        isCached: Bool = true,
+        _ make: @escaping @Sendable (Query, MonitoringService.Snapshot) throws(Problem) -> Layout
+    ) -> Route {
+        .page(path, on: .disk) { query throws(Problem) in
+            let snapshot = service.snapshot
+            let status = history?.status
+            let key = PageCache.Key(query.request)
+            let version = PageCache.Version(
+                event: snapshot.books.lastNumber,
+                fault: status?.fault,
+                time: snapshot.now
+            )
+            if isCached, let known = pages.answer(key, version) { return known }
+            let layout = try make(query, snapshot)
+            try query.checkNames()
+            let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? "reachability"
+            let answer = layout.answer(snapshot.clock, host: host, notice: status.flatMap(Self.notice))
+            guard isCached, answer.status == .ok else { return answer }
+            let compressed = answer.compressed(for: query.request)
+            pages.keep(compressed, key, version)
+            return compressed
+        }
+    }
+
+    /// The notice on each page while the history cannot be written.
+    private static func notice(of status: HistoryWriter.Status) -> String? {
+        guard let fault = status.fault else { return nil }
+        let lost = status.lost > 0 ? ", \(status.lost) are lost" : ""
+        let text = "\(fault.text.prefix(1).uppercased())\(fault.text.dropFirst())"
+        return "\(text). \(status.pending) events are kept in memory\(lost)."
+    }
+
+    /// The latest outages. If the disk cannot be read, those in memory.
+    func latest(
+        _ snapshot: MonitoringService.Snapshot,
+        _ filter: OutageFilter = OutageFilter(),
+        after: OutageKey? = nil,
+        limit: Int
+    ) -> [Outage] {
+        let known = try? outages(filter, after: after, limit: limit, snapshot).map(\.outage)
+        return known ?? snapshot.books.outages(filter, upTo: snapshot.now, limit: limit, at: snapshot.now)
+    }
+}
+
+/// The latest pages. Every open browser tab fetches its page after each event, so the same page is requested many times. A page is valid until
+/// the next event, and for at most a second. Thread-safe.
+final class PageCache: Sendable {
+    struct Key: Hashable {
+        private let path: [String]
+        private let query: [String: String]
+        private let isCompressed: Bool
+
+        init(_ request: WebRequest) {
+            (path, query, isCompressed) = (request.path, request.query, request.acceptsGzip)
+        }
+    }
+
+    /// The state that a page was made of.
+    struct Version: Equatable {
+        /// The number of the last event.
+        let event: UInt64
+        let fault: HistoryFault?
+        let time: LedgerInstant
+
+        /// Returns true if a page of this version may be sent in place of a page of another version.
+        fileprivate func serves(_ other: Version) -> Bool {
+            let age = other.time - time
+            return event == other.event && fault == other.fault && age >= .zero && age < PageCache.lifetime
+        }
+    }
+
+    private static let lifetime = Duration.seconds(1)
+    /// The maximum number of bytes of all bodies.
+    private static let sizeLimit = 4 << 20
+
+    private let pages = Locked<[Key: (version: Version, answer: WebAnswer)]>([:])
+
+    func answer(_ key: Key, _ version: Version) -> WebAnswer? {
+        pages.withLock { pages in
+            pages[key].flatMap { $0.version.serves(version) ? $0.answer : nil }
+        }
+    }
+
+    /// Keeps a page, and removes old ones.
+    func keep(_ answer: WebAnswer, _ key: Key, _ version: Version) {
+        guard answer.body.count <= Self.sizeLimit else { return }
+        pages.withLock { pages in
+            pages[key] = nil
+            pages = pages.filter { $0.value.version.serves(version) }
+            let size = pages.values.reduce(0) { $0 + $1.answer.body.count }
+            if size + answer.body.count > Self.sizeLimit { pages = [:] }
+            pages[key] = (version, answer)
+        }
+    }
+}
+
+/// Tables for spreadsheets.
+extension API {
+    /// The latest thousand outages.
+    func outageSheet(_ query: Query) throws(Problem) -> WebAnswer {
+        let snapshot = service.snapshot
+        try query.checkNames()
+        var csv = CSV([
+            "id", "target", "attribution", "cause", "start", "end", "durationMilliseconds",
+            "uncertaintyMilliseconds",
+        ])
+        for explained in try outages(limit: 1000, snapshot) {
+            let outage = explained.outage
+            let state = outage.deciding(at: snapshot.now).state
+            csv.add([
+                outage.id, outage.target, state.attribution.rawValue, state.cause?.rawValue ?? "",
+                snapshot.time(outage.start).text, outage.end.map { snapshot.time($0).text } ?? "",
+                "\(outage.duration(at: snapshot.now).roundedMilliseconds)", "\(outage.uncertainty.roundedMilliseconds)",
+            ])
+        }
+        return csv.answer(named: "outages.csv")
+    }
+
+    /// The seconds of each state of each target by UTC day, from the day in which the window begins.
+    func availabilitySheet(_ query: Query) throws(Problem) -> WebAnswer {
+        let snapshot = service.snapshot
+        let window = try BarWindow(query, snapshot, since: service.start)
+        try query.checkNames()
+        let begin = DayCalendar.number(of: window.from, snapshot)
+        let from = snapshot.calendar.instant(atWall: .seconds(begin * 86400))
+        var csv = CSV(["target", "day"] + LedgerAccount.allCases.map(\.rawValue))
+        for target in snapshot.books.targets {
+            for day in try days(of: target, from: from, snapshot) {
+                csv.add(
+                    [target, day.name] + LedgerAccount.allCases.map { day.availability.duration($0).decimalSeconds }
+                )
+            }
+        }
+        return csv.answer(named: "availability.csv")
+    }
+}
+
+/// A table in the format of RFC 4180.
+struct CSV {
+    static let contentType = "text/csv; charset=utf-8; header=present"
+
+    private(set) var text: String
+
+    init(_ heads: [String]) { text = Self.line(heads) }
+
+    mutating func add(_ cells: [String]) { text += Self.line(cells) }
+
+    private static func line(_ cells: [String]) -> String { cells.map(\.csvField).joined(separator: ",") + "\r\n" }
+
+    /// The table as a file to download.
+    fileprivate func answer(named name: String) -> WebAnswer {
+        var answer = WebAnswer(type: Self.contentType, Array(text.utf8)).unstored
+        answer.headers.append(("Content-Disposition", "attachment; filename=\"\(name)\""))
+        return answer
+    }
+}
+
+extension String {
+    /// The text as a field of CSV, quoted if necessary. An apostrophe keeps spreadsheets from computing it.
+    ///
+    /// It works on scalars, because a quotation mark with a combining accent is another character.
+    var csvField: String {
+        let scalars = printable.unicodeScalars
+        let lead = scalars.first.map { "=+-@".unicodeScalars.contains($0) } ?? false ? "'" : ""
+        guard !lead.isEmpty || scalars.contains(where: { $0 == "\"" || $0 == "," }) else { return String(scalars) }
+        return "\"" + lead + scalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
+    }
+}

@@ -1,0 +1,104 @@
+import LinuxSupport
+package import NetworkDiagnostics
+import NetworkReachability
+import ReachabilityLedger
+import ReachabilityService
+
+/// The source of the machine's network interfaces.
+package struct InterfaceSource: Sendable {
+    /// Queries the kernel; nil if that fails.
+    let read: @Sendable () -> [InterfaceDetails]?
+
+    package init(_ read: @escaping @Sendable () -> [InterfaceDetails]?) { self.read = read }
+
+    /// The interfaces of the service's network namespace.
+    package static let system = InterfaceSource {
+        try? NetworkInspector(options: NetworkReachabilityOptions()).interfaces()
+    }
+}
+
+extension API {
+    /// The interfaces of this machine: their states, addresses and default routes.
+    func networkPage(_: Query, _: MonitoringService.Snapshot) -> Layout {
+        let interfaces = interfaces?.read()
+        let all = (interfaces ?? []).filter { $0.interface.type != .loopback }
+        let ways = all.filter { !$0.defaultRoutes.isEmpty && $0.state == .up }.map(\.interface.name.printable)
+        let sentence: String
+        let account: LedgerAccount
+        switch (interfaces, ways.isEmpty) {
+        case (nil, _): (sentence, account) = ("The interfaces are not known", .unknown)
+        case (_, true): (sentence, account) = ("No interface leads to the internet", .us)
+        case (_, false): (sentence, account) = ("Packets leave by \(ways.joined(separator: ", "))", .up)
+        }
+        let rows = all.map(Self.row)
+        let list: HTML = rows.isEmpty ? "<p class=\"empty\">There is none but the loopback.</p>" : "\(rows)"
+        let main: HTML = """
+            \(PageParts.hero(account, sentence, lead: "What the kernel says of this machine now."))
+            \(PageParts.card("interfaces", "Interfaces", list))
+            <p class="more">More of it on the command line: <code>reachability list</code>, <code>reachability why</code></p>
+            """
+        return Layout(title: sentence, account: account, place: "/network", main: main)
+    }
+
+    private static func row(_ details: InterfaceDetails) -> HTML {
+        let account: LedgerAccount = details.state == .up ? .up : details.state == .down ? .unknown : .us
+        let state =
+            switch details.state {
+            case .up: "up"
+            case .dormant: "waits"
+            case .noCarrier: "no carrier"
+            case .down: "off"
+            }
+        let addresses = details.addresses.map { address -> HTML in
+            let marks = address.marks.joined(separator: ", ")
+            return
+                "<code>\(address.address.description)/\(address.prefixLength)</code> <span class=\"soft\">\(marks)</span><br>"
+        }
+        let routes = details.defaultRoutes.map { route -> HTML in
+            let gateway: HTML = route.gateway.map { "<code>\($0.description)</code>" } ?? "the link itself"
+            return
+                "\(route.isIPv6 ? "IPv6" : "IPv4") by \(gateway) <span class=\"soft\">metric \(Int(route.metric))</span><br>"
+        }
+        let nothing: [HTML] = ["<span class=\"soft\">none</span>"]
+        let kind = details.kind ?? details.interface.type.rawValue
+        return PageParts.row(
+            "<bdi>\(details.interface.description)</bdi><small>\(kind), \(Int(details.mtu)) bytes</small>",
+            """
+            <dl class="pairs"><dt>Addresses</dt><dd>\(addresses.isEmpty ? nothing : addresses)</dd>\
+            <dt>Default routes</dt><dd>\(routes.isEmpty ? nothing : routes)</dd></dl>
+            """,
+            state: "<span class=\"pill t-\(account.rawValue)\">\(Sign.svg(account))\(state)</span>"
+        )
+    }
+
+    /// The state of the service itself.
+    func servicePage(_: Query, _ snapshot: MonitoringService.Snapshot) -> Layout {
+        let (usage, statistics) = (ProcessUsage.current, statistics())
+        let hero = PageParts.hero(
+            mark: "up",
+            "The service observes.",
+            when: "Since \(snapshot.since(service.start))",
+            lead: "It hears from the kernel and sleeps until it does."
+        )
+        let facts = PageParts.facts([
+            ("Version", "\(version)"), ("Targets", "\(snapshot.books.accounts.count)"),
+            ("Events", "\(Int(snapshot.books.lastNumber))"),
+            ("Memory", usage.map { "\(Int($0.resident) / 1_048_576)\u{a0}MiB" } ?? "unknown"),
+            ("Used so far", usage.map { "\($0.processor.units) of a processor" } ?? "unknown"),
+        ])
+        let clients = PageParts.facts([
+            ("Streams", "\(feed.count)"), ("Connections", "\(statistics.connections)"),
+            (
+                "Sent away",
+                "\(Int(statistics.refused)) for want of room, \(Int(statistics.slowStreams)) that read too slowly"
+            ),
+        ])
+        let main: HTML = """
+            \(hero)
+            \(PageParts.card("facts", "What it is", facts))
+            \(PageParts.card("clients", "Who listens", clients))\(PageParts.notifiers(notifiers()))
+            \(PageParts.more(api: "/v1/status", "/metrics", "/readyz"))
+            """
+        return Layout(title: "The service", account: .up, place: "/service", main: main)
+    }
+}

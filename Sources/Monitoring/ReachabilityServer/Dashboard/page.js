@@ -1,0 +1,155 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const [banner, live, say] = ["banner", "live", "say"].map((id) => document.getElementById(id));
+  const workerPath = document.currentScript.dataset.worker;
+  const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
+  const forms = {
+    clock: new Intl.DateTimeFormat(undefined, clock),
+    exact: new Intl.DateTimeFormat(undefined, { ...clock, fractionalSecondDigits: 3 }),
+    day: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" }),
+  };
+  // How far the clock of this browser is ahead of the service's.
+  let ahead = Date.now() - Date.parse(root.dataset.now);
+  let isLive = false, lostAt = null, busy = false, again = false;
+  const served = new Map();
+
+  function length(seconds) {
+    const parts = [];
+    let rest = Math.max(0, Math.floor(seconds));
+    for (const [unit, name] of [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]]) {
+      const isSecond = parts.length > 0;
+      if (rest >= unit || (unit === 1 && !isSecond)) parts.push(Math.floor(rest / unit) + "\u00a0" + name);
+      rest %= unit;
+      if (isSecond) break;
+    }
+    return parts.join(" ");
+  }
+
+  function localize(part) {
+    const today = forms.day.format(Date.now() - ahead);
+    for (const time of part.querySelectorAll("time[data-form]")) {
+      const moment = new Date(time.dateTime), day = forms.day.format(moment);
+      time.textContent = (day === today ? "" : day + ", ") + forms[time.dataset.form].format(moment);
+      time.title = time.dateTime;
+    }
+  }
+
+  function tick() {
+    if (lostAt !== null) return;
+    const now = Date.now() - ahead;
+    for (const part of document.querySelectorAll("[data-since]"))
+      part.textContent = length((now - Date.parse(part.dataset.since)) / 1000);
+    live.textContent = (isLive ? "live, " : "") + forms.clock.format(now);
+  }
+
+  function lose() {
+    if (lostAt !== null) return;
+    lostAt = new Date();
+    isLive = false;
+    root.classList.add("stale");
+    live.textContent = "not live";
+    live.className = "";
+    const moment = forms.clock.format(lostAt);
+    banner.textContent = "The service has not answered since " + moment +
+      ". What is shown is how it was then; it goes on as soon as the service answers.";
+    banner.hidden = false;
+  }
+
+  function gain() {
+    isLive = true;
+    live.className = "on";
+    if (lostAt === null) return;
+    lostAt = null;
+    root.classList.remove("stale");
+    banner.hidden = true;
+  }
+
+  function replace(part, next) {
+    const text = next.innerHTML;
+    if (served.get(part.dataset.part) === text) return;
+    served.set(part.dataset.part, text);
+    const controls = "a,button,summary";
+    const place = [...part.querySelectorAll(controls)].indexOf(document.activeElement);
+    part.className = next.className;
+    if (next.dataset.every) part.dataset.every = next.dataset.every;
+    part.replaceChildren(...next.childNodes);
+    localize(part);
+    if (place >= 0) part.querySelectorAll(controls)[place]?.focus({ preventScroll: true });
+  }
+
+  async function refresh() {
+    if (busy) { again = true; return; }
+    busy = true;
+    try {
+      const answer = await fetch(location.href, { cache: "no-store", signal: AbortSignal.timeout(4000) });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const version = page.documentElement.dataset.version;
+      if (!version) throw new Error("no page");
+      if (version !== root.dataset.version) return location.reload();
+      // A page may be a second old; lengths do not go back for that.
+      const next = Date.now() - Date.parse(page.documentElement.dataset.now);
+      ahead = Math.abs(next - ahead) < 2000 ? Math.min(next, ahead) : next;
+      const said = document.querySelector("[data-say]")?.dataset.say;
+      for (const part of document.querySelectorAll("[data-part]")) {
+        const next = page.querySelector(`[data-part="${part.dataset.part}"]`);
+        if (next) replace(part, next);
+      }
+      const saying = document.querySelector("[data-say]")?.dataset.say;
+      if (saying !== said) say.textContent = saying ?? "";
+      document.title = page.title;
+      const [icon, nextIcon] = [document, page].map((one) => one.querySelector("link[rel=icon]"));
+      if (icon.getAttribute("href") !== nextIcon.getAttribute("href")) icon.href = nextIcon.getAttribute("href");
+      if (isLive || lostAt === null) gain();
+      tick();
+    } catch {
+      lose();
+      setTimeout(refresh, 2000);
+    } finally {
+      busy = false;
+      if (again) { again = false; setTimeout(refresh, 100); }
+    }
+  }
+
+  function heard({ data }) {
+    if (data.live === false) return lose();
+    if (data.live) gain();
+    refresh();
+  }
+
+  function listen() {
+    if (window.SharedWorker) {
+      const { port } = new SharedWorker(workerPath);
+      port.onmessage = heard;
+      addEventListener("pagehide", () => port.postMessage("bye"));
+    } else {
+      new Worker(workerPath).onmessage = heard;
+    }
+    setTimeout(() => { if (!isLive) lose(); }, 4000);
+  }
+
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = !navigator.clipboard;
+    button.onclick = async () => {
+      try {
+        const answer = await fetch(button.dataset.copy, { headers: { Accept: "text/plain" } });
+        await navigator.clipboard.writeText(await answer.text());
+        say.textContent = button.textContent = "Copied";
+      } catch {
+        say.textContent = button.textContent = "Could not be copied";
+      }
+    };
+  }
+  for (const part of document.querySelectorAll("[data-part]")) served.set(part.dataset.part, part.innerHTML);
+  localize(document);
+  tick();
+  setInterval(tick, 1000);
+  // Pictures move on, checks are made, and a service that hangs shows.
+  (function renew() {
+    const pace = Number(document.querySelector("[data-every]")?.dataset.every ?? 30);
+    setTimeout(() => { if (!document.hidden) refresh(); renew(); }, pace * 1000);
+  })();
+  addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  listen();
+})();

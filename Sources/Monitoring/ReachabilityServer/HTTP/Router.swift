@@ -1,0 +1,156 @@
+import LinuxSupport
+package import NIOHTTP1
+
+/// The queue on which an answer is made, so that no request waits for a slower one.
+package enum AnswerQueue: CaseIterable, Sendable {
+    /// For answers that take long to compute, such as the state of 10,000 devices.
+    case memory
+    /// For answers that read the history.
+    case disk
+    /// For answers that query the kernel or DNS servers.
+    case kernel
+    /// For requests that change something.
+    case administration
+}
+
+/// One kind of request: a row of a server's routing table.
+package struct Route: Sendable {
+    package typealias Handler = @Sendable (Query) throws(Problem) -> WebAnswer
+
+    /// The requests that are allowed, among those that ``AccessRules`` admit.
+    package enum Access: Sendable {
+        /// All.
+        case reader
+        /// All, and also navigation from pages of other sites.
+        case page
+        /// Those that ``AdminRule`` allows.
+        case administrator
+    }
+
+    let method: HTTPMethod
+    /// The parts of the path. A part such as `{name}` stands for any text.
+    let path: [String]
+    let access: Access
+    /// The queue of the handler. If nil, the handler runs on the server's thread, which it must not keep.
+    let queue: AnswerQueue?
+    let handler: Handler
+
+    private init(
+        _ method: HTTPMethod,
+        _ path: String,
+        _ access: Access,
+        _ queue: AnswerQueue?,
+        _ handler: @escaping Handler
+    ) {
+        self.path = path.split(separator: "/").map(String.init)
+        (self.method, self.access, self.queue, self.handler) = (method, access, queue, handler)
+    }
+
+    package static func get(_ path: String, on queue: AnswerQueue? = nil, _ handler: @escaping Handler) -> Route {
+        Route(.GET, path, .reader, queue, handler)
+    }
+
+    /// A list, page by page.
+    package static func list(
+        _ path: String,
+        on queue: AnswerQueue? = nil,
+        _ page: @escaping @Sendable (Query) throws(Problem) -> Page
+    ) -> Route {
+        get(path, on: queue) { query throws(Problem) in try .list(page(query), query) }
+    }
+
+    /// One object.
+    package static func item(
+        _ path: String,
+        on queue: AnswerQueue? = nil,
+        _ item: @escaping @Sendable (Query) throws(Problem) -> Item
+    ) -> Route {
+        get(path, on: queue) { query throws(Problem) in .one(try item(query), query.request) }
+    }
+
+    /// A page for people.
+    package static func page(_ path: String, on queue: AnswerQueue, _ handler: @escaping Handler) -> Route {
+        Route(.GET, path, .page, queue, handler)
+    }
+
+    /// A request that changes something.
+    package static func change(_ method: HTTPMethod, _ path: String, _ handler: @escaping Handler) -> Route {
+        Route(method, path, .administrator, .administration, handler)
+    }
+
+    /// Returns the values of the placeholders; nil if the path is another.
+    fileprivate func values(in path: [String]) -> [String: String]? {
+        guard path.count == self.path.count else { return nil }
+        var values: [String: String] = [:]
+        for (pattern, part) in zip(self.path, path) {
+            if pattern.hasPrefix("{") {
+                values[String(pattern.dropFirst().dropLast())] = part
+            } else if pattern != part {
+                return nil
+            }
+        }
+        return values
+    }
+}
+
+/// The routing table of a server. It applies access control, and answers OPTIONS, unknown paths and unsupported methods itself.
+package struct Router: Sendable {
+    private let access: Access
+    private let hint: String
+    let routes: [Route]
+
+    /// - Parameters:
+    ///   - hint: The paths to name if a path is unknown.
+    ///   - description: The OpenAPI description of the routes.
+    ///   - routes: All routes except those that every server has.
+    package init(_ access: Access, hint: String, description: [UInt8], _ feed: EventFeed, _ routes: [Route]) {
+        (self.access, self.hint) = (access, hint)
+        let common: [Route] = [
+            .get("/healthz") { _ in .text("ok") },
+            .get("/openapi.json") { query in
+                WebAnswer(type: Representation.json.contentType, description).tagged(for: query.request)
+            },
+            .get("/v1/events", feed.events),
+            .get("/assets/{name}") { query throws(Problem) in try Asset.answer(query["name"], query.request) },
+        ]
+        self.routes = common + routes
+    }
+
+    /// Returns the queue of a request, and the function that makes the answer.
+    package func resolve(_ request: WebRequest) -> (queue: AnswerQueue?, answer: @Sendable () -> WebAnswer) {
+        let matches = routes.compactMap { route in route.values(in: request.path).map { (route: route, values: $0) } }
+        let method = request.method == .HEAD ? .GET : request.method
+        let match = matches.first { $0.route.method == method }
+        return (
+            match?.route.queue,
+            {
+                do throws(Problem) {
+                    var request = request
+                    try access.admit(&request, isPage: matches.contains { $0.route.access == .page })
+                    guard let match else { return try unmatched(request, matches.map(\.route)) }
+                    if match.route.access == .administrator { try AdminRule.check(request) }
+                    return try match.route.handler(Query(request, match.values))
+                } catch {
+                    return error.answer(as: Representation(of: request))
+                }
+            }
+        )
+    }
+
+    /// Returns the answer to a request on the calling thread.
+    package func answer(to request: WebRequest) -> WebAnswer { resolve(request).answer() }
+
+    /// Answers a request whose method no route has.
+    private func unmatched(_ request: WebRequest, _ routes: [Route]) throws(Problem) -> WebAnswer {
+        let path = "/" + request.path.joined(separator: "/")
+        if routes.isEmpty { throw Problem(.notFound, "there is nothing at \(path.printable); \(hint)") }
+        let methods = routes.flatMap { $0.method == .GET ? ["GET", "HEAD"] : [$0.method.rawValue] } + ["OPTIONS"]
+        let allow = (name: "Allow", value: methods.joined(separator: ", "))
+        guard request.method == .OPTIONS else {
+            throw Problem(.methodNotAllowed, "\(path) takes \(allow.value)", headers: [allow])
+        }
+        var answer = WebAnswer(.noContent)
+        answer.headers.append(allow)
+        return answer
+    }
+}

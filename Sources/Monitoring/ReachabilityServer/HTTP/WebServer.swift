@@ -1,0 +1,260 @@
+import Dispatch
+import Glibc
+package import LinuxSupport
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+package import NIOSSL
+import NetworkReachability
+
+/// An HTTP/1.1 server on loopback addresses, a Unix socket, and any address with TLS. One thread serves all connections.
+package final class WebServer: Sendable {
+    /// Calls back with the answer to a request, exactly once, on any thread. It runs on the server's thread, which it must not keep.
+    package typealias Handler = @Sendable (WebRequest, @escaping @Sendable (WebAnswer) -> Void) -> Void
+
+    private struct Connection {
+        let channel: any Channel
+        let transport: Transport
+    }
+
+    private struct State {
+        var quota: ConnectionQuota
+        var listening: [any Channel] = []
+        var connections: [ObjectIdentifier: Connection] = [:]
+        var socket: SocketPlace?
+        var hasEnded = false
+    }
+
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let limits: WebLimits
+    private let respond: Handler
+    private let tls: @Sendable () -> NIOSSLContext?
+    private let state: Locked<State>
+    private let counted = Locked(WebStatistics())
+    /// The answers that are in progress.
+    private let underWay = DispatchGroup()
+
+    /// - Parameter tls: Returns the TLS context of a new connection; nil to refuse it.
+    package init(
+        limits: WebLimits = WebLimits(),
+        tls: @escaping @Sendable () -> NIOSSLContext? = { nil },
+        respond: @escaping Handler
+    ) {
+        (self.limits, self.tls, self.respond) = (limits, tls, respond)
+        state = Locked(State(quota: ConnectionQuota(limit: limits.connections)))
+    }
+
+    package var statistics: WebStatistics { counted.withLock(\.self) }
+
+    // MARK: Listening
+
+    /// - Returns: The address as text. If its port is 0, it is the port that the system chose.
+    package func listen(at address: ListenAddress) async throws(ListenError) -> String {
+        let what = "cannot listen at \(address.text(port: Int(address.port)))"
+        do {
+            let channel = try await bootstrap(address.isSecured ? .secured : .loopback)
+                .bind(to: SocketAddress(ipAddress: address.address.description, port: Int(address.port))).get()
+            keep(channel)
+            return address.text(port: channel.localAddress?.port ?? Int(address.port))
+        } catch let error as IOError {
+            let reason = SystemError(rawValue: error.errnoCode)
+            guard reason.rawValue == SystemError.addressInUse.rawValue else { throw ListenError(what, reason) }
+            throw ListenError(.taken, "\(what): another program listens there")
+        } catch {
+            throw ListenError(.failed, "\(what): \(error)")
+        }
+    }
+
+    /// - Parameter mode: The permissions of the socket, which decide who may connect.
+    package func listen(at path: String, mode: UInt32) async throws(ListenError) {
+        let place = try SocketPlace(path)
+        let what = "cannot listen at \(path.printable)"
+        do {
+            keep(try await bootstrap(.local).bind(unixDomainSocketPath: path).get())
+            try OwnFile.setMode(path, mode)
+        } catch let error as IOError {
+            throw ListenError(what, SystemError(rawValue: error.errnoCode))
+        } catch let error as SystemError {
+            throw ListenError(what, error)
+        } catch {
+            throw ListenError(.failed, "\(what): \(error)")
+        }
+        state.withLock { $0.socket = place }
+    }
+
+    /// Listens at an inherited socket. Its file, if it has one, is not removed.
+    ///
+    /// - Parameter isSecured: Whether the socket uses TLS.
+    /// - Returns: The address as text.
+    package func listen(at socket: ListeningSocket, isSecured: Bool = false) async throws(ListenError) -> String {
+        let place = try InheritedPlace(socket, isSecured: isSecured)
+        do {
+            keep(try await bootstrap(place.transport).withBoundSocket(socket.number).get())
+            return place.text
+        } catch let error as IOError {
+            throw ListenError("cannot listen at \(place.text)", SystemError(rawValue: error.errnoCode))
+        } catch {
+            throw ListenError(.failed, "cannot listen at \(place.text): \(error)")
+        }
+    }
+
+    /// Ends all connections and removes the socket.
+    package func stop() async {
+        let channels = state.withLock { state in
+            state.hasEnded = true
+            defer { (state.listening, state.connections) = ([], [:]) }
+            return state.listening + state.connections.values.map(\.channel)
+        }
+        let ends = channels.map { channel -> EventLoopFuture<Void> in
+            channel.pipeline.fireUserInboundEventTriggered(ServerEnding())
+            return channel.close()
+        }
+        for end in ends { try? await end.get() }
+        // Answers in progress are handed to the event loop, which must still exist.
+        await withCheckedContinuation { continuation in
+            underWay.notify(queue: .global()) { continuation.resume() }
+        }
+        state.withLock { $0.socket.take() }?.leave()
+        try? await group.shutdownGracefully()
+    }
+
+    /// Ends the TLS connections after the answers in progress, so that clients must authenticate again.
+    package func endSecured() {
+        for connection in state.withLock({ Array($0.connections.values) }) where connection.transport == .secured {
+            connection.channel.pipeline.fireUserInboundEventTriggered(ServerEnding())
+        }
+    }
+
+    private func keep(_ channel: any Channel) {
+        state.withLock { $0.listening.append(channel) }
+    }
+
+    // MARK: Connections
+
+    /// IP_FREEBIND of `ip(7)`.
+    private static let freeBind = ChannelOptions.socket(SocketOptionLevel(IPPROTO_IP), SocketOptionName(15))
+
+    private func bootstrap(_ transport: Transport) -> ServerBootstrap {
+        let bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1024)
+            // A restarted server binds the address of its predecessor.
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: transport == .local ? 0 : 1)
+            .childChannelOption(.maxMessagesPerRead, value: 4)
+            .childChannelInitializer { channel in
+                let way: EventLoopFuture<WebRequest.Way> =
+                    switch transport {
+                    case .local: PeerCredential.way(of: channel)
+                    case .loopback: channel.eventLoop.makeSucceededFuture(.loopback)
+                    case .secured: channel.eventLoop.makeSucceededFuture(.secured(certificate: nil))
+                    }
+                return way.flatMapThrowing { [weak self] way in
+                    guard let self else { return channel.close(promise: nil) }
+                    try self.accept(channel, transport, way)
+                }
+            }
+        // An address may appear only when its interface has carrier.
+        return transport == .secured ? bootstrap.serverChannelOption(Self.freeBind, value: 1) : bootstrap
+    }
+
+    private func accept(_ channel: any Channel, _ transport: Transport, _ way: WebRequest.Way) throws {
+        let key = ObjectIdentifier(channel)
+        let client: WebClient =
+            if case .local(let user, _) = way { user.map { .user($0) } ?? .unknown } else { WebClient(of: channel) }
+        let isWelcome = state.withLock { state in
+            guard !state.hasEnded, state.quota.admit(client, over: transport) else { return false }
+            state.connections[key] = Connection(channel: channel, transport: transport)
+            return true
+        }
+        guard isWelcome else { return refuse(channel, transport) }
+        counted.withLock { $0.connections += 1 }
+        channel.closeFuture.whenComplete { [weak self] _ in
+            self?.state.withLock { state in
+                state.quota.release(client)
+                state.connections[key] = nil
+            }
+            self?.counted.withLock { $0.connections -= 1 }
+        }
+        var decoding = NIOHTTPDecoderLimitConfiguration()
+        decoding.maxHeaderListSize = limits.headerSize
+        decoding.maxHeaderFieldSize = limits.headerSize / 2
+        decoding.maxHeaderFieldCount = limits.headerCount
+        let pipeline = channel.pipeline.syncOperations
+        if transport == .secured {
+            guard let context = tls() else { return channel.close(promise: nil) }
+            try pipeline.addHandler(NIOSSLServerHandler(context: context))
+        }
+        let firstBytes = FirstBytesHandler()
+        try pipeline.addHandler(firstBytes)
+        try pipeline.configureHTTPServerPipeline(
+            withEncoderConfiguration: .init(),
+            withDecoderLimitConfiguration: decoding
+        )
+        try pipeline.addHandler(
+            RequestHandler(
+                way: way,
+                client: client,
+                limits: limits,
+                statistics: counted,
+                underWay: underWay,
+                firstBytes: firstBytes,
+                respond: respond
+            )
+        )
+    }
+
+    private func refuse(_ channel: any Channel, _ transport: Transport) {
+        counted.withLock { $0.refused += 1 }
+        // A TLS client does not understand plain HTTP.
+        if transport == .secured { return channel.close(promise: nil) }
+        let text =
+            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        channel.pipeline.eventLoop.execute {
+            channel.writeAndFlush(ByteBuffer(string: text)).whenComplete { _ in channel.close(promise: nil) }
+        }
+    }
+}
+
+/// The limits of a server.
+package struct WebLimits: Sendable {
+    /// The maximum number of connections. Further connections get 503.
+    package var connections = 1_200
+    /// The maximum number of bytes of the header fields of a request. One field may have half.
+    package var headerSize = 16 << 10
+    package var headerCount = 64
+    /// The maximum number of bytes of a request's body.
+    package var bodySize = 64 << 10
+    /// The timeout for the head of a request, from the connection or its first bytes, and for its body.
+    package var requestTime = Duration.seconds(10)
+    /// The timeout from an answer to the first bytes of the next request.
+    package var idleTime = Duration.seconds(60)
+    /// The timeout for the client to read an answer.
+    package var answerTime = Duration.seconds(30)
+    /// The maximum number of streams and waiting requests. Further ones get 503. Some connections are reserved for other requests.
+    package var streams = 1_024
+    /// The maximum number of bytes that a stream keeps for a slow client: the events of 1,000 targets that fail at once. Clients share the
+    /// memory of their events.
+    package var streamBytes = 8 << 20
+
+    package init() {}
+
+    /// The maximum number of streams that leaves connections for other requests.
+    var effectiveStreams: Int { min(streams, connections - connections / 8) }
+}
+
+/// Counters of a server since its start.
+package struct WebStatistics: Sendable {
+    /// The current number of connections.
+    package var connections = 0
+    /// The number of refused connections.
+    package var refused: UInt64 = 0
+    /// The number of answers by the first digit of their status.
+    package var answers: [Int: UInt64] = [:]
+    /// The number of connections that were ended by a timeout.
+    package var expired: UInt64 = 0
+    /// The current number of streams and waiting requests.
+    package var streams = 0
+    /// The number of streams that were ended because the client read too slowly.
+    package var slowStreams: UInt64 = 0
+
+    package init() {}
+}
