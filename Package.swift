@@ -187,9 +187,9 @@ let package = Package(
             service + ["NetworkDiagnostics", "Compression"] + trust + core,
             logging + certificates + nio,
             resources: [
-                .embedInCode("API/openapi.json"), .embedInCode("Dashboard/page.js"),
-                .embedInCode("Dashboard/stream.js"),
-                .embedInCode("Dashboard/style.css"),
+                .embedInCode("API/openapi.json"), .embedInCode("Dashboard/drawings.svg"),
+                .embedInCode("Dashboard/page.js"),
+                .embedInCode("Dashboard/stream.js"), .embedInCode("Dashboard/style.css"),
             ]
         ),
 

@@ -48,9 +48,9 @@ import Testing
         #expect((item["availability"] as? Double).map { $0 < 1 } == true)
 
         try await Command.run(["report", "x"] + socket)
-            .expectRefusal("there is no outage \"x\"; /v1/outages has those there are")
+            .expectRefusal("there is no outage \"x\"; /v1/outages lists all")
         try await Command.run(["availability", "--target", "x y"] + socket)
-            .expectRefusal("there is no target \"x y\"; /v1/targets has those there are")
+            .expectRefusal("there is no target \"x y\"; /v1/targets lists all")
         #expect(try await lab.end() == 0)
     }
 
@@ -112,10 +112,10 @@ import Testing
             try await run(["maintenance", "switch", "--end"], token) == CommandResult(status: 0, output: "", errors: "")
         )
         try await run(["maintenance", "switch", "--end"], token).expectRefusal(
-            "no maintenance \"switch\" is announced; /v1/maintenance has what is"
+            "there is no planned maintenance \"switch\"; /v1/maintenance lists all"
         )
         try await run(["check-now", "internet"], token).expectRefusal(
-            "\"internet\" is not checked: its configuration has no checks"
+            "cannot check \"internet\": its configuration has no checks"
         )
         #expect(try await lab.end() == 0)
         try await run(["outages"]).expectRefusal("no service listens at \(address)", status: 69)

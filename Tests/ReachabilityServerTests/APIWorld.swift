@@ -38,14 +38,15 @@ final class APIWorld: Sendable {
         )
         for target in targets { service.insert(target, manager) }
         let inspector = NetworkInspector(monitor: manager.record.monitor, options: NetworkReachabilityOptions())
-        let interfaces = InterfaceSource { try? inspector.interfaces() }
         let evidence: EvidenceWriter = { evidence, _ in
             var object = JSONObject()
             object.add("broken", evidence.brokenStep?.kind.rawValue)
             object.add("kind", "evidence")
             return object.bytes
         }
-        api = API(service, version: "1.2.3", interfaces: interfaces, evidence: evidence) { WebStatistics() }
+        api = API(service, version: "1.2.3", interfaces: { try? inspector.interfaces() }, evidence: evidence) {
+            WebStatistics()
+        }
         flush()
     }
 

@@ -14,7 +14,7 @@ import Testing
         let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/v1/reload")
         let request = try WebRequest(head, body: [], way: way)
         do {
-            try AdminRule.check(request) { group }
+            try AccessRules.checkAdministrator(request) { group }
             return true
         } catch {
             #expect(error.status == .forbidden)

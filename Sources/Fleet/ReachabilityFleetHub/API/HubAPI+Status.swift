@@ -83,7 +83,7 @@ extension HubAPI {
     private func addSites(_ all: [HubSite], to text: inout MetricsText) {
         let sites = HubSite.largest(Self.siteLimit, of: all, others: Self.otherSites)
         let devices = "reachability_fleet_devices"
-        text.begin(devices, .gauge, "Machines of each site, by how they are.")
+        text.begin(devices, .gauge, "Devices of each site by standing.")
         for site in sites {
             for standing in DevicePresence.Standing.allCases {
                 let labels = [("site", site.name), ("standing", standing.rawValue)]
@@ -91,37 +91,37 @@ extension HubAPI {
             }
         }
         let unexplained = "reachability_fleet_unexplained_devices"
-        text.begin(unexplained, .gauge, "Machines of each site that are silent, and nobody knows why.")
+        text.begin(unexplained, .gauge, "Devices of each site that are silent without an explanation.")
         for site in sites { text.add(unexplained, [("site", site.name)], site.unexplained) }
         let open = "reachability_fleet_open_incidents"
-        text.begin(open, .gauge, "Incidents of each site that last.")
+        text.begin(open, .gauge, "Open incidents of each site.")
         for site in sites { text.add(open, [("site", site.name)], site.incidents.count) }
     }
 
     private func addIncidents(to text: inout MetricsText) {
         let counts = counts.values
         let incidents = "reachability_fleet_incidents_total"
-        text.begin(incidents, .counter, "Incidents that are over, since the hub began.")
+        text.begin(incidents, .counter, "Incidents that ended since the start of the hub, by fault.")
         for (fault, count) in counts.closed.sorted(by: {
             ($0.key.attribution, $0.key.cause) < ($1.key.attribution, $1.key.cause)
         }) {
             text.add(incidents, [("attribution", fault.attribution), ("cause", fault.cause)], count)
         }
-        let refused = "Messages that were not taken, for they were none of a machine, or too many."
+        let refused = "Messages that were refused because they were invalid or too many."
         text.add("reachability_fleet_refused_messages_total", .counter, refused, counts.refused)
-        let disputes = "How often two machines were seen to use one name."
+        let disputes = "Detections of two devices with one name."
         text.add("reachability_fleet_disputes_total", .counter, disputes, counts.disputed)
     }
 
     private func addBroker(to text: inout MetricsText) {
         let broker = follower.status
-        let connected = "1 while there is a connection to the broker."
+        let connected = "1 while the hub is connected to the broker."
         text.add("reachability_fleet_broker_connected", .gauge, connected, broker.isConnected)
-        let connections = "Connections that were made to the broker."
+        let connections = "Connections to the broker since the start of the hub."
         text.add("reachability_fleet_broker_connections_total", .counter, connections, broker.connections)
-        let overruns = "Messages there was no room for; their machines are asked again."
+        let overruns = "Messages that were dropped because the queue was full. Their devices send them again."
         text.add("reachability_fleet_overruns_total", .counter, overruns, broker.overruns)
-        let fault = "1 while what is decided cannot be written down."
+        let fault = "1 while the history cannot be written."
         text.add("reachability_fleet_history_fault", .gauge, fault, keeper.fault != nil)
     }
 }

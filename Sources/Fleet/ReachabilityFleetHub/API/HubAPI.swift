@@ -44,7 +44,7 @@ package struct HubAPI: Sendable {
     package var router: Router {
         Router(
             access,
-            hint: "/v1/devices, /v1/incidents and /metrics are there",
+            hint: "/v1/devices, /v1/incidents and /metrics do",
             description: PackageResources.openapi_json,
             feed.events,
             [
@@ -112,10 +112,7 @@ extension HubAPI {
     /// The last device of the previous page. Devices are sorted by site and name, not by text, where "-" comes before "/".
     static func place(after text: String) throws(Problem) -> FleetPlace {
         guard let place = FleetPlace(text) else {
-            throw Problem(
-                .badRequest,
-                "after is a site and a device, such as north/door-7, not \"\(text.printable)\""
-            )
+            throw Problem(.badRequest, "after is a site and a device, such as north/door-7, not \"\(text.printable)\"")
         }
         return place
     }
@@ -139,7 +136,7 @@ extension HubAPI {
         let (site, name) = (query.text("site"), query.text("device"))
         try query.checkNames()
         guard site != nil || name != nil else {
-            throw Problem(.badRequest, "site or device says which machines are to be forgotten")
+            throw Problem(.badRequest, "site or device is required")
         }
         let places = keeper.hub.devices.keys.filter { place in
             (site ?? place.site) == place.site && (name ?? place.device) == place.device
@@ -162,7 +159,7 @@ extension HubAPI {
         guard follower.status.isConnected else {
             throw Problem(
                 .serviceUnavailable,
-                "the broker is away, and what it keeps would bring back what is forgotten: try again when it is there"
+                "cannot delete: there is no connection to the broker, whose retained messages would restore the devices; try again later"
             )
         }
         let devices = keeper.hub.devices
@@ -176,12 +173,12 @@ extension HubAPI {
     }
 
     static func noSite(_ site: String) -> Problem {
-        Problem(.notFound, "there is no site \"\(site.printable)\"; /v1/sites has those there are")
+        Problem(.notFound, "there is no site \"\(site.printable)\"; /v1/sites lists all")
     }
 
     private static func noDevice(_ query: Query) -> Problem {
         let name = "\(query["site"])/\(query["device"])".printable
-        return Problem(.notFound, "there is no device \"\(name)\"; /v1/devices has those there are")
+        return Problem(.notFound, "there is no device \"\(name)\"; /v1/devices lists all")
     }
 
     /// The sites by name, with the numbers of their devices.
@@ -222,7 +219,7 @@ extension HubAPI {
         let asked = IncidentQuery(
             site: query.text("site"),
             device: query.text("device"),
-            isOpen: try query.word("state", Openness.self) == .open,
+            isOpen: try query.word("state", OpenState.self) == .open,
             after: query.after,
             limit: limit + 1
         )
@@ -234,7 +231,7 @@ extension HubAPI {
         guard let found else {
             throw Problem(
                 .badRequest,
-                "after is what next was: there is no incident \"\(query.after?.printable ?? "")\""
+                "after is the value of next: there is no incident \"\(query.after?.printable ?? "")\""
             )
         }
         if let site = asked.site, found.isEmpty, !keeper.hub.devices.keys.contains(where: { $0.site == site }) {
@@ -248,12 +245,8 @@ extension HubAPI {
     func incident(_ query: Query) throws(Problem) -> Item {
         let id = query["id"]
         guard let found = try disk({ () throws(HistoryFault) in try store.incident(id) }) else {
-            throw Problem(.notFound, "there is no incident \"\(id.printable)\"; /v1/incidents has those there are")
+            throw Problem(.notFound, "there is no incident \"\(id.printable)\"; /v1/incidents lists all")
         }
         return found.item(at: clock())
-    }
-
-    private enum Openness: String, CaseIterable {
-        case open, any
     }
 }

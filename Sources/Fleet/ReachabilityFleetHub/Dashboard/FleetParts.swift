@@ -26,10 +26,7 @@ extension Layout {
 
 extension HubAPI {
     /// The route of a page. If `make` returns nil, the page is missing.
-    func page(
-        _ path: String,
-        _ make: @escaping @Sendable (Query, HubView) throws(Problem) -> Layout?
-    ) -> Route {
+    func page(_ path: String, _ make: @escaping @Sendable (Query, HubView) throws(Problem) -> Layout?) -> Route {
         .page(path, on: .disk) { query throws(Problem) in
             let view = HubView(keeper.hub, now: clock())
             let layout = try make(query, view)

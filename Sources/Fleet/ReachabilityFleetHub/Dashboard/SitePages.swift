@@ -36,10 +36,7 @@ extension HubAPI {
         return Layout(sentence, account, at: "/", main: main)
     }
 
-    private static func headline(
-        _ view: HubView,
-        _ broker: BrokerFollower.Status
-    ) -> (LedgerAccount, String, HTML) {
+    private static func headline(_ view: HubView, _ broker: BrokerFollower.Status) -> (LedgerAccount, String, HTML) {
         let all = view.hub.devices.count
         let machines = all == 1 ? "One machine" : "\(all) machines"
         let places = view.sites.count == 1 ? "one site" : "\(view.sites.count) sites"

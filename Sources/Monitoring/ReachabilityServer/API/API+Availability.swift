@@ -11,7 +11,7 @@ extension API {
         let to = try query.instant("to", snapshot.calendar) ?? snapshot.now
         let from = try query.instant("from", snapshot.calendar) ?? (to - (window ?? .seconds(30 * 86400)))
         if window != nil, query.text("from") != nil {
-            throw Problem(.badRequest, "window and from say the same: give one of them")
+            throw Problem(.badRequest, "window and from exclude each other")
         }
         guard from < to, to <= snapshot.now else {
             throw Problem(.badRequest, "a window begins before it ends, and ends before now")
@@ -168,8 +168,8 @@ extension MonitoringService.Snapshot {
         var object = JSONObject()
         object.add("schema", 1)
         object.add("target", target)
-        object.add("from", Timestamp(real: calendar.wall(at: availability.from)))
-        object.add("to", Timestamp(real: calendar.wall(at: availability.to)))
+        object.add("from", time(availability.from))
+        object.add("to", time(availability.to))
         object.add("basis", basis.rawValue)
         var seconds = JSONObject()
         for account in LedgerAccount.allCases {

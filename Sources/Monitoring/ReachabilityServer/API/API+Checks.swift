@@ -17,12 +17,7 @@ extension API {
     }
 
     /// The results of checks, latest first. Of this run, memory is used in place of the disk.
-    func buckets(
-        of name: String,
-        from: LedgerInstant,
-        to: LedgerInstant,
-        limit: Int
-    ) throws(Problem) -> [CheckBucket] {
+    func buckets(of name: String, from: LedgerInstant, to: LedgerInstant, limit: Int) throws(Problem) -> [CheckBucket] {
         let memory = service.checkLog.buckets(of: name).reversed().filter { $0.start >= from && $0.start < to }
         guard let store = history?.store else { return Array(memory.prefix(limit)) }
         do {
@@ -64,19 +59,32 @@ extension API {
         case .tooSoon:
             throw Problem(
                 .tooManyRequests,
-                "it was asked for a moment ago: once a second",
+                "a check was requested within the last second",
                 headers: [("Retry-After", "1")]
             )
         case .noPath:
-            throw Problem(.conflict, "the kernel has no path to \"\(name.printable)\", so nothing is sent")
+            throw Problem(.conflict, "cannot check \"\(name.printable)\": the kernel has no path to it")
         case .notChecked:
             if service.snapshot.books.accounts[name] == nil { throw Self.noTarget(name) }
-            throw Problem(.conflict, "\"\(name.printable)\" is not checked: its configuration has no checks")
+            throw Problem(.conflict, "cannot check \"\(name.printable)\": its configuration has no checks")
         }
     }
 }
 
 extension MonitoringService.Snapshot {
+    /// The result of a check.
+    func object(of check: CheckStatus) -> JSONObject {
+        var object = JSONObject()
+        object.add("place", check.finding.observation.place)
+        object.add("reason", check.finding.observation.reason)
+        object.add("confidence", check.finding.confidence)
+        object.add("sentence", check.finding.sentence)
+        object.add("time", time(check.ended))
+        object.add("durationMilliseconds", (check.ended - check.begun).roundedMilliseconds)
+        object.add("latencyMicroseconds", optional: check.finding.latency.map { Int($0.nanoseconds / 1000) })
+        return object
+    }
+
     func item(of bucket: CheckBucket) -> Item {
         var object = JSONObject()
         // The wall clock differs a little from the ledger's clock.
@@ -117,42 +125,39 @@ extension API {
     func why(_ query: Query) throws(Problem) -> WebAnswer {
         try query.checkNames()
         let name = query["name"]
-        guard let evidenceWriter else { throw Problem(.serviceUnavailable, "the kernel is not asked here") }
-        guard let words = memory.words(of: name, service, evidenceWriter) else { throw Self.noTarget(name) }
+        guard let evidenceWriter else { throw Problem(.serviceUnavailable, "the kernel is not queried here") }
+        guard let evidence = memory.evidence(of: name, service, evidenceWriter) else { throw Self.noTarget(name) }
         let snapshot = service.snapshot
         guard let account = snapshot.item(of: name) else { throw Self.noTarget(name) }
-        var object = JSONObject(encoded: words.object)
+        var object = JSONObject(encoded: evidence.object)
         object.add("account", account.object)
         let check = snapshot.findings[name].map { ["  \($0.finding.sentence.printable)"] } ?? []
-        let report = ([account.text] + words.lines + check).joined(separator: "\n")
+        let report = ([account.text] + evidence.lines + check).joined(separator: "\n")
         return .one(Item(key: name, object: object, text: account.text, report: report), query.request).unstored
     }
 }
 
 /// The latest evidence of each target, for one second, so that frequent requests do not query the kernel each time.
 final class EvidenceMemory: Sendable {
-    struct Words: Sendable {
-        let object: [UInt8]
-        /// The steps as text, with remedies.
-        let lines: [String]
-    }
+    /// The encoded evidence, and its steps as text with remedies.
+    typealias Evidence = (object: [UInt8], lines: [String])
 
     static let age: Duration = .seconds(1)
 
-    private let known = Locked<[String: (time: Duration, words: Words)]>([:])
+    private let known = Locked<[String: (time: Duration, evidence: Evidence)]>([:])
 
     /// Queries the kernel on the calling thread, and for up to a second DNS servers. Nil for an unknown target.
-    func words(of target: String, _ service: MonitoringService, _ write: EvidenceWriter) -> Words? {
+    func evidence(of target: String, _ service: MonitoringService, _ write: EvidenceWriter) -> Evidence? {
         let now = service.clock.monitor.boot
         let recent = known.withLock { known in
             known = known.filter { now - $0.value.time < Self.age }
-            return known[target]?.words
+            return known[target]?.evidence
         }
         if let recent { return recent }
-        guard let evidence = service.evidence(of: target) else { return nil }
-        let lines = evidence.steps.flatMap { EvidenceRecord.Step($0).lines }
-        let words = Words(object: write(evidence, service.namespace(of: target)), lines: lines)
-        known.withLock { $0[target] = (now, words) }
-        return words
+        guard let found = service.evidence(of: target) else { return nil }
+        let lines = found.steps.flatMap { EvidenceRecord.Step($0).lines }
+        let evidence = (object: write(found, service.namespace(of: target)), lines: lines)
+        known.withLock { $0[target] = (now, evidence) }
+        return evidence
     }
 }

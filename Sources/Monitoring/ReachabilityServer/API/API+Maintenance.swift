@@ -27,13 +27,13 @@ extension API {
         let now = service.clock.real()
         let targets = try body.texts("targets")
         if let targets, targets.isEmpty {
-            throw Problem(.badRequest, "targets has a name at least; without it, all targets are meant")
+            throw Problem(.badRequest, "targets has at least one name; without targets it is for all")
         }
         let snapshot = service.snapshot
         for target in targets ?? [] { try checkTarget(target, snapshot) }
         let start = try Self.start(of: body) ?? now
         let length = try Self.length(of: body)
-        guard start + length > now else { throw Problem(.badRequest, "it would be over already") }
+        guard start + length > now else { throw Problem(.badRequest, "the maintenance would be over already") }
         guard start <= now + PlannedMaintenance.farthest else {
             throw Problem(.badRequest, "from is \(DurationText.text(PlannedMaintenance.farthest)) ahead at most")
         }
@@ -45,7 +45,10 @@ extension API {
             author: request.author
         )
         guard let isNew = service.plan(maintenance) else {
-            throw Problem(.conflict, "\(PlannedMaintenance.countLimit) of them are announced: take one back first")
+            throw Problem(
+                .conflict,
+                "there are \(PlannedMaintenance.countLimit) planned maintenances: cancel one first"
+            )
         }
         return .one(maintenance.item(at: now), request, isNew ? .created : .ok, isTagged: false)
     }
@@ -75,7 +78,7 @@ extension API {
     }
 
     private static func noMaintenance(_ id: String) -> Problem {
-        Problem(.notFound, "no maintenance \"\(id.printable)\" is announced; /v1/maintenance has what is")
+        Problem(.notFound, "there is no planned maintenance \"\(id.printable)\"; /v1/maintenance lists all")
     }
 }
 

@@ -3,10 +3,6 @@ import NIOHTTP1
 import ReachabilityLedger
 package import ReachabilityService
 
-private enum OutageState: String, CaseIterable {
-    case open, any
-}
-
 extension API {
     /// The outages, latest first.
     func outages(_ query: Query) throws(Problem) -> Page {
@@ -16,7 +12,7 @@ extension API {
         var filter = OutageFilter(target: target)
         filter.attribution = try query.word("attribution", Attribution.self)
         filter.cause = query.text("cause").map { OutageCause(rawValue: $0) }
-        filter.isOpen = try query.word("state", OutageState.self) == .open
+        filter.isOpen = try query.word("state", OpenState.self) == .open
         filter.from = try query.instant("from", snapshot.calendar)
         filter.to = try query.instant("to", snapshot.calendar)
         let after = query.after.flatMap { OutageKey($0) }
@@ -42,7 +38,7 @@ extension API {
             : try OutageKey(id).flatMap { key throws(Problem) in try outage(with: key, snapshot) }
         if let found { return found }
         if id == "latest" { throw Problem(.notFound, "there was no outage yet") }
-        throw Problem(.notFound, "there is no outage \"\(id.printable)\"; /v1/outages has those there are")
+        throw Problem(.notFound, "there is no outage \"\(id.printable)\"; /v1/outages lists all")
     }
 }
 
@@ -98,7 +94,7 @@ extension API {
         let snapshot = service.snapshot
         let explained = try explained(query["id"], snapshot)
         guard explained.notes.count < OutageNote.countLimit else {
-            throw Problem(.conflict, "an outage has \(OutageNote.countLimit) notes at most, and this one has them")
+            throw Problem(.conflict, "the outage has the maximum of \(OutageNote.countLimit) notes")
         }
         let note = service.note(text, by: query.request.author, on: explained.outage)
         var object = JSONObject()
@@ -109,55 +105,13 @@ extension API {
         let lines = snapshot.lines(of: note).joined(separator: "\n")
         return .one(Item(key: note.outage, object: object, text: "\(note.outage): \(lines)"), query.request, .created)
     }
-
-    /// The notes of outages, oldest first.
-    func notes(
-        on outages: [String],
-        _ snapshot: MonitoringService.Snapshot
-    ) throws(Problem) -> [String: [OutageNote]] {
-        var found: [String: [OutageNote]] = [:]
-        do { found = try history?.store?.notes(on: outages) ?? [:] } catch { throw Self.unreadable(error) }
-        for id in outages {
-            // Memory may still have notes that are on the disk.
-            let written = Set(found[id] ?? [])
-            found[id, default: []] += snapshot.books.notes(on: id).filter { !written.contains($0) }
-        }
-        return found
-    }
 }
 
 extension MonitoringService.Snapshot {
-    func object(of note: OutageNote) -> JSONObject {
-        var object = JSONObject()
-        object.add("time", time(note.instant))
-        object.add("author", note.author)
-        object.add("text", note.text)
-        return object
-    }
-
     /// For example `2026-11-21T08:15:30.123Z note of root: the cable was cut`.
     func lines(of note: OutageNote) -> [String] {
         let lines = note.text.split(at: "\n", omittingEmptySubsequences: false).map { String($0).printable }
         let head = "\(time(note.instant).text) note of \(note.author.printable): \(lines[0])"
         return [head] + lines.dropFirst().map { "  " + $0 }
-    }
-}
-
-extension API {
-    /// The acting processes by key: ids of outages, and of intervals within them.
-    func actors(
-        of keys: [String],
-        _ snapshot: MonitoringService.Snapshot
-    ) throws(Problem) -> [String: ActingProcess] {
-        var found: [String: ActingProcess] = [:]
-        do { found = try history?.store?.actors(of: keys) ?? [:] } catch { throw Self.unreadable(error) }
-        let memory = snapshot.books.actorsByKey
-        for key in keys { found[key] = memory[key] ?? found[key] }
-        return found
-    }
-
-    /// The acting processes for notifications. If the disk cannot be read, there are none.
-    package func actors(of outages: [String]) -> [String: ActingProcess] {
-        (try? actors(of: outages, service.snapshot)) ?? [:]
     }
 }

@@ -29,10 +29,10 @@ extension API {
     func status(of snapshot: MonitoringService.Snapshot) -> JSONObject {
         var object = JSONObject()
         object.add("schema", 1)
-        object.add("time", Timestamp(real: snapshot.calendar.wall(at: snapshot.now)))
+        object.add("time", snapshot.time(snapshot.now))
         object.add("monotonicNanoseconds", service.clock.monitor.monotonic.nanoseconds)
         object.add("version", version)
-        object.add("started", Timestamp(real: snapshot.calendar.wall(at: service.start)))
+        object.add("started", snapshot.time(service.start))
         object.add("boot", snapshot.calendar.current.line.bootIdentifier)
         object.add("targets", snapshot.books.targets.compactMap { snapshot.item(of: $0)?.object })
         object.add("notifiers", notifiers().map(\.object))
@@ -82,7 +82,7 @@ extension API {
         var to = try query.instant("to", snapshot.calendar) ?? LedgerInstant(nanoseconds: .max)
         if let after = query.after {
             guard let start = Int64(after) else {
-                throw Problem(.badRequest, "after is what next was, not \"\(after.printable)\"")
+                throw Problem(.badRequest, "after is the value of next, not \"\(after.printable)\"")
             }
             to = min(to, LedgerInstant(nanoseconds: start))
         }
@@ -97,7 +97,7 @@ extension API {
     }
 
     static func noTarget(_ name: String) -> Problem {
-        Problem(.notFound, "there is no target \"\(name.printable)\"; /v1/targets has those there are")
+        Problem(.notFound, "there is no target \"\(name.printable)\"; /v1/targets lists all")
     }
 }
 
@@ -111,12 +111,12 @@ extension MonitoringService.Snapshot {
         object.add("name", target)
         object.add(current.state)
         object.add("reason", current.reason)
-        object.add("since", Timestamp(real: calendar.wall(at: current.start)))
+        object.add("since", time(current.start))
         object.add("uncertaintyMilliseconds", current.uncertainty.nanoseconds / 1_000_000)
         object.add("outage", account.ledger.outage?.id)
         object.add("check", findings[target].map { self.object(of: $0) })
         object.add("kind", "target")
-        let since = Timestamp(real: calendar.wall(at: current.start)).text
+        let since = time(current.start).text
         let reason = current.reason.map { " (\($0))" } ?? ""
         return Item(key: target, object: object, text: "\(since) \(target.printable): \(current.state)\(reason)")
     }
@@ -125,7 +125,7 @@ extension MonitoringService.Snapshot {
         Item(
             key: String(interval.start.nanoseconds),
             object: object(of: interval),
-            text: "\(Timestamp(real: calendar.wall(at: interval.start)).text) "
+            text: "\(time(interval.start).text) "
                 + "\(interval.duration(at: now).people) \(interval.state)\(interval.reason.map { " (\($0))" } ?? "")"
         )
     }

@@ -1,5 +1,6 @@
 import LinuxSupport
 import NIOHTTP1
+package import NetworkDiagnostics
 import ReachabilityLedger
 package import ReachabilityService
 
@@ -17,8 +18,8 @@ package struct API: Sendable {
     let history: HistoryWriter?
     let feed: EventFeed
     let notifiers: @Sendable () -> [NotifierStatus]
-    /// The network interfaces for the dashboard.
-    let interfaces: InterfaceSource?
+    /// Returns the network interfaces of the machine; nil if the kernel cannot be queried.
+    let interfaces: @Sendable () -> [InterfaceDetails]?
     let evidenceWriter: EvidenceWriter?
     let memory = EvidenceMemory()
     let pages = PageCache()
@@ -29,7 +30,7 @@ package struct API: Sendable {
         reloader: Reloader? = nil,
         version: String,
         access: Access = Access(),
-        interfaces: InterfaceSource? = nil,
+        interfaces: @escaping @Sendable () -> [InterfaceDetails]? = { nil },
         evidence: EvidenceWriter? = nil,
         notifiers: @escaping @Sendable () -> [NotifierStatus] = { [] },
         statistics: @escaping @Sendable () -> WebStatistics
@@ -44,7 +45,7 @@ package struct API: Sendable {
     package var router: Router {
         Router(
             access,
-            hint: "/v1/status, /v1/outages and /metrics are there",
+            hint: "/v1/status, /v1/outages and /metrics do",
             description: PackageResources.openapi_json,
             feed,
             [

@@ -13,6 +13,10 @@ import ServerTrust
 /// | the Unix socket | all that may connect | root, the service's user and the group `reachability` |
 /// | HTTP over the loopback | all programs of this machine | those with a token of the scope `admin` |
 /// | HTTPS | those with a token, or a certificate of the authorities | those with a token of the scope `admin` |
+///
+/// A foreign page can make a browser send requests to 127.0.0.1, or resolve its own name to that address (DNS rebinding). In both cases the
+/// browser sends the foreign host in `Host` or `Origin`. Without TLS there may be no token, so `Sec-Fetch-Site` (Fetch Metadata) counts too:
+/// a link of another site may lead to a page of the dashboard, and to nothing else.
 struct AccessRules: Sendable {
     /// The names of the service for TLS.
     var hosts: [HostPattern] = []
@@ -20,7 +24,7 @@ struct AccessRules: Sendable {
 
     /// Checks a request, and returns its token.
     func admit(_ request: WebRequest, isPage: Bool = false) throws(Problem) -> AccessSettings.Token? {
-        try HostRule.check(request, hosts: hosts, isPage: isPage)
+        try checkHost(request, isPage: isPage)
         switch request.way {
         case .local: return nil
         // Without configured tokens an Authorization field over the loopback is ignored.
@@ -35,30 +39,29 @@ struct AccessRules: Sendable {
         if let token = presented?.known(among: tokens) { return token }
         let detail =
             presented == nil
-            ? "a token is needed: Authorization: Bearer TOKEN, or as the password of a browser"
-            : "there is no such token: `reachability serve token` makes one, for [access] in the configuration"
+            ? "a token is required: Authorization: Bearer TOKEN, or as the password in a browser"
+            : "the token is unknown: create one with `reachability serve token` for [access] in the configuration"
         let bearer = "Bearer realm=\"reachability\"" + (presented == nil ? "" : ", error=\"invalid_token\"")
         // Browsers show a password dialog for Basic.
         let basic = "Basic realm=\"reachability\", charset=\"UTF-8\""
         throw Problem(.unauthorized, detail, headers: [("WWW-Authenticate", bearer), ("WWW-Authenticate", basic)])
     }
-}
 
-/// The access rule for changes: see ``AccessRules``.
-enum AdminRule {
     /// The group of administrators, which need not exist.
     static let group = "reachability"
 
+    /// Refuses a request for a change by another client than an administrator.
+    ///
     /// - Parameter number: Returns the current number of the group. It is called only if necessary, on the calling thread.
-    static func check(
+    static func checkAdministrator(
         _ request: WebRequest,
-        group number: () -> UInt32? = { UserGroup.number(of: AdminRule.group) }
+        group number: () -> UInt32? = { UserGroup.number(of: group) }
     ) throws(Problem) {
         guard case .local(let user, let groups) = request.way else {
             if request.token?.scope == .admin { return }
             throw Problem(
                 .forbidden,
-                "this is asked over the Unix socket, or with a token of the scope admin",
+                "this requires the Unix socket, or a token of the scope admin",
                 headers: [
                     ("WWW-Authenticate", "Bearer realm=\"reachability\", error=\"insufficient_scope\", scope=\"admin\"")
                 ]
@@ -67,39 +70,31 @@ enum AdminRule {
         if let user, user == 0 || user == geteuid() { return }
         // A process of another user namespace has no user here, and its groups do not count.
         if user != nil, let number = number(), groups.contains(number) { return }
-        throw Problem(
-            .forbidden,
-            "only root, the user the service runs as and members of the group \(group) may ask this"
-        )
+        throw Problem(.forbidden, "this requires root, the user of the service or the group \(group)")
     }
 }
 
-/// Refuses requests for other hosts, and requests from pages of other sites.
-///
-/// A foreign page can make a browser send requests to 127.0.0.1, or resolve its own name to that address (DNS rebinding). In both cases the
-/// browser sends the foreign host in `Host` or `Origin`. Without TLS there may be no token, so `Sec-Fetch-Site` (Fetch Metadata) counts too:
-/// a link of another site may lead to a page of the dashboard, and to nothing else.
-enum HostRule {
-    /// - Parameter hosts: The names in the certificate and the configuration. Without TLS the names of this machine are also accepted.
-    static func check(_ request: WebRequest, hosts: [HostPattern], isPage: Bool = false) throws(Problem) {
+extension AccessRules {
+    /// Refuses requests for other hosts, and requests from pages of other sites.
+    private func checkHost(_ request: WebRequest, isPage: Bool) throws(Problem) {
         if case .local = request.way { return }
         let isSecured = request.way != .loopback
-        if !isSecured { try checkSite(request, isPage: isPage) }
+        if !isSecured { try Self.checkSite(request, isPage: isPage) }
         // RFC 9112, 3.2. No browser sends HTTP/1.0 without it.
         let count = request.headers["Host"].count
         guard count == 1 || count == 0 && request.version == .http1_0 else {
             throw Problem(.badRequest, "a request has one field Host")
         }
         guard let host = request.host else {
-            if let origin = request.headers.first(name: "Origin") { throw foreign(origin) }
+            if let origin = request.headers.first(name: "Origin") { throw Self.foreign(origin) }
             return
         }
-        guard let name = name(of: host) else {
+        guard let name = Self.name(of: host) else {
             throw Problem(.misdirectedRequest, "Host names the service, with the port or without")
         }
         // A proxy such as nginx sends HTTP/1.0 and may pass on its own name. Browsers do not send HTTP/1.0.
         let isForwarded = !isSecured && request.version == .http1_0 && host == request.headers.first(name: "Host")
-        guard isForwarded || !isSecured && isOfThisMachine(name) || isKnown(name, hosts) else {
+        guard isForwarded || !isSecured && Self.isOfThisMachine(name) || isKnown(name) else {
             throw Problem(
                 .misdirectedRequest,
                 isSecured
@@ -111,17 +106,17 @@ enum HostRule {
         let schemes = isSecured ? ["https"] : isForwarded ? ["http", "https"] : ["http"]
         for origin in request.headers["Origin"]
         where !schemes.contains(where: { origin.lowercased() == "\($0)://\(host.lowercased())" }) {
-            throw foreign(origin)
+            throw Self.foreign(origin)
         }
     }
 
-    private static func isKnown(_ name: String, _ hosts: [HostPattern]) -> Bool {
+    private func isKnown(_ name: String) -> Bool {
         guard let server = try? ServerHost(name) else { return false }
         return hosts.contains { $0.matches(server) }
     }
 
     private static func foreign(_ origin: String) -> Problem {
-        Problem(.forbidden, "pages from elsewhere may not ask: Origin is \(origin.printable)")
+        Problem(.forbidden, "pages of other sites have no access: Origin is \(origin.printable)")
     }
 
     /// Refuses requests that a page of another site causes, except navigation to a page.
@@ -133,7 +128,7 @@ enum HostRule {
             isPage && request.method == .GET && field("Sec-Fetch-Mode") == "navigate"
             && field("Sec-Fetch-Dest") == "document"
         guard isNavigation else {
-            throw Problem(.forbidden, "pages from elsewhere may not ask: Sec-Fetch-Site is \(site.printable)")
+            throw Problem(.forbidden, "pages of other sites have no access: Sec-Fetch-Site is \(site.printable)")
         }
     }
 

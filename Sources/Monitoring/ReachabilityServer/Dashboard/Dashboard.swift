@@ -24,14 +24,10 @@ extension API {
             let snapshot = service.snapshot
             let status = history?.status
             let key = PageCache.Key(query.request)
-            let version = PageCache.Version(
-                event: snapshot.books.lastNumber,
-                fault: status?.fault,
-                time: snapshot.now
-            )
+            let version = PageCache.Version(event: snapshot.books.lastNumber, fault: status?.fault, time: snapshot.now)
             if isCached, let known = pages.answer(key, version) { return known }
             let layout = try make(query, snapshot)
-            try query.checkNames()
+            if layout.status == .ok { try query.checkNames() }
             let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? "reachability"
             let answer = layout.answer(snapshot.clock, host: host, notice: status.flatMap(Self.notice))
             guard isCached, answer.status == .ok else { return answer }

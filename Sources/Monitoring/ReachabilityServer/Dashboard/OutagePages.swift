@@ -176,11 +176,7 @@ extension API {
     }
 
     /// The outage in the middle, with half its length before and after.
-    private static func picture(
-        _ outage: Outage,
-        _ times: KnownTimes,
-        _ snapshot: MonitoringService.Snapshot
-    ) -> HTML {
+    private static func picture(_ outage: Outage, _ times: KnownTimes, _ snapshot: MonitoringService.Snapshot) -> HTML {
         let half = Duration.nanoseconds(max(outage.duration(at: snapshot.now).nanoseconds / 2, 1_000_000))
         let (from, to) = (outage.start - half, min(snapshot.now, (outage.end ?? snapshot.now) + half))
         let intervals = times.intervals(of: outage.target, from: from, to: to)

@@ -1,26 +1,13 @@
 import LinuxSupport
-package import NetworkDiagnostics
+import NetworkDiagnostics
 import NetworkReachability
 import ReachabilityLedger
 import ReachabilityService
 
-/// The source of the machine's network interfaces.
-package struct InterfaceSource: Sendable {
-    /// Queries the kernel; nil if that fails.
-    let read: @Sendable () -> [InterfaceDetails]?
-
-    package init(_ read: @escaping @Sendable () -> [InterfaceDetails]?) { self.read = read }
-
-    /// The interfaces of the service's network namespace.
-    package static let system = InterfaceSource {
-        try? NetworkInspector(options: NetworkReachabilityOptions()).interfaces()
-    }
-}
-
 extension API {
     /// The interfaces of this machine: their states, addresses and default routes.
     func networkPage(_: Query, _: MonitoringService.Snapshot) -> Layout {
-        let interfaces = interfaces?.read()
+        let interfaces = interfaces()
         let all = (interfaces ?? []).filter { $0.interface.type != .loopback }
         let ways = all.filter { !$0.defaultRoutes.isEmpty && $0.state == .up }.map(\.interface.name.printable)
         let sentence: String

@@ -1,7 +1,6 @@
 package import LinuxSupport
 import NIOHTTP1
 import ReachabilityLedger
-import ReachabilityLedger
 import ReachabilityService
 
 /// An element of a list, as JSON and as a line of text.
@@ -62,6 +61,11 @@ package struct Page {
         case .text: return items.flatMap { Array(($0.text + "\n").utf8) }
         }
     }
+}
+
+/// The value of `state` in lists of outages and of incidents.
+package enum OpenState: String, CaseIterable {
+    case open, any
 }
 
 /// The parameters of a request, and a record of those that the handler knows.
@@ -149,7 +153,7 @@ package final class Query {
     package func checkNames() throws(Problem) {
         for name in request.query.keys.sorted() where !names.contains(name) {
             let known = names.sorted().joined(separator: ", ")
-            throw Problem(.badRequest, "there is no parameter \"\(name.printable)\" here, only \(known)")
+            throw Problem(.badRequest, "there is no parameter \"\(name.printable)\", only \(known)")
         }
     }
 
@@ -178,7 +182,7 @@ struct RequestObject {
         }
         for key in members.keys.sorted() where !keys.contains(key) {
             let known = keys.joined(separator: ", ")
-            throw Problem(.badRequest, "there is no key \"\(key.printable)\" here, only \(known)")
+            throw Problem(.badRequest, "there is no key \"\(key.printable)\", only \(known)")
         }
         self.members = members
     }

@@ -24,10 +24,7 @@ final class RequestHandler: ChannelInboundHandler {
 
     private var way: WebRequest.Way
     private let client: WebClient
-    private let limits: WebLimits
-    private let statistics: Locked<WebStatistics>
-    private let underWay: DispatchGroup
-    private let respond: WebServer.Handler
+    private let shared: WebServer.Shared
     private let firstBytes: FirstBytesHandler
     /// Whether the connection has ended.
     private let hasEnded = Locked(false)
@@ -38,21 +35,12 @@ final class RequestHandler: ChannelInboundHandler {
     private var isReused = false
     private var timer: Scheduled<Void>?
 
-    init(
-        way: WebRequest.Way,
-        client: WebClient,
-        limits: WebLimits,
-        statistics: Locked<WebStatistics>,
-        underWay: DispatchGroup,
-        firstBytes: FirstBytesHandler,
-        respond: @escaping WebServer.Handler
-    ) {
-        (self.way, self.client, self.limits, self.statistics) = (way, client, limits, statistics)
-        (self.underWay, self.firstBytes, self.respond) = (underWay, firstBytes, respond)
+    init(_ way: WebRequest.Way, _ client: WebClient, _ shared: WebServer.Shared, _ firstBytes: FirstBytesHandler) {
+        (self.way, self.client, self.shared, self.firstBytes) = (way, client, shared, firstBytes)
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        start(limits.requestTime, context)
+        start(shared.limits.requestTime, context)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -60,9 +48,11 @@ final class RequestHandler: ChannelInboundHandler {
         firstBytes.notify = {
             let (handler, context) = bound.value
             // The timeout of an idle connection ends with the first bytes of a request.
-            if case .idle = handler.state, handler.isReused { handler.start(handler.limits.requestTime, context) }
+            if case .idle = handler.state, handler.isReused {
+                handler.start(handler.shared.limits.requestTime, context)
+            }
         }
-        if context.channel.isActive { start(limits.requestTime, context) }
+        if context.channel.isActive { start(shared.limits.requestTime, context) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -82,11 +72,11 @@ final class RequestHandler: ChannelInboundHandler {
         switch (unwrapInboundIn(data), state) {
         case (.head(let head), _):
             state = .reading(head, [])
-            start(limits.requestTime, context)
+            start(shared.limits.requestTime, context)
         case (.body(let part), .reading(let head, var body)):
-            guard body.count + part.readableBytes <= limits.bodySize else {
+            guard body.count + part.readableBytes <= shared.limits.bodySize else {
                 state = .skipping
-                let problem = Problem(.payloadTooLarge, "a body has at most \(limits.bodySize) bytes")
+                let problem = Problem(.payloadTooLarge, "a body has at most \(shared.limits.bodySize) bytes")
                 return write(problem.answer(as: .json), to: head, closing: true, context)
             }
             body.append(contentsOf: part.readableBytesView)
@@ -112,9 +102,9 @@ final class RequestHandler: ChannelInboundHandler {
         }
         let (loop, channel) = (context.eventLoop, context.channel)
         let bound = NIOLoopBound((self, context), eventLoop: loop)
-        let underWay = underWay
+        let underWay = shared.underWay
         underWay.enter()
-        respond(request) { answer in
+        shared.respond(request) { answer in
             defer { underWay.leave() }
             let answer = answer.compressed(for: request)
             loop.execute {
@@ -140,12 +130,9 @@ final class RequestHandler: ChannelInboundHandler {
         guard hasPlace(for: request, context) else { return }
         timer?.cancel()
         timer = nil
-        let stream = WebStream(context.channel, limits, statistics)
+        let stream = WebStream(context.channel, shared)
         state = .streaming(stream)
-        statistics.withLock { $0.answers[Int(answer.status.code) / 100, default: 0] += 1 }
-        var head = HTTPResponseHead(version: request.version, status: answer.status)
-        for field in answer.headers { head.headers.add(name: field.name, value: field.value) }
-        head.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+        var head = head(of: answer, to: request)
         // The end of the connection ends the stream.
         head.headers.replaceOrAdd(name: "Connection", value: "close")
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
@@ -155,10 +142,10 @@ final class RequestHandler: ChannelInboundHandler {
 
     /// Returns true if one more stream is allowed; otherwise the client gets 503.
     private func hasPlace(for request: HTTPRequestHead, _ context: ChannelHandlerContext) -> Bool {
-        if statistics.withLock({ $0.streams < limits.effectiveStreams }) { return true }
+        if shared.statistics.withLock({ $0.streams < shared.limits.effectiveStreams }) { return true }
         let problem = Problem(
             .serviceUnavailable,
-            "\(limits.effectiveStreams) streams are open, as many as may be: come again later",
+            "\(shared.limits.effectiveStreams) streams are open, which is the maximum: try again later",
             headers: [("Retry-After", "5")]
         )
         write(problem.answer(as: .json), to: request, closing: !request.isKeepAlive, context)
@@ -169,7 +156,7 @@ final class RequestHandler: ChannelInboundHandler {
         guard hasPlace(for: request, context) else { return }
         timer?.cancel()
         timer = nil
-        statistics.withLock { $0.streams += 1 }
+        shared.statistics.withLock { $0.streams += 1 }
         let loop = context.eventLoop
         let bound = NIOLoopBound((self, context), eventLoop: loop)
         let waiting = wait.begin {
@@ -178,7 +165,7 @@ final class RequestHandler: ChannelInboundHandler {
                 handler.endWait(context, closing: !request.isKeepAlive)
             }
         }
-        let statistics = statistics
+        let statistics = shared.statistics
         state = .waiting(
             request,
             wait,
@@ -231,10 +218,7 @@ final class RequestHandler: ChannelInboundHandler {
         _ context: ChannelHandlerContext
     ) {
         let closing = closing || isLast
-        statistics.withLock { $0.answers[Int(answer.status.code) / 100, default: 0] += 1 }
-        var head = HTTPResponseHead(version: request.version, status: answer.status)
-        for field in answer.headers { head.headers.add(name: field.name, value: field.value) }
-        head.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+        var head = head(of: answer, to: request)
         if answer.status != .notModified {
             head.headers.replaceOrAdd(name: "Content-Length", value: String(answer.body.count))
         }
@@ -243,7 +227,7 @@ final class RequestHandler: ChannelInboundHandler {
         } else if request.version == .http1_0 {
             head.headers.replaceOrAdd(name: "Connection", value: "keep-alive")
         }
-        start(limits.answerTime, context)
+        start(shared.limits.answerTime, context)
         // Writing the end of the answer may pass on the next request, which changes the state.
         if case .answering = state { state = .idle }
         isReused = true
@@ -257,14 +241,23 @@ final class RequestHandler: ChannelInboundHandler {
             if closing { return context.close(promise: nil) }
             guard case .idle = handler.state else { return }
             let hasBegun = handler.firstBytes.hasBegun
-            handler.start(hasBegun ? handler.limits.requestTime : handler.limits.idleTime, context)
+            handler.start(hasBegun ? handler.shared.limits.requestTime : handler.shared.limits.idleTime, context)
         }
+    }
+
+    /// Counts an answer, and returns its head.
+    private func head(of answer: WebAnswer, to request: HTTPRequestHead) -> HTTPResponseHead {
+        shared.statistics.withLock { $0.answers[Int(answer.status.code) / 100, default: 0] += 1 }
+        var head = HTTPResponseHead(version: request.version, status: answer.status)
+        for field in answer.headers { head.headers.add(name: field.name, value: field.value) }
+        head.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+        return head
     }
 
     /// Ends the connection after a timeout, which replaces the previous one.
     private func start(_ time: Duration, _ context: ChannelHandlerContext) {
         timer?.cancel()
-        let statistics = statistics
+        let statistics = shared.statistics
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(time.nanoseconds)) {
             statistics.withLock { $0.expired += 1 }
             context.close(promise: nil)
@@ -311,12 +304,12 @@ package final class WebStream: Sendable {
     }
 
     private let channel: any Channel
-    private let limits: WebLimits
-    private let statistics: Locked<WebStatistics>
+    private let shared: WebServer.Shared
     private let state = Locked(State())
 
-    init(_ channel: any Channel, _ limits: WebLimits, _ statistics: Locked<WebStatistics>) {
-        (self.channel, self.limits, self.statistics) = (channel, limits, statistics)
+    init(_ channel: any Channel, _ shared: WebServer.Shared) {
+        (self.channel, self.shared) = (channel, shared)
+        let statistics = shared.statistics
         statistics.withLock { $0.streams += 1 }
         channel.closeFuture.whenComplete { _ in statistics.withLock { $0.streams -= 1 } }
     }
@@ -338,7 +331,7 @@ package final class WebStream: Sendable {
             if isCounted {
                 state.bytes += bytes.readableBytes
                 state.pendingBytes += bytes.readableBytes
-                state.hasEnded = state.bytes > limits.streamBytes
+                state.hasEnded = state.bytes > shared.limits.streamBytes
                 if state.hasEnded {
                     state.pending = []
                     return .close
@@ -352,7 +345,7 @@ package final class WebStream: Sendable {
         case .nothing: break
         case .flush: channel.eventLoop.execute { self.flush() }
         case .close:
-            statistics.withLock { $0.slowStreams += 1 }
+            shared.statistics.withLock { $0.slowStreams += 1 }
             channel.eventLoop.execute { channel.close(promise: nil) }
         }
     }

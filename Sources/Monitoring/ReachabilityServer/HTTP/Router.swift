@@ -23,7 +23,7 @@ package struct Route: Sendable {
         case reader
         /// All, and also navigation from pages of other sites.
         case page
-        /// Those that ``AdminRule`` allows.
+        /// Those that ``AccessRules/checkAdministrator(_:group:)`` allows.
         case administrator
     }
 
@@ -42,7 +42,7 @@ package struct Route: Sendable {
         _ queue: AnswerQueue?,
         _ handler: @escaping Handler
     ) {
-        self.path = path.split(separator: "/").map(String.init)
+        self.path = path.split(at: "/").map(String.init)
         (self.method, self.access, self.queue, self.handler) = (method, access, queue, handler)
     }
 
@@ -128,7 +128,7 @@ package struct Router: Sendable {
                     var request = request
                     try access.admit(&request, isPage: matches.contains { $0.route.access == .page })
                     guard let match else { return try unmatched(request, matches.map(\.route)) }
-                    if match.route.access == .administrator { try AdminRule.check(request) }
+                    if match.route.access == .administrator { try AccessRules.checkAdministrator(request) }
                     return try match.route.handler(Query(request, match.values))
                 } catch {
                     return error.answer(as: Representation(of: request))
@@ -143,11 +143,11 @@ package struct Router: Sendable {
     /// Answers a request whose method no route has.
     private func unmatched(_ request: WebRequest, _ routes: [Route]) throws(Problem) -> WebAnswer {
         let path = "/" + request.path.joined(separator: "/")
-        if routes.isEmpty { throw Problem(.notFound, "there is nothing at \(path.printable); \(hint)") }
+        if routes.isEmpty { throw Problem(.notFound, "\(path.printable) does not exist; \(hint)") }
         let methods = routes.flatMap { $0.method == .GET ? ["GET", "HEAD"] : [$0.method.rawValue] } + ["OPTIONS"]
         let allow = (name: "Allow", value: methods.joined(separator: ", "))
         guard request.method == .OPTIONS else {
-            throw Problem(.methodNotAllowed, "\(path) takes \(allow.value)", headers: [allow])
+            throw Problem(.methodNotAllowed, "\(path) supports \(allow.value)", headers: [allow])
         }
         var answer = WebAnswer(.noContent)
         answer.headers.append(allow)

@@ -22,10 +22,8 @@ package struct WebAnswer: Sendable {
     /// Source: RFC 9110, 8.8.3 and 13.1.2.
     package func tagged(for request: WebRequest) -> WebAnswer {
         guard status == .ok else { return self }
-        // FNV-1a of 64 bits: equal tags of different contents harm only the client.
-        let hash = body.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         // Weak, because the same content is also sent compressed.
-        let tag = "W/\"\(String(hash, radix: 16))\""
+        let tag = "W/\"\(String(body.contentHash, radix: 16))\""
         var answer = self
         answer.headers.append(("ETag", tag))
         let known = request.headers[canonicalForm: "If-None-Match"]
@@ -58,6 +56,11 @@ extension WebAnswer {
         }
         return answer
     }
+}
+
+extension [UInt8] {
+    /// FNV-1a of 64 bits. Contents with equal hashes harm only the client that chose them.
+    var contentHash: UInt64 { reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
 }
 
 extension WebAnswer {

@@ -85,7 +85,7 @@ package struct WebRequest: Sendable {
             }
         }
         guard let decoded = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw Problem(.badRequest, "what percent signs stand for is UTF-8 without NUL")
+            throw Problem(.badRequest, "percent-encoded text is UTF-8 without NUL")
         }
         return decoded
     }

@@ -17,6 +17,15 @@ package final class WebServer: Sendable {
         let transport: Transport
     }
 
+    /// The state that all connections share.
+    struct Shared: Sendable {
+        let limits: WebLimits
+        let respond: Handler
+        let statistics = Locked(WebStatistics())
+        /// The answers that are in progress.
+        let underWay = DispatchGroup()
+    }
+
     private struct State {
         var quota: ConnectionQuota
         var listening: [any Channel] = []
@@ -26,13 +35,9 @@ package final class WebServer: Sendable {
     }
 
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    private let limits: WebLimits
-    private let respond: Handler
+    private let shared: Shared
     private let tls: @Sendable () -> NIOSSLContext?
     private let state: Locked<State>
-    private let counted = Locked(WebStatistics())
-    /// The answers that are in progress.
-    private let underWay = DispatchGroup()
 
     /// - Parameter tls: Returns the TLS context of a new connection; nil to refuse it.
     package init(
@@ -40,45 +45,29 @@ package final class WebServer: Sendable {
         tls: @escaping @Sendable () -> NIOSSLContext? = { nil },
         respond: @escaping Handler
     ) {
-        (self.limits, self.tls, self.respond) = (limits, tls, respond)
+        shared = Shared(limits: limits, respond: respond)
+        self.tls = tls
         state = Locked(State(quota: ConnectionQuota(limit: limits.connections)))
     }
 
-    package var statistics: WebStatistics { counted.withLock(\.self) }
+    package var statistics: WebStatistics { shared.statistics.withLock(\.self) }
 
     // MARK: Listening
 
     /// - Returns: The address as text. If its port is 0, it is the port that the system chose.
     package func listen(at address: ListenAddress) async throws(ListenError) -> String {
-        let what = "cannot listen at \(address.text(port: Int(address.port)))"
-        do {
-            let channel = try await bootstrap(address.isSecured ? .secured : .loopback)
-                .bind(to: SocketAddress(ipAddress: address.address.description, port: Int(address.port))).get()
-            keep(channel)
-            return address.text(port: channel.localAddress?.port ?? Int(address.port))
-        } catch let error as IOError {
-            let reason = SystemError(rawValue: error.errnoCode)
-            guard reason.rawValue == SystemError.addressInUse.rawValue else { throw ListenError(what, reason) }
-            throw ListenError(.taken, "\(what): another program listens there")
-        } catch {
-            throw ListenError(.failed, "\(what): \(error)")
+        let transport: Transport = address.isSecured ? .secured : .loopback
+        let channel = try await listen(transport, at: address.text(port: Int(address.port))) {
+            try $0.bind(to: SocketAddress(ipAddress: address.address.description, port: Int(address.port)))
         }
+        return address.text(port: channel.localAddress?.port ?? Int(address.port))
     }
 
     /// - Parameter mode: The permissions of the socket, which decide who may connect.
     package func listen(at path: String, mode: UInt32) async throws(ListenError) {
         let place = try SocketPlace(path)
-        let what = "cannot listen at \(path.printable)"
-        do {
-            keep(try await bootstrap(.local).bind(unixDomainSocketPath: path).get())
-            try OwnFile.setMode(path, mode)
-        } catch let error as IOError {
-            throw ListenError(what, SystemError(rawValue: error.errnoCode))
-        } catch let error as SystemError {
-            throw ListenError(what, error)
-        } catch {
-            throw ListenError(.failed, "\(what): \(error)")
-        }
+        _ = try await listen(.local, at: path.printable) { $0.bind(unixDomainSocketPath: path) }
+        do { try OwnFile.setMode(path, mode) } catch { throw ListenError("cannot listen at \(path.printable)", error) }
         state.withLock { $0.socket = place }
     }
 
@@ -88,13 +77,25 @@ package final class WebServer: Sendable {
     /// - Returns: The address as text.
     package func listen(at socket: ListeningSocket, isSecured: Bool = false) async throws(ListenError) -> String {
         let place = try InheritedPlace(socket, isSecured: isSecured)
+        _ = try await listen(place.transport, at: place.text) { $0.withBoundSocket(socket.number) }
+        return place.text
+    }
+
+    private func listen(
+        _ transport: Transport,
+        at place: String,
+        _ bind: (ServerBootstrap) throws -> EventLoopFuture<any Channel>
+    ) async throws(ListenError) -> any Channel {
         do {
-            keep(try await bootstrap(place.transport).withBoundSocket(socket.number).get())
-            return place.text
+            let channel = try await bind(bootstrap(transport)).get()
+            state.withLock { $0.listening.append(channel) }
+            return channel
         } catch let error as IOError {
-            throw ListenError("cannot listen at \(place.text)", SystemError(rawValue: error.errnoCode))
+            let reason = SystemError(rawValue: error.errnoCode)
+            guard reason == .addressInUse else { throw ListenError("cannot listen at \(place)", reason) }
+            throw ListenError(.taken, "cannot listen at \(place): another program listens there")
         } catch {
-            throw ListenError(.failed, "cannot listen at \(place.text): \(error)")
+            throw ListenError(.failed, "cannot listen at \(place): \(error)")
         }
     }
 
@@ -112,7 +113,7 @@ package final class WebServer: Sendable {
         for end in ends { try? await end.get() }
         // Answers in progress are handed to the event loop, which must still exist.
         await withCheckedContinuation { continuation in
-            underWay.notify(queue: .global()) { continuation.resume() }
+            shared.underWay.notify(queue: .global()) { continuation.resume() }
         }
         state.withLock { $0.socket.take() }?.leave()
         try? await group.shutdownGracefully()
@@ -123,10 +124,6 @@ package final class WebServer: Sendable {
         for connection in state.withLock({ Array($0.connections.values) }) where connection.transport == .secured {
             connection.channel.pipeline.fireUserInboundEventTriggered(ServerEnding())
         }
-    }
-
-    private func keep(_ channel: any Channel) {
-        state.withLock { $0.listening.append(channel) }
     }
 
     // MARK: Connections
@@ -166,18 +163,18 @@ package final class WebServer: Sendable {
             return true
         }
         guard isWelcome else { return refuse(channel, transport) }
-        counted.withLock { $0.connections += 1 }
+        shared.statistics.withLock { $0.connections += 1 }
         channel.closeFuture.whenComplete { [weak self] _ in
             self?.state.withLock { state in
                 state.quota.release(client)
                 state.connections[key] = nil
             }
-            self?.counted.withLock { $0.connections -= 1 }
+            self?.shared.statistics.withLock { $0.connections -= 1 }
         }
         var decoding = NIOHTTPDecoderLimitConfiguration()
-        decoding.maxHeaderListSize = limits.headerSize
-        decoding.maxHeaderFieldSize = limits.headerSize / 2
-        decoding.maxHeaderFieldCount = limits.headerCount
+        decoding.maxHeaderListSize = shared.limits.headerSize
+        decoding.maxHeaderFieldSize = shared.limits.headerSize / 2
+        decoding.maxHeaderFieldCount = shared.limits.headerCount
         let pipeline = channel.pipeline.syncOperations
         if transport == .secured {
             guard let context = tls() else { return channel.close(promise: nil) }
@@ -189,21 +186,11 @@ package final class WebServer: Sendable {
             withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: decoding
         )
-        try pipeline.addHandler(
-            RequestHandler(
-                way: way,
-                client: client,
-                limits: limits,
-                statistics: counted,
-                underWay: underWay,
-                firstBytes: firstBytes,
-                respond: respond
-            )
-        )
+        try pipeline.addHandler(RequestHandler(way, client, shared, firstBytes))
     }
 
     private func refuse(_ channel: any Channel, _ transport: Transport) {
-        counted.withLock { $0.refused += 1 }
+        shared.statistics.withLock { $0.refused += 1 }
         // A TLS client does not understand plain HTTP.
         if transport == .secured { return channel.close(promise: nil) }
         let text =

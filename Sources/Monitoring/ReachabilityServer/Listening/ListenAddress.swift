@@ -16,25 +16,22 @@ package struct ListenAddress: Hashable, Sendable {
     ///
     /// - Throws: ``ListenError`` for another text, and without TLS for an address that other machines can reach.
     package init(_ text: String, isSecured: Bool = false) throws(ListenError) {
-        let bracketed = text.hasPrefix("[")
-        guard let colon = text.unicodeScalars.lastIndex(of: ":"),
-            let port = UInt16(text[text.unicodeScalars.index(after: colon)...])
-        else {
-            throw ListenError(
-                .usage,
-                "\"\(text.printable)\" is no address to listen at: write \(Self.standard), for example"
-            )
-        }
-        var host = String(text[..<colon])
-        if bracketed, host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-        if host == "localhost" { host = "127.0.0.1" }
-        guard let address = IPAddress(host), address.isIPv6 == bracketed else {
-            throw ListenError(
-                .usage,
-                "\"\(text.printable)\" is no address to listen at: write \(Self.standard), for example"
-            )
+        guard let (address, port) = Self.parse(text) else {
+            throw ListenError(.usage, "\"\(text.printable)\" is not an address to listen at, such as \(Self.standard)")
         }
         try self.init(address, port: port, isSecured: isSecured)
+    }
+
+    private static func parse(_ text: String) -> (IPAddress, UInt16)? {
+        guard let colon = text.unicodeScalars.lastIndex(of: ":"),
+            let port = UInt16(text[text.unicodeScalars.index(after: colon)...])
+        else { return nil }
+        var host = String(text[..<colon])
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        if isBracketed { host = String(host.dropFirst().dropLast()) }
+        if host == "localhost" { host = "127.0.0.1" }
+        guard let address = IPAddress(host), address.isIPv6 == isBracketed else { return nil }
+        return (address, port)
     }
 
     /// - Throws: ``ListenError`` without TLS for an address that other machines can reach.
@@ -42,7 +39,7 @@ package struct ListenAddress: Hashable, Sendable {
         (self.address, self.port, self.isSecured) = (address, port, isSecured)
         let what = "cannot listen at \(text(port: Int(port)).printable)"
         guard address.zone == nil else {
-            throw ListenError(.usage, "\(what): name an address that is good without an interface, [::] for all")
+            throw ListenError(.usage, "\(what): use an address without an interface, or [::] for all")
         }
         guard isSecured || address.isLoopback else {
             let why = "others could ask without saying who they are"
@@ -206,7 +203,7 @@ final class SocketPlace: Sendable {
         case .nothing: break
         case .stale: OwnFile.remove(path)
         case .served: throw ListenError(.taken, "\(what): another program listens there")
-        case .foreign: throw ListenError(.taken, "\(what): there is a file that is no socket")
+        case .foreign: throw ListenError(.taken, "\(what): the file is not a socket")
         }
     }
 

@@ -17,7 +17,11 @@ extension API {
 
     private func addTargets(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
         let seconds = "reachability_target_seconds_total"
-        text.begin(seconds, .counter, "Time of each target by its state since the service began, exact at the scrape.")
+        text.begin(
+            seconds,
+            .counter,
+            "Time of each target by state since the start of the service, exact at the scrape."
+        )
         for target in snapshot.books.targets {
             guard let books = snapshot.books.accounts[target] else { continue }
             for account in LedgerAccount.allCases {
@@ -42,7 +46,7 @@ extension API {
 
     private func addOutages(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
         let outages = "reachability_outages_total"
-        text.begin(outages, .counter, "Outages that are over, since the service began.")
+        text.begin(outages, .counter, "Outages that ended since the start of the service.")
         for target in snapshot.books.targets {
             let counts = snapshot.books.accounts[target]?.outageCounts ?? [:]
             let kinds = counts.map { ($0.attribution.rawValue, $0.cause?.rawValue ?? "", $1) }
@@ -58,14 +62,14 @@ extension API {
         let totals = snapshot.books.targets.compactMap { name in service.checkLog.totals(of: name).map { (name, $0) } }
         guard !totals.isEmpty else { return }
         let checks = "reachability_checks_total"
-        text.begin(checks, .counter, "Checks since the service began, by where it broke, or works.")
+        text.begin(checks, .counter, "Checks since the start of the service, by failure point.")
         for (name, total) in totals {
             for (place, count) in total.places.sorted(by: { $0.key < $1.key }) {
                 text.add(checks, [("target", name), ("result", place)], count)
             }
         }
         let duration = "reachability_check_duration_seconds"
-        text.begin(duration, .histogram, "How long targets took to answer, and checks that got no answer to end.")
+        text.begin(duration, .histogram, "Duration of checks: the latency, or the time until the check failed.")
         for (name, total) in totals {
             for (bound, count) in zip(CheckLog.bounds, total.durations) {
                 text.add("\(duration)_bucket", [("target", name), ("le", Self.bound(bound))], count)
@@ -84,18 +88,18 @@ extension API {
 
     private func addHistory(to text: inout MetricsText) {
         guard let status = history?.status else { return }
-        text.begin("reachability_history_fault", .gauge, "1 for what keeps the history from being written.")
+        text.begin("reachability_history_fault", .gauge, "1 for the current fault of the history.")
         for kind in HistoryFault.Kind.allCases {
             text.add("reachability_history_fault", [("fault", kind.rawValue)], status.fault?.kind == kind)
         }
         text.add("reachability_history_pending", .gauge, "Events that are not on the disk yet.", status.pending)
         text.add("reachability_history_written_total", .counter, "Events that are on the disk.", status.written)
-        text.add("reachability_history_lost_total", .counter, "Events that were let go of unwritten.", status.lost)
+        text.add("reachability_history_lost_total", .counter, "Events that were lost.", status.lost)
     }
 
     private func addService(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
         text.add(version: version, of: "service", start: snapshot.calendar.wall(at: service.start))
-        text.add("reachability_targets", .gauge, "Targets that are watched.", snapshot.books.accounts.count)
+        text.add("reachability_targets", .gauge, "Number of targets.", snapshot.books.accounts.count)
         text.add(statistics())
         addHistory(to: &text)
         if let reloader { text.add(reloader.status) }
@@ -128,7 +132,7 @@ extension API {
         guard let account = snapshot.books.accounts[name] else { throw Self.noTarget(name) }
         let current = account.ledger.current
         var text = MetricsText(.init(query.request))
-        text.add("probe_success", .gauge, "1 where the target is up.", current.state.account == .up)
+        text.add("probe_success", .gauge, "1 if the target is up.", current.state.account == .up)
         text.begin("reachability_target_state", .gauge, "1 for the state the target is in, 0 for the others.")
         for state in LedgerAccount.allCases {
             let labels = [("target", name), ("state", state.rawValue)]
@@ -137,7 +141,12 @@ extension API {
         text.beginDegraded()
         text.addDegraded(name, current.state)
         let since = snapshot.calendar.wall(at: current.start).decimalSeconds
-        text.add("reachability_target_since_seconds", .gauge, "Since when it is so, since 1970.", since)
+        text.add(
+            "reachability_target_since_seconds",
+            .gauge,
+            "Start of the current state, in seconds since 1970.",
+            since
+        )
         return text.answer
     }
 }

@@ -87,7 +87,7 @@ extension MetricsText {
     package mutating func add(version: String, of owner: String, start: Duration) {
         begin("reachability_build_info", .gauge, "1, with the version of the \(owner).")
         add("reachability_build_info", [("version", version)], 1)
-        let help = "When the \(owner) began, since 1970."
+        let help = "Start of the \(owner), in seconds since 1970."
         add("reachability_start_time_seconds", .gauge, help, start.decimalSeconds)
     }
 
@@ -95,34 +95,34 @@ extension MetricsText {
     package mutating func add(_ all: [NotifierStatus]) {
         if all.isEmpty { return }
         let total = "reachability_notifications_total"
-        begin(total, .counter, "Attempts to tell somebody, by result: taken, to be made again, given up.")
+        begin(total, .counter, "Notification attempts by result: delivered, to be repeated, given up.")
         for status in all {
             add(total, [("name", status.name), ("result", "delivered")], status.delivered)
             add(total, [("name", status.name), ("result", "postponed")], status.postponed)
             add(total, [("name", status.name), ("result", "refused")], status.refused)
         }
         let pending = "reachability_notifications_pending"
-        begin(pending, .gauge, "What is due and was not told yet.")
+        begin(pending, .gauge, "Notifications that are due and not delivered yet.")
         for status in all { add(pending, [("name", status.name)], status.pending) }
     }
 
     package mutating func add(_ statistics: WebStatistics) {
-        add("reachability_http_connections", .gauge, "Connections now.", statistics.connections)
-        let refused = "Connections that were told to come later."
+        add("reachability_http_connections", .gauge, "Current connections.", statistics.connections)
+        let refused = "Connections that were refused."
         add("reachability_http_refused_total", .counter, refused, statistics.refused)
-        let expired = "Connections that were ended because a time was up."
+        let expired = "Connections that were ended by a timeout."
         add("reachability_http_expired_total", .counter, expired, statistics.expired)
-        add("reachability_http_streams", .gauge, "Streams that are open.", statistics.streams)
+        add("reachability_http_streams", .gauge, "Open streams.", statistics.streams)
         let slow = "Streams that were ended because the client read too slowly."
         add("reachability_http_slow_streams_total", .counter, slow, statistics.slowStreams)
         let answers = "reachability_http_answers_total"
-        begin(answers, .counter, "Answers, by the hundreds of their status.")
+        begin(answers, .counter, "Answers by the class of their status.")
         for hundreds in 2...5 { add(answers, [("code", "\(hundreds)xx")], statistics.answers[hundreds] ?? 0) }
     }
 
     package mutating func add(_ reloads: Reloader.Status) {
         let total = "reachability_reloads_total"
-        begin(total, .counter, "How often the configuration was read again, by result.")
+        begin(total, .counter, "Reloads of the configuration by result.")
         add(total, [("result", "applied")], reloads.succeeded)
         add(total, [("result", "refused")], reloads.failed)
         let help = "1 while the configuration on the disk is not the one in use."
@@ -132,14 +132,14 @@ extension MetricsText {
     /// The end of the TLS certificate, if there is one.
     package mutating func addCertificate(_ access: Access) {
         guard let end = access.certificateEnd else { return }
-        let help = "When the service's own certificate ends."
+        let help = "End of the TLS certificate, in seconds since 1970."
         add("reachability_certificate_end_timestamp_seconds", .gauge, help, end.secondsSinceEpoch)
     }
 
     package mutating func addProcess() {
         guard let usage = ProcessUsage.current else { return }
-        add("process_cpu_seconds_total", .counter, "Time of processors used.", usage.processor.decimalSeconds)
-        add("process_resident_memory_bytes", .gauge, "Memory that is resident.", usage.resident)
-        add("process_open_fds", .gauge, "Descriptors that are open.", usage.descriptors)
+        add("process_cpu_seconds_total", .counter, "CPU time.", usage.processor.decimalSeconds)
+        add("process_resident_memory_bytes", .gauge, "Resident memory.", usage.resident)
+        add("process_open_fds", .gauge, "Open file descriptors.", usage.descriptors)
     }
 }

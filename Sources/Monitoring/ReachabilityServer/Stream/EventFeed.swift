@@ -120,7 +120,7 @@ package final class EventFeed: Sendable {
         var object = JSONObject()
         object.add("schema", 1)
         object.add("after", position.description)
-        object.add("detail", "what came after this event is not kept; a snapshot follows")
+        object.add("detail", "the events after this one are not kept; a snapshot follows")
         object.add("kind", "gap")
         return object
     }
@@ -214,10 +214,7 @@ package final class EventFeed: Sendable {
 
 extension EventFeed {
     /// Answers with every event from now on, or since the client's position.
-    package func stream(
-        _ query: Query,
-        snapshot: @escaping @Sendable () -> Snapshot
-    ) throws(Problem) -> WebAnswer {
+    package func stream(_ query: Query, snapshot: @escaping @Sendable () -> Snapshot) throws(Problem) -> WebAnswer {
         let text = query.request.headers.first(name: "Last-Event-ID") ?? query.text("after")
         try query.checkNames()
         // An invalid position is one before a gap.
@@ -262,7 +259,7 @@ extension EventFeed {
         guard let entries = self.entries(after: position) else {
             throw Problem(
                 .gone,
-                "what came after \(text.printable) is not kept: ask without after, and for /v1/status"
+                "the events after \(text.printable) are not kept: use /v1/status, and then /v1/events without after"
             )
         }
         return page(entries, limit)

@@ -3,6 +3,7 @@ import CommandLineSupport
 import Dispatch
 import Glibc
 import LinuxSupport
+import NetworkDiagnostics
 import NetworkReachability
 import ReachabilityRetry
 import ReachabilityServer
@@ -87,7 +88,7 @@ struct Serve: AsyncParsableCommand {
             reloader: reloader,
             version: CommandVersion.number,
             access: access,
-            interfaces: .system,
+            interfaces: { try? NetworkInspector(options: NetworkReachabilityOptions()).interfaces() },
             evidence: { EvidenceObject($0, from: $1).bytes },
             notifiers: { [weak notifying] in notifying?.status ?? [] },
             statistics: { [weak server = responder.server] in server?.statistics ?? WebStatistics() }

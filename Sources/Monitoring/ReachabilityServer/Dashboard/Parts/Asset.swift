@@ -8,11 +8,8 @@ struct Asset: Sendable {
     let body: [UInt8]
 
     private init(_ name: String, _ ending: String, type: String, _ body: [UInt8]) {
-        self.body = body
-        // FNV-1a.
-        let hash = body.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        path = "/assets/\(name)-\(String(hash, radix: 36)).\(ending)"
-        self.type = type
+        path = "/assets/\(name)-\(String(body.contentHash, radix: 36)).\(ending)"
+        (self.type, self.body) = (type, body)
     }
 
     static let style = Asset("style", "css", type: "text/css; charset=utf-8", PackageResources.style_css)

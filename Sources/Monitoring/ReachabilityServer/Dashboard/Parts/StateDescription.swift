@@ -98,9 +98,7 @@ package enum StateDescription {
         ),
         "unreachable": ("A route says that nothing is reachable.", "Find it: ip route show type unreachable."),
         "prohibited": ("A route or a rule prohibits it.", "Find it: ip rule, and ip route show type prohibit."),
-        "blackholed": (
-            "A route throws packets away without a word.", "Find it: ip route show type blackhole."
-        ),
+        "blackholed": ("A route throws packets away without a word.", "Find it: ip route show type blackhole."),
         "nameNotResolved": ("The name did not resolve.", "Check the servers in /etc/resolv.conf."),
         "discarded": (
             "The interface throws away what is sent by it.", "Give the default route another interface: ip route."

@@ -207,13 +207,7 @@ struct KnownTimes {
     }
 
     func times(of target: String, in window: BarWindow) -> TargetTimes {
-        let known = try? api.times(
-            of: target,
-            from: window.from,
-            to: window.to,
-            exactUpTo: intervalLimit,
-            snapshot
-        )
+        let known = try? api.times(of: target, from: window.from, to: window.to, exactUpTo: intervalLimit, snapshot)
         return known
             ?? TargetTimes(
                 from: window.from,
