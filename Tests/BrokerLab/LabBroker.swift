@@ -12,7 +12,7 @@ package final class LabBroker: Sendable {
     package let directory: String
     package let address: BrokerAddress
     private let namespace: LabNamespace?
-    private let process: Locked<Int32?>
+    private let process: Locked<LabProcess?>
     private let output: String
 
     /// - Parameters:
@@ -49,58 +49,36 @@ package final class LabBroker: Sendable {
     package func start() async throws {
         let script = "exec >\(output) 2>&1 </dev/null\n" + kind.script(in: directory)
         try? FileManager.default.removeItem(atPath: output)
-        let identifier = try await LabNamespace.perform(in: namespace) {
-            // By a shell, so that nobody has to read what it writes.
-            var pid = pid_t()
-            let words: [String] = ["sh", "-c", script]
-            var pointers = words.map { strdup($0) } + [nil]
-            defer { pointers.forEach { free($0) } }
-            // Threads of tests block signals, and children inherit that.
-            var attributes = posix_spawnattr_t()
-            posix_spawnattr_init(&attributes)
-            defer { posix_spawnattr_destroy(&attributes) }
-            var signals = sigset_t()
-            sigemptyset(&signals)
-            posix_spawnattr_setsigmask(&attributes, &signals)
-            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-            guard posix_spawnp(&pid, "sh", nil, &attributes, &pointers, environ) == 0 else {
-                throw LabError("no \(self.kind)")
-            }
-            return pid
+        // A shell writes its output to a file, so no reader is needed.
+        try await LabNamespace.perform(in: namespace) { [process] in
+            try process.withLock { $0 = try LabProcess("sh", ["-c", script]) }
         }
-        process.withLock { $0 = identifier }
         let runs = try await eventually(every: .milliseconds(10)) { log.contains(kind.sign) }
         guard runs else { throw LabError("\(kind) does not start: \(log)") }
     }
 
     /// Ends it and waits for its end.
     package func end(_ signal: CInt = SIGKILL) async throws {
-        let identifier = process.withLock { process in
-            defer { process = nil }
-            return process
-        }
-        guard let identifier else { return }
-        try await LabThread.detached {
-            kill(identifier, signal)
-            var status: CInt = 0
-            while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+        try await LabThread.detached { [process] in
+            try process.withLock { process in
+                process?.signal(signal)
+                _ = try process?.wait()
+                process = nil
+            }
         }
     }
 
     /// Stops it where it is, as a machine that is gone; SIGCONT lets it go on.
     package func signal(_ number: CInt) {
-        process.withLock { if let identifier = $0 { kill(identifier, number) } }
+        process.withLock { $0?.signal(number) }
     }
 
     // Foundation's `String(contentsOfFile:)` leaks its buffer, which Address Sanitizer reports.
     package var log: String { TextFile.read(output) ?? "" }
 
     deinit {
-        if let identifier = process.withLock({ $0 }) {
-            kill(identifier, SIGKILL)
-            var status: CInt = 0
-            waitpid(identifier, &status, 0)
-        }
+        // Its end kills the broker.
+        process.withLock { $0 = nil }
         try? FileManager.default.removeItem(atPath: directory)
     }
 }

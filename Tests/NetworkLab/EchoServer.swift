@@ -1,5 +1,6 @@
-internal import CNetworkLab
+import CNetworkLab
 import Glibc
+import LinuxSupport
 
 /// Sends UDP datagrams back and accepts TCP connections in several namespaces, on all their addresses, whenever these
 /// come.
@@ -45,5 +46,118 @@ package final class EchoServer: Sendable {
 
     deinit {
         stop()
+    }
+}
+
+/// Numbered datagrams to the echo server of an address, from a plain socket: when packets flow, and whose came through.
+package final class EchoFlow: Sendable {
+    private let socket: LabDescriptor
+    private let address: sockaddr_in
+
+    /// - Parameter address: An IPv4 address.
+    package init(in namespace: LabNamespace, to address: String) throws {
+        socket = try namespace.perform {
+            let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
+            return LabDescriptor(try check("socket", Glibc.socket(AF_INET, kind, 0)))
+        }
+        var destination = sockaddr_in()
+        destination.sin_family = sa_family_t(AF_INET)
+        destination.sin_port = EchoServer.port.bigEndian
+        guard inet_pton(AF_INET, address, &destination.sin_addr) == 1 else {
+            throw LabError("\(address) is no address")
+        }
+        self.address = destination
+    }
+
+    /// Sends a number; never waits. Returns an error number, or 0. From any thread.
+    package func send(_ number: UInt32) -> CInt {
+        var number = number
+        var address = address
+        let count = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(
+                    socket.number,
+                    &number,
+                    MemoryLayout<UInt32>.size,
+                    Int32(MSG_DONTWAIT),
+                    $0,
+                    socklen_t(MemoryLayout<sockaddr_in>.size)
+                )
+            }
+        }
+        return count < 0 ? errno : 0
+    }
+
+    /// The next number that comes back; nil when none does in that time. Blocks.
+    package func receive(within limit: Duration) -> UInt32? {
+        let deadline = Deadline(after: limit)
+        while true {
+            var number: UInt32 = 0
+            let count = recv(socket.number, &number, MemoryLayout<UInt32>.size, Int32(MSG_DONTWAIT))
+            if count == MemoryLayout<UInt32>.size { return number }
+            if deadline.hasPassed { return nil }
+            var event = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
+            _ = poll(&event, 1, deadline.milliseconds)
+        }
+    }
+
+    /// Sends a number again and again, each millisecond, until it comes back; when that was. Blocks.
+    package func untilEchoed(
+        _ number: UInt32,
+        within limit: Duration = .patience
+    ) throws
+        -> ContinuousClock.Instant
+    {
+        let deadline = Deadline(after: limit)
+        while !deadline.hasPassed {
+            _ = send(number)
+            if receive(within: .milliseconds(1)) == number { return .now }
+        }
+        throw LabError("no packet came back in \(limit)")
+    }
+}
+
+/// A Unix socket that receives datagrams, as a service manager, the journal or the system log does.
+package final class DatagramReceiver: Sendable {
+    /// The path of the socket, or `@` and its abstract name.
+    package let place: String
+    private let file: Descriptor
+
+    /// Binds a socket to a path, or to `@` and an abstract name.
+    package init(at place: String) throws {
+        let number = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { throw LabError("no socket") }
+        file = Descriptor(owning: number)
+        self.place = place
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var name = Array(place.utf8)
+        if place.hasPrefix("@") { name[0] = 0 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(number, $0, length) }
+        }
+        guard result == 0 else { throw LabError("cannot bind to \(place)") }
+    }
+
+    /// Returns the next datagram as text; nil if none arrives in time. Blocks the thread.
+    package func next(within limit: Duration = .patience) -> String? {
+        var poll = pollfd(fd: file.number, events: Int16(POLLIN), revents: 0)
+        let milliseconds = CInt(limit.components.seconds * 1000 + limit.components.attoseconds / 1_000_000_000_000_000)
+        guard Glibc.poll(&poll, 1, milliseconds) > 0 else { return nil }
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let count = recv(file.number, &buffer, buffer.count, 0)
+        return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
+    }
+
+    /// Returns the datagrams up to and including the first with this prefix. Blocks the thread.
+    package func texts(to beginning: String) -> [String] {
+        var texts: [String] = []
+        while let text = next() {
+            texts.append(text)
+            if text.hasPrefix(beginning) { break }
+        }
+        return texts
     }
 }

@@ -1,5 +1,7 @@
-internal import CNetworkLab
+import CNetworkLab
 import Glibc
+package import LinuxSupport
+import Synchronization
 
 /// A throw-away network namespace. It has no name and is gone when it is closed and nothing lives in it any more:
 /// no process, no thread and no socket. Needs root, or `unshare -Urnm`.
@@ -50,5 +52,145 @@ package final class LabNamespace: Sendable {
     /// Moves the calling thread into the namespace for good.
     package func enter() throws {
         try check("setns", lab_enter_network(descriptor.number))
+    }
+}
+
+extension LabNamespace {
+    /// Starts a program inside the namespace.
+    package func start(_ program: String, _ arguments: [String], input: String = "") throws -> LabProcess {
+        try perform { try LabProcess(program, arguments, input: input) }
+    }
+
+    /// Runs a program inside the namespace to its end. Blocks.
+    package func run(_ program: String, _ arguments: [String], input: String = "") throws -> LabProcess.Result {
+        try start(program, arguments, input: input).wait()
+    }
+
+    /// Runs `ip` commands, one after the other in as few processes as possible. Blocks. A command may begin with
+    /// `-4` or `-6`.
+    package func ip(_ commands: [String]) throws {
+        var rest = commands[...]
+        while let first = rest.first {
+            let family = LabNamespace.family(first)
+            let batch = rest.prefix { LabNamespace.family($0) == family }
+            rest = rest.dropFirst(batch.count)
+            let lines = batch.map { $0.hasPrefix("-") ? $0.dropFirst(3) : $0[...] }.joined(separator: "\n")
+            let result = try run("ip", (family.map { [$0] } ?? []) + ["-batch", "-"], input: lines + "\n")
+            guard result.status == 0 else {
+                throw LabError("ip \(batch.joined(separator: "; ").prefix(300)): \(result.errors)")
+            }
+        }
+    }
+
+    /// Runs `ip` commands, one after the other in as few processes as possible. Blocks.
+    package func ip(_ commands: String...) throws {
+        try ip(commands)
+    }
+
+    /// Sets a kernel parameter of the namespace: `sysctl("net.ipv4.ip_forward", "1")`.
+    package func sysctl(_ name: String, _ value: String) throws {
+        let path = "/proc/sys/" + name.split(separator: ".").joined(separator: "/")
+        try perform {
+            let file = LabDescriptor(try check("open \(path)", open(path, O_WRONLY | O_CLOEXEC)))
+            guard write(file.number, value, value.utf8.count) == value.utf8.count else {
+                throw LabError.system("write \(path)")
+            }
+        }
+    }
+
+    private static func family(_ command: String) -> String? {
+        ["-4", "-6"].first { command.hasPrefix($0 + " ") }
+    }
+}
+
+extension LabNamespace {
+    /// An engine whose sockets are in the namespace.
+    ///
+    /// - Parameter asNobody: Whether they belong to the user 65534.
+    package func engine(_ limits: EngineLimits = .init(), asNobody: Bool = false) throws -> SocketEngine {
+        try SocketEngine(limits: limits) { () throws(SocketError) in
+            do {
+                try self.enter()
+                if asNobody { try LabThread.becomeNobody() }
+            } catch {
+                throw SocketError(.enterNamespace("\(error)"), .notPermitted)
+            }
+        }
+    }
+}
+
+/// A name under /run/netns, or in a directory of one's own, for a namespace, as `ip netns attach` gives it; taken away when removed or released.
+package final class NamespaceName: Sendable {
+    package let name: String
+    package let path: String
+    private let removed = Atomic(false)
+
+    package init(_ name: String, in directory: String = "/run/netns", for namespace: LabNamespace) throws {
+        self.name = name
+        path = directory + "/" + name
+        mkdir(directory, 0o755)
+        let file = try check("create \(path)", open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o444))
+        close(file)
+        do {
+            let target = path
+            try namespace.perform {
+                _ = try check("mount \(target)", lab_bind_mount("/proc/thread-self/ns/net", target))
+            }
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    /// Takes the name away, as `ip netns delete` does. Doing it twice does nothing.
+    package func remove() {
+        guard !removed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        _ = lab_unmount(path)
+        unlink(path)
+    }
+
+    deinit {
+        remove()
+    }
+}
+
+/// Files in `/etc/netns/NAME`, which a named namespace has in place of those in `/etc`, as `ip-netns(8)` has it; taken away when removed or
+/// released.
+package final class NamespaceSettings: Sendable {
+    private let directory: String
+    private let names: [String]
+
+    /// Whether this user may make such files; only the owner of `/etc` may.
+    package static var isPermitted: Bool {
+        mkdir("/etc/netns", 0o755)
+        return access("/etc/netns", W_OK) == 0
+    }
+
+    /// - Parameter files: their texts, by their names in `/etc`.
+    package init(of namespace: NamespaceName, _ files: [String: String]) throws {
+        directory = "/etc/netns/\(namespace.name)"
+        names = Array(files.keys)
+        try check("create \(directory)", mkdir(directory, 0o755))
+        for (name, text) in files { try write(text, to: name) }
+    }
+
+    /// Writes a file, or writes it anew.
+    package func write(_ text: String, to name: String) throws {
+        let path = "\(directory)/\(name)"
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
+        let file = LabDescriptor(try check("create \(path)", open(path, flags, 0o644)))
+        guard Glibc.write(file.number, text, text.utf8.count) == text.utf8.count else {
+            throw LabError.system("write \(path)")
+        }
+    }
+
+    /// Doing it twice does nothing.
+    package func remove() {
+        for name in names { unlink("\(directory)/\(name)") }
+        rmdir(directory)
+    }
+
+    deinit {
+        remove()
     }
 }

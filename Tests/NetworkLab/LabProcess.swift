@@ -1,4 +1,4 @@
-internal import CNetworkLab
+import CNetworkLab
 import Glibc
 
 /// A child process whose output is collected. For one thread at a time; it blocks only where it says so.

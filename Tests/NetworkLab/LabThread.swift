@@ -1,5 +1,6 @@
-internal import CNetworkLab
+import CNetworkLab
 import Glibc
+import Synchronization
 
 /// Threads of our own: a thread that joins a namespace or waits must be neither a Dispatch nor a cooperative one.
 package enum LabThread {
@@ -71,5 +72,161 @@ package enum LabThread {
 
     private final class Box<Value> {
         var value: Value?
+    }
+}
+
+extension Duration {
+    /// The default time limit of a wait in a test: long enough for a machine that is ten times slower, so that only an event that never
+    /// comes exceeds it.
+    package static var patience: Duration { .seconds(300) }
+}
+
+/// A moment by which something must have happened.
+package struct Deadline: Sendable {
+    private let instant: ContinuousClock.Instant
+
+    package init(after duration: Duration) {
+        instant = .now + duration
+    }
+
+    package var hasPassed: Bool { ContinuousClock.now >= instant }
+
+    /// What is left, rounded up to milliseconds, as poll(2) wants it.
+    package var milliseconds: CInt {
+        let left = instant - .now
+        guard left > .zero else { return 0 }
+        return CInt(clamping: left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1)
+    }
+
+    /// Asks again and again until the condition holds. Blocks the thread. Whether it held in time.
+    package func poll(every pause: Duration = .milliseconds(20), _ condition: () throws -> Bool) rethrows -> Bool {
+        while true {
+            if try condition() { return true }
+            if hasPassed { return false }
+            LabThread.pause(pause)
+        }
+    }
+}
+
+/// Repeats the condition until it holds. Returns whether it held within the limit.
+package func eventually(
+    within limit: Duration = .patience,
+    every pause: Duration = .milliseconds(20),
+    _ condition: () async throws -> Bool
+) async throws -> Bool {
+    let deadline = Deadline(after: limit)
+    while true {
+        if try await condition() { return true }
+        if deadline.hasPassed { return false }
+        try await Task.sleep(for: pause)
+    }
+}
+
+extension LabThread {
+    /// Blocks the calling thread.
+    package static func pause(_ duration: Duration) {
+        let parts = duration.components
+        usleep(UInt32(clamping: parts.seconds * 1_000_000 + parts.attoseconds / 1_000_000_000_000))
+    }
+}
+
+/// A step of building or using the laboratory that failed.
+package struct LabError: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) {
+        self.description = description
+    }
+
+    /// The failure of a call that sets `errno`.
+    package static func system(_ call: String, _ code: CInt = errno) -> LabError {
+        LabError("\(call): \(String(cString: strerror(code)))")
+    }
+}
+
+/// Returns the result of a C call, or throws what `errno` says when it is negative.
+@discardableResult
+package func check(_ call: String, _ result: CInt) throws -> CInt {
+    guard result >= 0 else { throw LabError.system(call) }
+    return result
+}
+
+/// Owns a file descriptor: closed once, by `close()` or with its last owner.
+package final class LabDescriptor: Sendable {
+    private let storage: Atomic<CInt>
+
+    package init(_ descriptor: CInt) {
+        storage = Atomic(descriptor)
+    }
+
+    /// The number of the descriptor, -1 once it is closed.
+    package var number: CInt { storage.load(ordering: .acquiring) }
+
+    package func close() {
+        let descriptor = storage.exchange(-1, ordering: .acquiringAndReleasing)
+        if descriptor >= 0 {
+            Glibc.close(descriptor)
+        }
+    }
+
+    deinit {
+        close()
+    }
+}
+
+/// Tells a thread that polls descriptors to end. `requested` becomes ready (hung up) when it is to.
+final class StopSignal: Sendable {
+    let requested: LabDescriptor
+    private let holder: LabDescriptor
+
+    init() throws {
+        var ends: [CInt] = [-1, -1]
+        try check("pipe2", lab_pipe(&ends))
+        requested = LabDescriptor(ends[0])
+        holder = LabDescriptor(ends[1])
+    }
+
+    /// Doing it twice does nothing.
+    func request() {
+        holder.close()
+    }
+}
+
+/// Lets tasks in while there are places; the others wait in line without holding a thread.
+package actor ConcurrencyGate {
+    private let places: Int
+    private var free: Int
+    private var waiting: [(places: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    package init(_ places: Int) {
+        self.places = places
+        free = places
+    }
+
+    /// Runs the body when there is a place for it, or, when it wants to be alone, when all others have left.
+    package func run<Value: Sendable>(
+        alone: Bool = false,
+        _ body: @Sendable () async throws -> Value
+    ) async rethrows -> Value {
+        let wanted = alone ? places : 1
+        await enter(wanted)
+        defer { leave(wanted) }
+        return try await body()
+    }
+
+    private func enter(_ wanted: Int) async {
+        if waiting.isEmpty, free >= wanted {
+            free -= wanted
+        } else {
+            await withCheckedContinuation { waiting.append((wanted, $0)) }
+        }
+    }
+
+    private func leave(_ wanted: Int) {
+        free += wanted
+        while let next = waiting.first, free >= next.places {
+            free -= next.places
+            waiting.removeFirst().continuation.resume()
+        }
     }
 }

@@ -1,4 +1,4 @@
-internal import CNetworkLab
+import CNetworkLab
 import Glibc
 
 /// The ground truth: an address is reachable when a UDP datagram comes back from it and a TCP connection is accepted.
@@ -52,6 +52,143 @@ package struct PacketOracle: Sendable {
             let reachable = Set(addresses.filter { answers[$0]?.isReachable == true })
             if reachable == expected.intersection(addresses) || deadline.hasPassed { return reachable }
             LabThread.pause(.milliseconds(20))
+        }
+    }
+}
+
+/// One question to one address: a datagram, repeated, and a connection. For one thread.
+struct Probe {
+    let address: String
+    var answer = PacketOracle.Answer()
+    private var datagram: LabDescriptor?
+    private var connection: LabDescriptor?
+
+    init(address: String) {
+        self.address = address
+    }
+
+    var isPending: Bool { datagram != nil || connection != nil }
+
+    var events: [pollfd] {
+        [(datagram, POLLIN), (connection, POLLOUT)].compactMap { descriptor, event in
+            descriptor.map { pollfd(fd: $0.number, events: Int16(event), revents: 0) }
+        }
+    }
+
+    mutating func begin() {
+        datagram = Probe.connect(address, stream: 0)
+        connection = Probe.connect(address, stream: 1)
+    }
+
+    mutating func sendAgain() {
+        guard let datagram else { return }
+        if send(datagram.number, "echo", 4, 0) < 0 {
+            self.datagram = nil
+        }
+    }
+
+    mutating func collect() {
+        if let datagram {
+            var bytes = [UInt8](repeating: 0, count: 16)
+            let count = recv(datagram.number, &bytes, bytes.count, 0)
+            answer.datagram = count == 4
+            if count >= 0 || errno != EAGAIN {
+                self.datagram = nil
+            }
+        }
+        if let connection {
+            var event = pollfd(fd: connection.number, events: Int16(POLLOUT), revents: 0)
+            guard poll(&event, 1, 0) > 0 else { return }
+            answer.connection = lab_socket_error(connection.number) == 0
+            self.connection = nil
+        }
+    }
+
+    private static func connect(_ address: String, stream: CInt) -> LabDescriptor? {
+        let descriptor = lab_connect(address, EchoServer.port, stream)
+        return descriptor < 0 ? nil : LabDescriptor(descriptor)
+    }
+}
+
+/// The simplest packets there are: what they say of a network is true of it, whatever a program thinks.
+package enum PlainPackets {
+    /// What became of a question.
+    package enum Answer: Equatable, Sendable {
+        case bytes([UInt8])
+        /// A connection was made; nothing was to be sent, or nothing came back.
+        case connected
+        /// Somebody closed the connection instead of an answer.
+        case closed
+        case refused
+        /// The kernel gave up, or somebody on the way said why not: an error number.
+        case failed(CInt)
+        case silence
+        /// It did not leave this machine: an error number.
+        case unsent(CInt)
+    }
+
+    /// Sends an echo (ICMP, ICMPv6) and waits for its reply. Blocks.
+    package static func echo(_ address: String, from source: String?, within limit: Duration) -> Answer {
+        let type: UInt8 = address.contains(":") ? 128 : 8
+        let request: [UInt8] = [type, 0, 0, 0, 0, 0, 0, 1] + Array("plain packet".utf8)
+        return ask(lab_plain_echo, request, of: address, 0, from: source, within: limit)
+    }
+
+    /// Sends a datagram and waits for one. Blocks.
+    package static func datagram(
+        _ bytes: [UInt8],
+        to address: String,
+        _ port: UInt16,
+        from source: String?,
+        within limit: Duration
+    ) -> Answer {
+        ask(lab_plain_datagram, bytes, of: address, port, from: source, within: limit)
+    }
+
+    /// Connects, sends what there is to send, and waits for the first bytes back. Blocks.
+    package static func stream(
+        _ bytes: [UInt8] = [],
+        to address: String,
+        _ port: UInt16,
+        from source: String?,
+        within limit: Duration
+    ) -> Answer {
+        ask(lab_plain_stream, bytes, of: address, port, from: source, within: limit)
+    }
+
+    private static func ask(
+        _ kind: lab_plain_kind,
+        _ bytes: [UInt8],
+        of address: String,
+        _ port: UInt16,
+        from source: String?,
+        within limit: Duration
+    ) -> Answer {
+        let socket = LabDescriptor(lab_plain_socket(kind, source, address, port))
+        guard socket.number >= 0 else { return .unsent(errno) }
+        let deadline = Deadline(after: limit)
+        let isStream = kind == lab_plain_stream
+        if isStream {
+            guard wait(for: POLLOUT, socket, deadline) else { return .silence }
+            let error = lab_socket_error(socket.number)
+            guard error == 0 else { return error == ECONNREFUSED ? .refused : .failed(error) }
+            if bytes.isEmpty { return .connected }
+        }
+        guard send(socket.number, bytes, bytes.count, CInt(MSG_NOSIGNAL)) >= 0 else {
+            return isStream ? .closed : .unsent(errno)
+        }
+        guard wait(for: POLLIN, socket, deadline) else { return isStream ? .connected : .silence }
+        var answer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(socket.number, &answer, answer.count, 0)
+        if count < 0 { return errno == ECONNREFUSED ? .refused : errno == ECONNRESET ? .closed : .failed(errno) }
+        return count == 0 && isStream ? .closed : .bytes(Array(answer[..<count]))
+    }
+
+    private static func wait(for event: CInt, _ socket: borrowing LabDescriptor, _ deadline: Deadline) -> Bool {
+        var events = [pollfd(fd: socket.number, events: Int16(event), revents: 0)]
+        while true {
+            if poll(&events, 1, deadline.milliseconds) > 0 { return true }
+            if deadline.hasPassed { return false }
         }
     }
 }

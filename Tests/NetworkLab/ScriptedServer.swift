@@ -1,4 +1,4 @@
-internal import CNetworkLab
+import CNetworkLab
 import Glibc
 import LinuxSupport
 
@@ -230,5 +230,126 @@ package final class ScriptedServer: Sendable {
 
     package func url(_ path: String = "/", host: String = "127.0.0.1") -> String {
         "\(coder == nil ? "http" : "https")://\(host):\(port)\(path)"
+    }
+}
+
+/// A layer between a TCP connection and the plain bytes of a ``ScriptedServer``: TLS, which `WebLab` implements. This module needs no
+/// TLS library, and so neither do tests that use it alone.
+///
+/// The thread of the connection creates it and is the only one that uses it.
+package protocol StreamCoder: AnyObject {
+    /// Whether the handshake is complete.
+    var isReady: Bool { get }
+    /// Whether the peer has closed the layer, or an error has.
+    var isClosed: Bool { get }
+    /// The server name that the client requested (RFC 6066, section 3).
+    var serverName: String? { get }
+    /// Returns the plain bytes in bytes from the peer.
+    func decode(_ bytes: [UInt8]) throws -> [UInt8]
+    /// Encodes plain bytes for the peer.
+    func encode(_ bytes: [UInt8]) throws
+    /// Encodes the end of the layer.
+    func end()
+    /// Returns the encoded bytes since the last call.
+    func takeOutput() -> [UInt8]
+    /// Releases all resources. The layer cannot be used afterwards.
+    func abandon()
+}
+
+/// The bytes that a ``ScriptedServer`` sends, and what it does with the connection afterwards.
+package struct ScriptedReply: Sendable {
+    package enum Ending: Hashable, Sendable {
+        /// Waits for the next request, or until the peer closes the connection.
+        case stay
+        /// Closes the connection, with a closure alert if it uses TLS.
+        case close
+        /// Closes the connection with a TCP reset, a moment after the last piece: the peer's kernel discards unread bytes at a reset.
+        case reset
+        /// Closes the connection without the closure alert of TLS (RFC 8446, section 6.1).
+        case cut
+        /// Sends the last piece repeatedly until the peer closes the connection.
+        case endless
+        /// Connects to a port of 127.0.0.1 before it replies, and copies all bytes in both directions afterwards.
+        case tunnel(port: Int)
+    }
+
+    /// Each is written separately.
+    package var pieces: [[UInt8]]
+    package var ending: Ending
+    /// The time before the first piece.
+    package var delay: Duration
+
+    package init(pieces: [[UInt8]], then ending: Ending = .stay, after delay: Duration = .zero) {
+        (self.pieces, self.ending, self.delay) = (pieces, ending, delay)
+    }
+
+    package init(_ text: String, then ending: Ending = .stay) {
+        self.init(pieces: [Array(text.utf8)], then: ending)
+    }
+
+    /// No bytes, and no end.
+    package static let silence = ScriptedReply(pieces: [])
+    /// No bytes before the end of the connection.
+    package static let disconnect = ScriptedReply(pieces: [], then: .close)
+
+    /// A response with a body.
+    ///
+    /// - Parameter length: The value of `Content-Length`; nil for the length of the body.
+    package static func status(
+        _ status: Int,
+        _ reason: String = "Lab",
+        headers: [(name: String, value: String)] = [],
+        body: [UInt8] = [],
+        length: Int? = nil,
+        then ending: Ending = .stay
+    ) -> ScriptedReply {
+        var lines = ["HTTP/1.1 \(status) \(reason)"] + headers.map { "\($0.name): \($0.value)" }
+        if status != 204 { lines.append("Content-Length: \(length ?? body.count)") }
+        let head = lines.joined(separator: "\r\n") + "\r\n\r\n"
+        return ScriptedReply(pieces: [Array(head.utf8) + body], then: ending)
+    }
+
+    /// A redirect without a body.
+    package static func redirect(_ status: Int, to location: String) -> ScriptedReply {
+        .status(status, headers: [("Location", location)])
+    }
+}
+
+/// A ``ScriptedServer`` whose replies are given as text and may be changed while it runs. It serves one request per connection.
+package final class AnswerServer: Sendable {
+    private let server: ScriptedServer
+    private let answers: Locked<[String]>
+
+    /// - Parameters:
+    ///   - answers: One for each request; the last is repeated. Status, reason and header fields, as in `503 Busy\r\nRetry-After: 7`. An
+    ///     empty one is no reply.
+    ///   - isAway: Whether connections are refused until ``comeBack()``.
+    package init(in namespace: LabNamespace? = nil, _ answers: String..., isAway: Bool = false) throws {
+        let answers = Locked(answers)
+        self.answers = answers
+        server = try ScriptedServer(in: namespace, backlog: isAway ? .closed : .open) { _ in
+            let answer = answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
+            if answer.isEmpty { return .silence }
+            return ScriptedReply(
+                "HTTP/1.1 \(answer)\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+                then: .close
+            )
+        }
+    }
+
+    /// Accepts connections from now on.
+    package func comeBack() throws {
+        try server.listen()
+    }
+
+    package var port: Int { server.port }
+
+    package var url: String { server.url() }
+
+    /// The requests with header fields and bodies.
+    package var requests: [String] { server.requests }
+
+    package func answer(_ answers: String...) {
+        self.answers.withLock { $0 = answers }
     }
 }

@@ -1,5 +1,9 @@
 import LinuxSupport
+import NIOCore
+import NIOEmbedded
 package import NIOSSL
+import NIOTLS
+package import NetworkLab
 import ServerTrust
 import SwiftASN1
 package import TrustForge
@@ -85,5 +89,130 @@ package struct WebIdentity: Sendable {
             protocols: protocols,
             clientAnchors: demandsCertificate ? [WebAuthority.root] : []
         )
+    }
+}
+
+extension NIOSSLContext {
+    /// The TLS settings of a server with a forged chain.
+    ///
+    /// - Parameters:
+    ///   - versions: The range of versions; 0 is TLS 1.0, and 3 is TLS 1.3.
+    ///   - clientAnchors: The authorities of clients; if empty, no client certificate is requested.
+    package static func server(
+        _ chain: [Forged],
+        versions: ClosedRange<Int> = 2...3,
+        protocols: [String] = [],
+        clientAnchors: [Forged] = []
+    ) throws -> NIOSSLContext {
+        try server(
+            sent: chain.map(\.der),
+            key: chain[0].key.forTLS(),
+            versions: versions,
+            protocols: protocols,
+            clientAnchors: clientAnchors
+        )
+    }
+
+    /// - Throws: An error of the TLS library if it cannot load a certificate.
+    package static func server(
+        sent: [[UInt8]],
+        key: NIOSSLPrivateKey,
+        versions: ClosedRange<Int> = 2...3,
+        protocols: [String] = [],
+        clientAnchors: [Forged] = []
+    ) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try sent.map { .certificate(try NIOSSLCertificate(bytes: $0, format: .der)) },
+            privateKey: .privateKey(key)
+        )
+        let known: [TLSVersion] = [.tlsv1, .tlsv11, .tlsv12, .tlsv13]
+        configuration.minimumTLSVersion = known[versions.lowerBound]
+        configuration.maximumTLSVersion = known[versions.upperBound]
+        configuration.applicationProtocols = protocols
+        if !clientAnchors.isEmpty {
+            configuration.certificateVerification = .noHostnameVerification
+            configuration.trustRoots = .certificates(
+                try clientAnchors.map { try NIOSSLCertificate(bytes: $0.der, format: .der) }
+            )
+        }
+        return try NIOSSLContext(configuration: configuration)
+    }
+}
+
+extension ForgeKey {
+    package func forTLS() throws -> NIOSSLPrivateKey {
+        try NIOSSLPrivateKey(bytes: Array(key.serializeAsPEM().pemString.utf8), format: .pem)
+    }
+}
+
+/// The TLS layer of one connection of a ``ScriptedServer``: SwiftNIO's TLS handler with a channel in memory, because the threads of that
+/// server block and have no event loop.
+package final class TLSCoder: StreamCoder {
+    private let channel = EmbeddedChannel()
+    private let watcher = HandshakeWatcher()
+    private let name = Locked<String?>(nil)
+
+    package init(_ context: NIOSSLContext) throws {
+        let name = name
+        let loop = channel.embeddedEventLoop
+        let names = SNIHandler { result in
+            name.withLock { if case .hostname(let text) = result { $0 = text } }
+            return loop.makeSucceededVoidFuture()
+        }
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(ByteToMessageHandler(names))
+        try pipeline.addHandler(NIOSSLServerHandler(context: context))
+        try pipeline.addHandler(watcher)
+        channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
+    }
+
+    /// The layer of each connection; nil for no TLS.
+    package static func layer(_ context: NIOSSLContext?) -> ScriptedServer.Coder? {
+        guard let context else { return nil }
+        return { try TLSCoder(context) }
+    }
+
+    package var isReady: Bool { watcher.isReady }
+    package var isClosed: Bool { !channel.isActive }
+    package var serverName: String? { name.withLock { $0 } }
+
+    package func decode(_ bytes: [UInt8]) throws -> [UInt8] {
+        try channel.writeInbound(ByteBuffer(bytes: bytes))
+        channel.embeddedEventLoop.run()
+        var plain: [UInt8] = []
+        while let part = try channel.readInbound(as: ByteBuffer.self) { plain += part.readableBytesView }
+        return plain
+    }
+
+    package func encode(_ bytes: [UInt8]) throws {
+        try channel.writeOutbound(ByteBuffer(bytes: bytes))
+    }
+
+    package func end() {
+        channel.close(promise: nil)
+        channel.embeddedEventLoop.run()
+    }
+
+    package func takeOutput() -> [UInt8] {
+        var output: [UInt8] = []
+        while let part = try? channel.readOutbound(as: ByteBuffer.self) { output += part.readableBytesView }
+        return output
+    }
+
+    package func abandon() {
+        // Closes the channel below the TLS handler, which would wait for the peer's closure alert.
+        try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self).close(promise: nil)
+        channel.embeddedEventLoop.run()
+    }
+
+    private final class HandshakeWatcher: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        var isReady = false
+
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            if case .handshakeCompleted? = event as? TLSUserEvent { isReady = true }
+            context.fireUserInboundEventTriggered(event)
+        }
     }
 }
