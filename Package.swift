@@ -333,7 +333,8 @@ let package = Package(
             "ProgramTests",
             [
                 "CommandLineSupport", "NetworkDiagnostics", "TrustForge", "ServerTrust",
-                "ReachabilityChecks", "ReachabilityRequests", "ReachabilityFleetAgent",
+                "ReachabilityChecks", "ReachabilityRetry", "ReachabilityRequests", "ReachabilityOutbox",
+                "ReachabilityFleetAgent",
             ] + programs,
             commandLine + certificates
         ),

@@ -1,7 +1,14 @@
+import ArgumentParser
 import CommandLineSupport
+import LinuxSupport
+import ReachabilityChecks
+import ReachabilityFleetAgent
 import Testing
+import TrustForge
 
 @testable import reachability
+@testable import reachability_fleet
+@testable import reachability_tools
 
 /// Durations, sizes and lists of exit statuses, as options take them.
 @Suite struct ArgumentTests {
@@ -48,5 +55,164 @@ import Testing
     func `other texts are not a list of exit statuses`(text: String) {
         let sentence = "\"\(text)\" is no list of exit statuses from 1 to 255: write 6,7,28 or 1-9, for example"
         #expect(Refusal.of { try ExitStatuses(argument: text).values } == Refusal(sentence))
+    }
+}
+
+#if Fleet
+/// Options that `reachability fleet agent` refuses before it connects.
+@Suite struct FleetArgumentTests {
+    private static let place = ["--site", "s", "--device", "d"]
+
+    @Test(arguments: [
+        (["--broker", "http://a"] + place, "\"http://a\" is no address of a broker: write mqtts://"),
+        (
+            ["--broker", "mqtts://a", "--site", "s/t", "--device", "d"],
+            "--site and --device are names of 1 to 64 letters"
+        ),
+        (["--broker", "mqtts://a", "--key", "k"] + place, "--key goes with --certificate"),
+        (["--broker", "mqtt://a", "--authority", "k"] + place, "for a broker with TLS"),
+        (["--broker", "mqtts://a", "--allow", "exec"] + place, "--allow knows check and report"),
+        (["--broker", "mqtts://a", "--refresh", "0s"] + place, "--refresh is from 1s to 24h"),
+        (["--broker", "mqtt://a"], "say --broker, --site and --device"),
+    ])
+    func `a wrong option is a usage error`(words: [String], text: String) throws {
+        let arguments = try FleetAgentArguments.parse(words)
+        let refusal = Refusal.of { try AgentOptions(arguments) }
+        #expect(refusal?.status == .usage && refusal?.text.contains(text) == true, "\(refusal?.text ?? "accepted")")
+    }
+}
+#endif
+
+/// Files of hosts, one host on each line.
+@Suite struct TargetFileTests {
+    private let directory: ScratchDirectory
+
+    init() throws {
+        directory = try ScratchDirectory()
+    }
+
+    /// The hosts of a file, and its bad lines without the name of the file.
+    private func read(_ text: String) throws -> (hosts: [String], bad: [String]) {
+        let path = try directory.write("hosts", text)
+        let (hosts, bad) = try TargetFile(path: path).read { text throws(HostError) in try HostError.check(text) }
+        return (hosts, bad.map { String("\($0)".dropFirst(path.count)) })
+    }
+
+    private static let text = """
+        # Routers
+        192.0.2.7   # the first
+
+        \t198.51.100.1\t
+        192.0.2.7
+        x:1
+          #nothing
+        a b
+        2001:db8:9::9#no blank
+        fe80::1
+        """
+
+    @Test(arguments: ["\n", "\r\n"]) func `comments and blanks are skipped, and bad lines are reported`(
+        end: String
+    ) throws {
+        let (hosts, bad) = try read(Self.text.replacing("\n", with: end))
+        #expect(hosts == ["192.0.2.7", "198.51.100.1", "2001:db8:9::9"])
+        let starts = [":6: \"x:1\" is neither", ":8: \"a b\" is neither", ":10: fe80::1 is link-local"]
+        #expect(bad.count == starts.count && zip(bad, starts).allSatisfy { $0.hasPrefix($1) }, "\(bad)")
+    }
+
+    @Test func `a byte order mark is not part of the first host`() throws {
+        #expect(try read("\u{feff}192.0.2.7\n198.51.100.1\n").hosts == ["192.0.2.7", "198.51.100.1"])
+    }
+
+    @Test(arguments: ["", "# empty\n\n", "\u{feff}"]) func `a file may have no hosts`(text: String) throws {
+        let (hosts, bad) = try read(text)
+        #expect(hosts.isEmpty && bad.isEmpty)
+    }
+
+    @Test func `NUL does not end an address, and control characters are escaped`() throws {
+        let (hosts, bad) = try read("192.0.2.1\0.example\n192.0.2.2\0\n\0\n\u{1b}[2J\u{7}\n")
+        let texts = ["192.0.2.1\\u{0}.example", "192.0.2.2\\u{0}", "\\u{0}", "\\u{1b}[2J\\u{7}"]
+        #expect(hosts.isEmpty && bad.count == texts.count)
+        for (index, (line, text)) in zip(bad, texts).enumerated() {
+            #expect(line.hasPrefix(":\(index + 1): \"\(text)\" is neither"))
+        }
+    }
+
+    @Test(arguments: [("/nowhere/hosts", "No such file or directory"), ("/", "Is a directory")])
+    func `a file that cannot be read is refused`(path: String, cause: String) throws {
+        let refusal = Refusal.of {
+            try TargetFile(path: path).read { text throws(HostError) in try HostError.check(text) }
+        }
+        #expect(refusal == Refusal("cannot read the hosts in \(path): \(cause)", .noInput))
+    }
+}
+
+/// Targets and options that `reachability check` refuses before it sends a packet.
+@Suite struct CheckArgumentsTests {
+    private static let wrong: [([String], String)] = [
+        (["1.2.3.4:0"], "\"1.2.3.4:0\" cannot be checked: the port is not between 1 and 65535"),
+        (["ftp://example.org"], "ftp:// is not known: there are tcp, http, https, icmp and dns"),
+        (["tcp://example.org"], "it names no port: write tcp://example.org:22"),
+        (["icmp://192.0.2.1:7"], "an echo has no port"),
+        (["dns://192.0.2.53"], "it names no server and name: write dns://192.0.2.53/example.org"),
+        (["https://user@example.org/"], "it names a user"),
+        (["http://example.org/a b"], "it has a blank or a control character"),
+        (["2001:db8::1]:80"], "it has no host name or address"),
+        (["[192.0.2.1]:80"], "brackets are for IPv6 addresses"),
+        (["fe80::1"], "a link-local address needs its interface"),
+        (["a\u{1b}[2Jb"], "\"a\\u{1b}[2Jb\" cannot be checked"),
+        ([""], "\"\" cannot be checked"),
+        (["--anchor", "example.org"], "it does not begin with http:// or https://"),
+        (["--anchor", "x"], "\"x\" cannot be checked"),
+        (["--dns", "example.org"], "\"example.org\" is no address for --dns"),
+        (["--dns", "192.168.1.99%nope"], "only link-local ones of IPv6 name an interface"),
+        (["--dns", "fe80::1"], "needs its interface: write fe80::1%eth0"),
+        (["--resolve", "example.org"], "no name and address for --resolve"),
+        (["--resolve", "192.0.2.1=192.0.2.2"], "no name and address for --resolve"),
+        (["--resolve", "a.example=fe80::1"], "needs its interface"),
+        (["--expect-address", "example.org=x"], "no name and address for --expect-address"),
+        (["--source", "x"], "\"x\" is no address for --source"),
+        (["--timeout", "0s"], "--timeout is more than 0 and at most 60s"),
+        (["--timeout", "2m"], "--timeout is more than 0 and at most 60s"),
+        (["--netns", ".."], "\"..\" is no name, path or process of a network namespace"),
+    ]
+
+    @Test(arguments: wrong)
+    func `a wrong target or option is a usage error`(words: [String], text: String) throws {
+        let arguments = try CheckArguments.parse(words)
+        let refusal = Refusal.of {
+            _ = try CheckOptions(arguments)
+            _ = try Check.targets(arguments.targets)
+        }
+        #expect(refusal?.status == .usage && refusal?.text.contains(text) == true, "\(refusal?.text ?? "accepted")")
+    }
+
+    @Test(arguments: [
+        ("{\"hosts\": {}, \"more\": 1}", ExitMessage.Status.dataError, "policy.json:1:15: "),
+        (
+            "{\"hosts\": {\"a.example\": {\"policy\": \"pins\", \"pins\": [\"sha256/x\"]}}}", .dataError,
+            "policy.json:1:"
+        ),
+        ("{\"anchors\": [\"nowhere.pem\"], \"hosts\": {}}", .noInput, "nowhere.pem"),
+    ])
+    func `a wrong policy file is refused`(policy: String, status: ExitMessage.Status, text: String) throws {
+        let directory = try ScratchDirectory()
+        let arguments = try CheckArguments.parse(["--policy", try directory.write("policy.json", policy)])
+        let refusal = Refusal.of { try CheckOptions(arguments) }
+        #expect(refusal?.status == status && refusal?.text.contains(text) == true, "\(refusal?.text ?? "accepted")")
+    }
+
+    @Test func `of several targets the nearest broken place decides the exit status`() {
+        func status(_ places: CheckPlace..., simple: Bool = false) -> Int32 {
+            CheckPlace.exitCode(of: places, simple: simple)
+        }
+        #expect(status(.works, .works) == 0)
+        #expect(status(.works, .service, .thisMachine) == 10)
+        #expect(status(.works, .degraded) == 3)
+        #expect(status(.degraded, .inconclusive) == 3)
+        #expect(status(.works, .inconclusive) == 2)
+        #expect(status(.service, simple: true) == 1)
+        #expect(status(.degraded, simple: true) == 0)
+        #expect(status(.inconclusive, simple: true) == 2)
     }
 }

@@ -1,6 +1,9 @@
+import LinuxSupport
 import ServerTrust
+import SwiftASN1
 import Testing
 import TrustForge
+import X509
 
 @testable import reachability_tools
 
@@ -169,5 +172,104 @@ import TrustForge
         #expect(try await server.judge("{\"hosts\": {}}").json.contains("\"reason\":\"noEvaluator\""))
         let empty = "{\"hosts\": {\"example.org\": {\"policy\": \"certificates\", \"files\": []}}}"
         #expect(try await server.judge(empty).json.contains("\"reason\":\"noPins\""))
+    }
+}
+
+/// The lines of `reachability pin`.
+@Suite struct PinOutputTests {
+    private func lines(_ server: JudgedServer, anchors: String = "root.pem") throws -> [String] {
+        PinOutput(server: try ServerAddress("127.0.0.1:1"), shown: try server.shown(anchors), anchors: anchors).lines
+    }
+
+    @Test func `a server with an unknown root has no suggested backup`() throws {
+        let text = """
+            127.0.0.1:1: 2 certificates, TLS 1.3, not trusted by the anchors in stranger.pem: the issuer of Intermediate, CN=Root,O=Forge, is neither an anchor nor sent by the server
+            leaf          CN=example.org,O=Forge
+                          issued by CN=Intermediate,O=Forge, expires in 100 days, \(TrustWorld.ends)
+                          \(TrustWorld.leaf.pin)
+            intermediate  CN=Intermediate,O=Forge
+                          issued by CN=Root,O=Forge, expires in 100 days, \(TrustWorld.ends)
+                          \(TrustWorld.intermediate.pin)
+            backup        none: only what is on a trusted chain can be suggested
+            """
+        #expect(try lines(JudgedServer(), anchors: "stranger.pem").joined(separator: "\n") == text)
+    }
+
+    @Test func `control characters of a certificate are escaped`() throws {
+        let leaf = TrustWorld.server("\u{1b}[31m\n\u{202e}ok").signed(by: TrustWorld.intermediate)
+        #expect(
+            try lines(JudgedServer(leaf)).dropFirst().first == "leaf          CN=\\1b[31m\\0a\\e2\\80\\aeok,O=Forge"
+        )
+    }
+
+    private static let names: [(UInt8, [UInt8], String)] = [
+        (12, Array("B\u{fc}\u{1b}[2J".utf8), "B\u{fc}\\1b[2J"),
+        (20, [0x42, 0xfc, 0x1b, 0x5b, 0x32, 0x4a, 0x9b], "B\u{fc}\\1b[2J\\c2\\9b"),
+        (22, Array("Bu\u{7}".utf8), "Bu\\07"),
+        (28, [0, 0, 0, 0x42, 0, 0, 0, 0xfc, 0, 1, 0xf6, 0, 0, 0, 0x20, 0x2e], "B\u{fc}\u{1f600}\\e2\\80\\ae"),
+        (30, [0, 0x42, 0, 0xfc, 0x20, 0x2e], "B\u{fc}\\e2\\80\\ae"),
+    ]
+
+    @Test(arguments: names)
+    func `names of every string type of X.509 are readable`(type: UInt8, bytes: [UInt8], text: String) async throws {
+        let value = try ASN1Any(derEncoded: Encoded.node(type, bytes))
+        let name = RelativeDistinguishedName.Attribute(type: .RDNAttributeType.commonName, value: value)
+        let subject = DistinguishedName([RelativeDistinguishedName([name])])
+        let leaf = TrustWorld.server("leaf").with(\.subject, subject).signed(by: TrustWorld.intermediate)
+        let server = try JudgedServer(leaf)
+        #expect(try lines(server).dropFirst().first == "leaf          CN=\(text)")
+        // The reason has the same spelling.
+        let past = try await server.judge(host: "127.0.0.1", at: TrustTime("2001-01-01"))
+        #expect(past.lines.first?.contains("not trusted, \(text) ") == true)
+    }
+}
+
+/// A server that has shown its certificates, without a connection; `root.pem`, `stranger.pem` and `leaf.pem` lie in its directory.
+struct JudgedServer {
+    let directory: ScratchDirectory
+    private let chain: [Forged]
+
+    init(_ leaf: Forged = TrustWorld.leaf) throws {
+        directory = try ScratchDirectory()
+        chain = [leaf, TrustWorld.intermediate]
+        for (name, forged) in [("root", TrustWorld.root), ("stranger", TrustWorld.stranger), ("leaf", leaf)] {
+            _ = try directory.write("\(name).pem", [forged])
+        }
+    }
+
+    func shown(_ anchors: String? = "root.pem") throws -> ShownServer {
+        var trust = try ServerTrust(derEncodedChain: chain.map(\.der))
+        if let anchors { trust.anchors = try AnchorFile.read("\(directory.path)/\(anchors)") }
+        return ShownServer(trust: trust, version: "1.3")
+    }
+
+    /// The output of `reachability trust` for a policy, with DIR for the directory.
+    func judge(
+        _ policy: String? = nil,
+        host: String = "example.org",
+        anchors: String? = "root.pem",
+        at time: TrustTime? = nil
+    ) async throws -> Judged {
+        let file = try policy.map { try directory.write("policy.json", $0) }
+        let rules = try TrustRules(policyFile: file, anchors: anchors.map { "\(directory.path)/\($0)" })
+        var shown = try shown(nil)
+        rules.prepare(&shown.trust)
+        shown.trust.time = time ?? shown.trust.time
+        let server = try ServerAddress(host)
+        let judgement = await rules.judge(shown.trust, forHost: server.host)
+        let probe = ServerProbe(server: server, destination: try ServerAddress("127.0.0.1:1"))
+        let output = TrustOutput(probe, shown, judgement, isAnotherTime: time != nil)
+        let lines = output.lines.map { $0.replacing(directory.path, with: "DIR") }
+        return Judged(
+            isTrusted: output.isTrusted,
+            lines: lines,
+            json: String(decoding: output.json.bytes, as: UTF8.self)
+        )
+    }
+
+    struct Judged {
+        let isTrusted: Bool
+        let lines: [String]
+        let json: String
     }
 }

@@ -6,11 +6,13 @@ import Glibc
 import LinuxSupport
 import MQTT
 import NetworkReachability
+import ReachabilityFleet
 import ReachabilityFleetAgent
+import ReachabilityService
 import ServerTrust
 #endif
 
-/// `reachability fleet agent`: tells a broker of this machine until a signal ends it.
+/// `reachability fleet agent`: publishes the state of this machine to a broker until a signal ends it.
 struct Agent: AsyncParsableCommand {
     static let configuration = FleetAgentArguments.configuration
 
@@ -29,22 +31,134 @@ struct Agent: AsyncParsableCommand {
             advice: { [certificate = options.tls.certificate] in
                 certificate.flatMap { CertificateLife.advice(certificate: $0, at: .now) }
             },
-            say: Self.say
+            say: StandardError.report
         )
-        if let warning = options.broker.warning { Self.say(warning) }
+        if let warning = options.broker.warning { StandardError.report(warning) }
         let leaving = Task { [numbers = signals.numbers] in
             for await number in numbers { agent.leave(number == SIGINT ? "interrupted" : "stopped") }
         }
         defer { leaving.cancel() }
-        do { try await agent.run() } catch { throw ExitMessage(error) }
+        try await agent.run()
         withExtendedLifetime(signals) {}
         place.keep()
     }
-
-    @Sendable private static func say(_ text: String) { StandardError.write("reachability: \(text)") }
     #else
     func run() throws(ExitMessage) {
         throw ExitMessage("this build has no fleet: build it with libmosquitto and the trait Fleet", .unavailable)
     }
     #endif
 }
+
+#if Fleet
+extension AgentOptions {
+    /// Reads the command line, and the file for options that are not given.
+    init(_ arguments: FleetAgentArguments) throws {
+        let settings = try arguments.config.map { try FleetSettings(file: $0) }
+        let isWhole = [arguments.broker, arguments.site, arguments.device].allSatisfy { $0 != nil }
+        guard settings != nil || isWhole else {
+            throw ExitMessage("say --broker, --site and --device, or --config with a file that has [fleet]", .usage)
+        }
+        let site = arguments.site ?? settings?.site ?? ""
+        let device = arguments.device ?? settings?.device ?? ""
+        guard let place = FleetPlace(site: site, device: device) else {
+            throw ExitMessage("--site and --device are names of \(BrokerArguments.nameRule)", .usage)
+        }
+        let (broker, tls) = try BrokerArguments.read(
+            arguments.broker ?? settings?.broker.description ?? "",
+            authority: arguments.authority ?? settings?.authority,
+            certificate: arguments.certificate ?? settings?.certificate,
+            key: arguments.key ?? settings?.key
+        )
+        self.init(broker: broker, tls: tls, place: place)
+        jitter = try arguments.jitter?.value ?? settings?.jitter ?? jitter
+        refresh = try arguments.refresh?.value ?? settings?.refresh ?? refresh
+        willDelay = try arguments.willDelay?.value ?? settings?.willDelay ?? willDelay
+        guard refresh >= .seconds(1), refresh <= .seconds(86_400) else {
+            throw ExitMessage("--refresh is from 1s to 24h", .usage)
+        }
+        for word in arguments.allow + (settings?.allow ?? []) {
+            guard let permission = Permission(rawValue: word) else {
+                throw ExitMessage("--allow knows check and report, not \"\(word.printable)\"", .usage)
+            }
+            permissions.insert(permission)
+        }
+    }
+}
+
+extension FleetSettings {
+    /// Reads the settings from a service's configuration. Errors in it are printed and end the program.
+    fileprivate init(file: String) throws {
+        let configuration: ServiceConfiguration
+        do { configuration = try Reloader.read(file) } catch {
+            for problem in error.problems { StandardError.write(problem.description(in: file)) }
+            throw ExitCode(ExitMessage.Status.configuration.rawValue)
+        }
+        guard let settings = configuration.fleet else {
+            throw ExitMessage("\(file.printable) says nothing of a fleet: write a table [fleet]", .configuration)
+        }
+        self = settings
+    }
+}
+
+/// The file of an agent's cursor, which one agent uses at a time.
+struct AgentPlace: ~Copyable {
+    let file: CursorFile?
+    private let lock: LockFile?
+
+    init(_ arguments: FleetAgentArguments, _ place: FleetPlace) throws(ExitMessage) {
+        guard arguments.state != "none" else {
+            file = nil
+            lock = nil
+            return
+        }
+        // Neither name has a comma, so each place has its own file.
+        let named = arguments.state ?? StateDirectory.make().map { "\($0)/agent-\(place.site),\(place.device)" }
+        guard let path = named else {
+            throw ExitMessage("there is no home directory for the state: name its file with --state, or none", .usage)
+        }
+        do {
+            lock = try LockFile(path + ".lock")
+        } catch .tryAgain {
+            throw ExitMessage("another agent uses \(path.printable): give each its own --state", .temporaryFailure)
+        } catch {
+            throw ExitMessage("cannot use \(path.printable) for the state: \(error)", .cantCreate)
+        }
+        file = CursorFile(path)
+    }
+
+    /// Keeps the lock until this call.
+    consuming func keep() {}
+}
+
+/// The options of the command line about a broker.
+enum BrokerArguments {
+    static let nameRule = "1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit"
+
+    static func read(
+        _ text: String,
+        authority: String?,
+        certificate: String?,
+        key: String?
+    ) throws(ExitMessage) -> (BrokerAddress, BrokerOptions.TLS) {
+        guard let broker = BrokerAddress(text) else {
+            let hint = "write mqtts://HOST, mqtts://HOST:PORT or mqtt://HOST"
+            throw ExitMessage("\"\(text.printable)\" is no address of a broker: \(hint)", .usage)
+        }
+        // One file may contain both.
+        let tls = BrokerOptions.TLS(authority: authority, certificate: certificate, key: key ?? certificate)
+        guard key == nil || certificate != nil else { throw ExitMessage("--key goes with --certificate", .usage) }
+        guard broker.isSecured || tls == BrokerOptions.TLS() else {
+            throw ExitMessage("--authority, --certificate and --key are for a broker with TLS: mqtts://", .usage)
+        }
+        return (broker, tls)
+    }
+}
+
+extension BrokerAddress {
+    /// The warning for a broker without TLS.
+    var warning: String? {
+        if isSecured { return nil }
+        return "anybody on the way can read what is said with \(self), and pretend to be the broker or the machine"
+    }
+}
+#endif

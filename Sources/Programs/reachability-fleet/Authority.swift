@@ -19,25 +19,21 @@ struct AuthorityInit: ParsableCommand {
 
     func run() throws {
         let validity = try arguments.validity.validity
-        do {
-            let directory = try AuthorityDirectory.make(
-                arguments.directory,
-                name: arguments.name,
-                validity: validity,
-                now: .now
-            )
-            let life = directory.certificate.life.text(at: .now)
-            StandardOutput.write(text: "\(directory.certificateFile): \(directory.certificate.name), \(life)")
-            StandardError.write(
-                "reachability: \(directory.certificateFile) and \(directory.listFile) are for the broker; machines need the first"
-            )
-        } catch {
-            throw ExitMessage(error)
-        }
+        let directory = try AuthorityDirectory.make(
+            arguments.directory,
+            name: arguments.name,
+            validity: validity,
+            now: .now
+        )
+        let life = directory.certificate.life.text(at: .now)
+        StandardOutput.write(text: "\(directory.certificateFile): \(directory.certificate.name), \(life)")
+        StandardError.report(
+            "\(directory.certificateFile) and \(directory.listFile) are for the broker; machines need the first"
+        )
     }
 }
 
-/// `reachability fleet ca sign`: answers a request.
+/// `reachability fleet ca sign`: signs a request.
 struct AuthoritySign: ParsableCommand {
     static let configuration = FleetSignArguments.configuration
 
@@ -45,71 +41,163 @@ struct AuthoritySign: ParsableCommand {
 
     func run() throws {
         let validity = try arguments.validity.validity
-        do {
-            let directory = try AuthorityDirectory(arguments.directory)
-            let file = arguments.request == "-" ? "/dev/stdin" : arguments.request
-            let request = try CertificateRequest(file: file)
-            let purpose: CertificatePurpose =
-                arguments.hub ? .hub : arguments.servers.isEmpty ? .device : .broker(arguments.servers)
-            let others = try directory.issued().filter { $0.counts(request.name, at: .now) }.count
-            let certificate = try directory.sign(request, for: purpose, validity: validity, now: .now)
-            if let path = arguments.out {
-                try certificate.write(to: path)
-            } else {
-                StandardOutput.write(Array(certificate.pem.dropLast()))
-            }
-            Self.say(certificate, request, others)
-        } catch {
-            throw ExitMessage(error)
+        let directory = try AuthorityDirectory(arguments.directory)
+        let file = arguments.request == "-" ? "/dev/stdin" : arguments.request
+        let request = try CertificateRequest(file: file)
+        let purpose: CertificatePurpose =
+            arguments.hub ? .hub : arguments.servers.isEmpty ? .device : .broker(arguments.servers)
+        let others = try directory.issued().filter { $0.counts(request.name, at: .now) }.count
+        let certificate = try directory.sign(request, for: purpose, validity: validity, now: .now)
+        if let path = arguments.out {
+            try certificate.write(to: path)
+        } else {
+            StandardOutput.write(Array(certificate.pem.dropLast()))
         }
+        Self.say(certificate, request, others)
     }
 
     private static func say(_ certificate: FleetCertificate, _ request: CertificateRequest, _ others: Int) {
         let words = "\(certificate.name), \(certificate.role.rawValue), serial number \(certificate.serial)"
-        StandardError.write("reachability: signed: \(words), \(certificate.life.text(at: .now))")
+        StandardError.report("signed: \(words), \(certificate.life.text(at: .now))")
         if !request.passedOver.isEmpty {
             let parts = request.passedOver.joined(separator: ", and ")
-            StandardError.write("reachability: of the request is passed over: \(parts)")
+            StandardError.report("of the request is passed over: \(parts)")
         }
         if others > 0 {
-            StandardError.write(
-                "reachability: \(certificate.name) has \(others) more that \(others == 1 ? "counts" : "count"): "
+            StandardError.report(
+                "\(certificate.name) has \(others) more that \(others == 1 ? "counts" : "count"): "
                     + "right for a renewal; see `reachability fleet ca list`"
             )
         }
     }
 }
 
-/// `reachability fleet ca revoke`: takes certificates back.
+/// `reachability fleet ca revoke`: revokes certificates.
 struct AuthorityRevoke: ParsableCommand {
     static let configuration = FleetRevokeArguments.configuration
 
     @OptionGroup var arguments: FleetRevokeArguments
 
     func run() throws {
-        do {
-            let directory = try AuthorityDirectory(arguments.directory)
-            let revoked = try directory.revoke(arguments.certificate, now: .now)
-            for one in revoked { StandardOutput.write(text: "revoked: \(one.name), serial number \(one.serial)") }
-            if revoked.isEmpty {
-                StandardOutput.write(text: "revoked before: \(arguments.certificate)")
-            }
-            StandardError.write(
-                "reachability: give \(directory.listFile) to the broker as its `crlfile`, and restart it: until then it takes what is revoked"
-            )
-        } catch {
-            throw ExitMessage(error)
+        let directory = try AuthorityDirectory(arguments.directory)
+        let revoked = try directory.revoke(arguments.certificate, now: .now)
+        for one in revoked { StandardOutput.write(text: "revoked: \(one.name), serial number \(one.serial)") }
+        if revoked.isEmpty {
+            StandardOutput.write(text: "revoked before: \(arguments.certificate)")
         }
+        StandardError.report(
+            "give \(directory.listFile) to the broker as its `crlfile`, and restart it: until then it takes what is revoked"
+        )
     }
 }
 
 extension DurationArgument {
-    /// How long a certificate is valid.
+    /// The validity of a certificate.
     fileprivate var validity: Duration {
         get throws {
             let duration = try value
             guard duration >= .seconds(60) else { throw ExitMessage("--validity is 1m at least", .usage) }
             return duration
         }
+    }
+}
+
+/// `reachability fleet ca list`: the issued certificates.
+struct AuthorityList: ParsableCommand {
+    static let configuration = FleetListArguments.configuration
+
+    @OptionGroup var arguments: FleetListArguments
+
+    func run() throws {
+        for one in try AuthorityDirectory(arguments.directory).issued() {
+            if arguments.json {
+                StandardOutput.write(one.json)
+            } else {
+                StandardOutput.write(text: one.line(at: .now))
+            }
+        }
+    }
+}
+
+extension IssuedCertificate {
+    /// Whether a broker accepts the certificate for that name.
+    func counts(_ name: String, at now: TrustTime) -> Bool {
+        certificate.name == name && revokedSince == nil && now <= certificate.life.ends
+    }
+
+    fileprivate func line(at now: TrustTime) -> String {
+        let state = revokedSince.map { "revoked since \($0)" } ?? certificate.life.text(at: now)
+        return "\(certificate.name): \(certificate.role.rawValue), \(state), \(certificate.serial)"
+    }
+
+    fileprivate var json: [UInt8] {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("kind", "certificate")
+        object.add("name", certificate.name)
+        object.add("role", certificate.role.rawValue)
+        object.add("serial", certificate.serial.description)
+        object.add("begins", certificate.life.begins.description)
+        object.add("ends", certificate.life.ends.description)
+        object.add("revoked", revokedSince?.description)
+        return object.bytes
+    }
+}
+
+extension FleetCertificateError: ExitError {
+    var exitMessage: ExitMessage {
+        let status: ExitMessage.Status =
+            switch self {
+            case .name, .tooLong: .usage
+            case .request, .certificate, .key, .notIssued, .brokenAuthority: .dataError
+            case .unreadable, .noAuthority: .noInput
+            case .unwritable, .exists, .unmade: .cantCreate
+            case .busy: .temporaryFailure
+            case .openToOthers: .noPermission
+            }
+        return ExitMessage(description, status)
+    }
+}
+
+/// `reachability fleet enroll`: this machine's key, request and certificate.
+struct Enroll: ParsableCommand {
+    static let configuration = FleetEnrollArguments.configuration
+
+    @OptionGroup var arguments: FleetEnrollArguments
+
+    func run() throws {
+        let enrollment = try Enrollment(directory: arguments.directory, name: arguments.device)
+        if let certificate = arguments.install {
+            try install(certificate, enrollment)
+        } else if arguments.renew {
+            try renew(enrollment)
+        } else {
+            try enrollment.request(force: arguments.force)
+            tell(enrollment)
+        }
+    }
+
+    private func renew(_ enrollment: Enrollment) throws(FleetCertificateError) {
+        guard let life = try enrollment.renew(force: arguments.force, now: .now) else { return tell(enrollment) }
+        StandardOutput.write(
+            text: "\(enrollment.pairFile): \(life.text(at: .now)); to be renewed from \(life.renewal) on"
+        )
+    }
+
+    private func install(_ certificate: String, _ enrollment: Enrollment) throws(FleetCertificateError) {
+        let installed = try enrollment.install(certificate, authority: arguments.authority, now: .now)
+        StandardOutput.write(text: "\(enrollment.pairFile): \(installed.name), \(installed.life.text(at: .now))")
+        StandardError.report(
+            "certificate and key are in one file: it is what --certificate of agent or hub names, or certfile and keyfile of a broker"
+        )
+    }
+
+    /// Prints the file of the request, and the next command.
+    private func tell(_ enrollment: Enrollment) {
+        StandardOutput.write(text: enrollment.requestFile)
+        StandardError.report(
+            "have it signed with `reachability fleet ca sign`; then: reachability fleet enroll "
+                + "--device \(enrollment.name) --directory \(enrollment.directory) --install CERTIFICATE"
+        )
     }
 }

@@ -18,14 +18,72 @@ struct FleetCommand: ParsableCommand {
     static func main() {
         CommandProcess.begin()
         // Not on the global queues, which never sleep.
-        Task(executorPreference: TaskQueue(label: "reachability.fleet")) {
-            do {
-                try await CommandProcess.run(Self.self)
-            } catch {
-                CommandProcess.end(Self.self, error)
-            }
-            Glibc.exit(0)
-        }
+        Task(executorPreference: TaskQueue(label: "reachability.fleet")) { await CommandProcess.run(Self.self) }
         dispatchMain()
+    }
+}
+
+/// `reachability fleet devices`: the machines of a hub.
+struct Devices: ParsableCommand {
+    static let configuration = FleetDevicesArguments.configuration
+
+    @OptionGroup var arguments: FleetDevicesArguments
+
+    func run() throws {
+        let site = arguments.site.map { [("site", $0)] } ?? []
+        let unexplained = arguments.unexplained ? [("unexplained", "true")] : []
+        try ServiceClient(arguments.options, of: .hub).printList("/v1/devices", site + unexplained)
+    }
+}
+
+/// `reachability fleet incidents`: the incidents of a hub.
+struct Incidents: ParsableCommand {
+    static let configuration = FleetIncidentsArguments.configuration
+
+    @OptionGroup var arguments: FleetIncidentsArguments
+
+    func run() throws {
+        let client = try ServiceClient(arguments.options, of: .hub)
+        if let incident = arguments.incident { return try client.printOne("/v1/incidents/\(incident.percentEncoded)") }
+        let site = arguments.site.map { [("site", $0)] } ?? []
+        try client.printList("/v1/incidents", site + (arguments.open ? [("state", "open")] : []))
+    }
+}
+
+/// `reachability fleet forget`: removes a machine.
+struct Forget: ParsableCommand {
+    static let configuration = FleetForgetArguments.configuration
+
+    @OptionGroup var arguments: FleetForgetArguments
+
+    func run() throws {
+        let client = ServiceClient(socket: arguments.socket, of: .hub)
+        if let site = arguments.site { return try client.change("DELETE", "/v1/devices?site=\(site.percentEncoded)") }
+        let device = arguments.device ?? ""
+        if arguments.everywhere { return try client.change("DELETE", "/v1/devices?device=\(device.percentEncoded)") }
+        let parts = try place(of: device, client).split(at: "/", omittingEmptySubsequences: false).map {
+            String($0).percentEncoded
+        }
+        try client.change("DELETE", "/v1/devices/\(parts.joined(separator: "/"))")
+    }
+
+    /// `SITE/DEVICE`.
+    private func place(of device: String, _ client: ServiceClient) throws(ExitMessage) -> String {
+        if device.contains("/") { return device }
+        // Each line begins with the machine and a colon.
+        let places = try client.lines("/v1/devices?device=\(device.percentEncoded)").map { $0.prefix { $0 != ":" } }
+        guard let place = places.first else {
+            throw ExitMessage(
+                "the hub knows no device \"\(device.printable)\"; `reachability fleet devices` prints all",
+                .usage
+            )
+        }
+        if places.count > 1 {
+            throw ExitMessage(
+                "several sites have a \(device.printable): \(places.joined(separator: ", ")): name one of them, or say --everywhere",
+                .usage
+            )
+        }
+        return String(place)
     }
 }

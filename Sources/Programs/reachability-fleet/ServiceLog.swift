@@ -46,7 +46,7 @@ struct ServiceLog: EventSource {
             case .check(let target):
                 return DeviceAnswer(
                     to: command,
-                    body: try body(try ask("POST", "/v1/targets/\(Self.escaped(target))/check"))
+                    body: try body(try ask("POST", "/v1/targets/\(target.percentEncoded)/check"))
                 )
             case .report(let outage):
                 return DeviceAnswer(
@@ -64,22 +64,15 @@ struct ServiceLog: EventSource {
     }
 
     private func ask(_ method: String, _ target: String) throws(EventLogError) -> ServiceAnswer {
-        let length = method == "POST" ? "Content-Length: 0\r\n" : ""
-        let request =
-            "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\nConnection: close\r\n\(length)\r\n"
-        let bytes: [UInt8]
+        let request = ServiceRequest(method, target, accept: "application/json")
+        let answer: ServiceAnswer?
         do {
-            bytes = try LocalSocket.exchange(
-                Array(request.utf8),
-                with: socket,
-                limit: 16 << 20,
-                patience: Self.wait + .seconds(15)
-            )
+            answer = try request.answer(at: socket, limit: 16 << 20, patience: Self.wait + .seconds(15))
         } catch {
             let hint = "start it with `reachability serve`, or name its socket with --socket"
             throw .unavailable("no service answers at \(socket.printable): \(error): \(hint)")
         }
-        guard let answer = ServiceAnswer(bytes) else {
+        guard let answer else {
             throw .unavailable("what listens at \(socket.printable) is no service of reachability")
         }
         return answer
@@ -92,18 +85,6 @@ struct ServiceLog: EventSource {
 
     private func foreign(_ error: PayloadError) -> EventLogError {
         .unavailable("the service at \(socket.printable) answers with something else: \(error.description.printable)")
-    }
-
-    /// As a part of a path. Source: RFC 3986, 2.1, Percent-Encoding.
-    private static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                String(UnicodeScalar(byte))
-            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }.joined()
     }
 }
 #endif

@@ -23,28 +23,18 @@ struct ToolsCommand: ParsableCommand {
         case "serve":
             _ = Supervision.offer
             // Not on the global queues, which never sleep.
-            Task(executorPreference: TaskQueue(label: "reachability.serve")) { await run() }
+            Task(executorPreference: TaskQueue(label: "reachability.serve")) { await CommandProcess.run(Self.self) }
         case "download", "outbox":
-            // write(2) reports a limit of the file's size as an error, too.
+            // write(2) also reports a limit of the file's size as an error.
             signal(SIGXFSZ, SIG_IGN)
-            Task { @MainActor in await run() }
+            Task { @MainActor in await CommandProcess.run(Self.self) }
         case "pin", "trust":
             enterNamespace()
-            Task { @MainActor in await run() }
+            Task { @MainActor in await CommandProcess.run(Self.self) }
         default:
-            Task { @MainActor in await run() }
+            Task { @MainActor in await CommandProcess.run(Self.self) }
         }
         dispatchMain()
-    }
-
-    /// Runs the subcommand, and ends the process.
-    private static func run() async {
-        do {
-            try await CommandProcess.run(Self.self)
-        } catch {
-            CommandProcess.end(Self.self, (error as? OutboxError).map { ExitMessage($0) } ?? error)
-        }
-        Glibc.exit(0)
     }
 
     /// Enters the network namespace of `--netns` while the process has one thread. The result of parsing stays on this thread, so the

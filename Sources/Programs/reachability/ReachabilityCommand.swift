@@ -1,14 +1,15 @@
 import ArgumentParser
 import CommandLineSupport
+import Glibc
 import LinuxSupport
 
-/// `reachability`: one binary, one subcommand for each question.
+/// `reachability`, with its subcommands.
 @main
 struct ReachabilityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reachability",
         abstract: "Tells whether packets would get through, and when that changes.",
-        // A screen has no room for it beside the subcommands; the last line of help says how to go on.
+        // Omitted, so that the subcommands fit a screen. The last line of help shows the usage.
         usage: "",
         discussion: """
             Examples: reachability status; reachability watch example.org
@@ -22,7 +23,7 @@ struct ReachabilityCommand: ParsableCommand {
         ]
     )
 
-    // Hidden, as --help is, for want of a line: a screen has 24.
+    // Hidden, like --help, so that the help fits a screen of 24 lines.
     @Flag(help: ArgumentHelp("Show the version.", visibility: .hidden))
     var version = false
 
@@ -47,19 +48,19 @@ struct ReachabilityCommand: ParsableCommand {
     }
 }
 
-/// A subcommand that another program does: parsed here, so that help, completions and refusals are those of every subcommand.
+/// A subcommand that another program performs. It is parsed here for help, completions and errors.
 struct CompanionPart<Arguments: CompanionArguments>: ParsableCommand {
     static var configuration: CommandConfiguration { Arguments.configuration }
 
     @OptionGroup var arguments: Arguments
 
     func run() throws(ExitMessage) {
-        // What was understood here is given on as it was written.
+        // The arguments are passed on unchanged.
         try Arguments.program.become(Arguments.program.arguments(of: CommandLine.arguments))
     }
 }
 
-/// `reachability serve`, done by ``CompanionProgram/tools``.
+/// `reachability serve`, performed by ``CompanionProgram/tools``.
 struct Serve: ParsableCommand {
     static let configuration = ServeArguments.configuration(subcommands: [CompanionPart<TokenArguments>.self])
 
@@ -70,7 +71,7 @@ struct Serve: ParsableCommand {
     }
 }
 
-/// `reachability outbox`, done by ``CompanionProgram/tools``.
+/// `reachability outbox`, performed by ``CompanionProgram/tools``.
 struct Outbox: ParsableCommand {
     static let configuration = OutboxGroup.configuration(
         subcommands: [
@@ -81,7 +82,7 @@ struct Outbox: ParsableCommand {
     )
 }
 
-/// `reachability fleet`, done by ``CompanionProgram/fleet``.
+/// `reachability fleet`, performed by ``CompanionProgram/fleet``.
 struct Fleet: ParsableCommand {
     static let configuration = FleetGroup.configuration(
         name: "fleet",
@@ -93,7 +94,7 @@ struct Fleet: ParsableCommand {
     )
 }
 
-/// `reachability fleet ca`, done by ``CompanionProgram/fleet``.
+/// `reachability fleet ca`, performed by ``CompanionProgram/fleet``.
 struct FleetAuthority: ParsableCommand {
     static let configuration = FleetAuthorityGroup.configuration(
         subcommands: [
@@ -101,4 +102,49 @@ struct FleetAuthority: ParsableCommand {
             CompanionPart<FleetRevokeArguments>.self, CompanionPart<FleetListArguments>.self,
         ]
     )
+}
+
+extension CompanionProgram {
+    /// Executes the program, which is beside this one or in `libexec/reachability`.
+    ///
+    /// - Throws: ``ExitMessage`` if the program cannot be started. Otherwise this does not return.
+    ///
+    /// C counterpart: `execv(3)`.
+    func become(_ arguments: [String]) throws(ExitMessage) -> Never {
+        let directory = Self.directory
+        let places = [directory, "\(directory)/../libexec/reachability"].map { "\($0)/\(name)" }
+        let path = places.first { access($0, X_OK) == 0 } ?? places[0]
+        var pointers = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        _ = unsafe execv(path, &pointers)
+        throw ExitMessage("cannot run \(path): \(SystemError.current): install it beside reachability", .unavailable)
+    }
+
+    /// The directory of this program.
+    private static var directory: String {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+        let path = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return path.split(at: "/").dropLast().map { "/" + $0 }.joined()
+    }
+}
+
+/// The arguments of `reachability check` for the subcommands that continue with a check.
+struct CheckLine {
+    private let targets: [String]
+    private var options: [String] = []
+
+    init(_ targets: [String], _ namespace: NamespaceOptions, json: Bool) {
+        self.targets = targets
+        add("--netns", namespace.name)
+        if json { add("--json") }
+    }
+
+    mutating func add(_ option: String) { options.append(option) }
+
+    mutating func add(_ option: String, _ value: String?) {
+        if let value { options.append("\(option)=\(value)") }
+    }
+
+    /// Options, then targets after `--`, because a target may look like an option.
+    var words: [String] { targets.isEmpty ? options : options + ["--"] + targets }
 }

@@ -35,7 +35,7 @@ package struct EvidenceObject {
         object.add("passedOver", evidence.passedOver.map(Self.object))
         object.add("links", evidence.links.map(Self.object))
         object.add("neighbour", evidence.neighbour.map(Self.object))
-        object.add("steps", evidence.steps.map(Self.object))
+        object.add("steps", evidence.steps.map(Self.step))
         object.add("kind", "evidence")
         return object.bytes
     }
@@ -147,11 +147,15 @@ package struct EvidenceObject {
         return object
     }
 
-    package static func object(_ step: NetworkEvidence.Step) -> JSONObject {
+    package static func step(_ step: NetworkEvidence.Step) -> JSONObject {
+        self.step(step.kind.rawValue, step.state.rawValue, step.summary)
+    }
+
+    package static func step(_ kind: String, _ state: String, _ summary: String) -> JSONObject {
         var object = JSONObject()
-        object.add("kind", step.kind.rawValue)
-        object.add("state", step.state.rawValue)
-        object.add("summary", step.summary)
+        object.add("kind", kind)
+        object.add("state", state)
+        object.add("summary", summary)
         return object
     }
 }

@@ -1,5 +1,6 @@
 package import LinuxSupport
 import Netlink
+package import NetworkDiagnostics
 package import NetworkReachability
 
 /// A path as one line of output.
@@ -16,16 +17,16 @@ package struct PathLine {
 
     /// Schema 1: keys may be added, none is renamed or taken away.
     ///
-    /// - Parameter time: Read last, so that it is the time of the writing.
+    /// - Parameter time: Evaluated last, so that it is the time of the output.
     package func json(at time: @autoclosure () -> Timestamp) -> [UInt8] {
         var line = object(at: time())
         line.add("kind", "path")
         return line.bytes
     }
 
-    /// The same without its kind, to be added to.
+    /// The same without its kind, so that more keys can follow.
     ///
-    /// - Parameter reason: of something that says more than the path does.
+    /// - Parameter reason: A reason in place of that of the path.
     package func object(at time: @autoclosure () -> Timestamp, reason: String? = nil) -> JSONObject {
         let interface = path.interface
         var object = JSONObject()
@@ -54,25 +55,21 @@ package struct PathLine {
         object.add("supportsIPv6", path.supportsIPv6)
         object.add("flapping", path.isFlapping)
         object.add("namespace", namespace)
-        let time = time()
-        var line = JSONObject()
-        line.add("schema", 1)
-        line.add("time", time)
-        line.add("monotonicNanoseconds", time.monotonicNanoseconds)
+        var line = JSONObject(at: time())
         line.add(object)
         return line
     }
 
-    /// Time, target, status, then what explains it.
+    /// Time, target, status and the explanation.
     ///
-    /// - Parameter withFamilies: Whether it says over which of IPv4 and IPv6 a name or the network can be reached; an address tells.
+    /// - Parameter withFamilies: Whether the line has the families, IPv4 and IPv6, over which a name or the network is reachable.
     package func text(
         at time: Timestamp,
         withFlags: Bool,
         withNamespace: Bool = false,
         withFamilies: Bool = false
     ) -> [UInt8] {
-        var parts = [coloured(path.status.description)]
+        var parts = [path.status.description.coloured(StandardOutput.wantsColour ? colour : nil)]
         if let reason = path.reason { parts.append(reason.description) }
         if withFlags { parts.append("flags \(path.flags?.readableDescription ?? "unknown")") }
         if let interface = path.interface { parts.append("interface \(interface)") }
@@ -93,14 +90,80 @@ package struct PathLine {
         }
     }
 
-    private func coloured(_ text: String) -> String {
-        guard StandardOutput.wantsColour else { return text }
-        let colour =
-            switch path.status {
-            case .reachable: "32"
-            case .notReachable: "31"
-            case .unknown: "33"
+    private var colour: Colour {
+        switch path.status {
+        case .reachable: .green
+        case .notReachable: .red
+        case .unknown: .yellow
+        }
+    }
+}
+
+extension JSONObject {
+    /// The first keys of a line of schema 1.
+    package init(at time: Timestamp) {
+        self.init()
+        add("schema", 1)
+        add("time", time)
+        add("monotonicNanoseconds", time.monotonicNanoseconds)
+    }
+}
+
+/// A step of a chain of evidence for people: a line, and below a broken step its remedy. All lines of a chain are aligned.
+package struct StepText {
+    /// The state of the step.
+    package enum Mark {
+        case ok, broken, notReached, note
+        /// Broken, if the kernel could be queried.
+        case unclear
+    }
+
+    private let mark: Mark
+    private let kind: String
+    private let summary: String
+    private let remedy: String?
+
+    package init(_ mark: Mark, _ kind: String, _ summary: String, remedy: String? = nil) {
+        (self.mark, self.kind, self.summary, self.remedy) = (mark, kind, summary, remedy)
+    }
+
+    /// UTF-8 without line ends.
+    package var lines: [[UInt8]] {
+        let start = word.padded(to: 8).coloured(StandardOutput.wantsColour ? colour : nil)
+        var lines = ["\(start)\(kind.padded(to: 11))\(summary.printable)"]
+        if let remedy { lines.append("".padded(to: 19) + "-> \(remedy.printable)") }
+        return lines.map { Array($0.utf8) }
+    }
+
+    private var word: String {
+        switch mark {
+        case .ok: "ok"
+        case .broken, .unclear: "broken"
+        case .notReached: "-"
+        case .note: "note"
+        }
+    }
+
+    private var colour: Colour? {
+        switch mark {
+        case .ok: .green
+        case .broken: .red
+        case .unclear: .yellow
+        case .note, .notReached: nil
+        }
+    }
+}
+
+extension StepText {
+    /// A step of the kernel's chain of evidence.
+    package init(_ step: NetworkEvidence.Step, of evidence: NetworkEvidence) {
+        let mark: Mark =
+            switch step.state {
+            case .ok: .ok
+            case .broken: evidence.path.status == .unknown ? .unclear : .broken
+            case .notReached: .notReached
+            case .informational: .note
             }
-        return "\u{1b}[\(colour)m\(text)\u{1b}[0m"
+        self.init(mark, step.kind.rawValue, step.summary, remedy: step.remedy)
     }
 }

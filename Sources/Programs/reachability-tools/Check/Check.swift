@@ -1,10 +1,12 @@
 import ArgumentParser
 import CommandLineSupport
+import Glibc
 import LinuxSupport
+import NetworkDiagnostics
 import NetworkReachability
 import ReachabilityChecks
 
-/// `reachability check`: where it breaks.
+/// `reachability check`: finds where the network is broken.
 struct Check: AsyncParsableCommand {
     static let configuration = CheckArguments.configuration
 
@@ -28,12 +30,12 @@ struct Check: AsyncParsableCommand {
         if code != 0 { throw ExitCode(code) }
     }
 
-    /// One round, each target printed as soon as it is known.
+    /// Checks each target once, and prints each result as soon as it is known.
     private func check(
         _ targets: [CheckTarget?],
         _ options: CheckOptions,
         _ output: CheckOutput
-    ) async throws(ExitMessage) -> [CheckPlace] {
+    ) async throws(CheckError) -> [CheckPlace] {
         let out = ProbesOut()
         let progress = CheckProgress(out, targets: targets.count)
         let places = Locked<[CheckPlace]>([])
@@ -50,68 +52,49 @@ struct Check: AsyncParsableCommand {
             return places.withLock(\.self)
         } catch {
             await progress.end()
-            throw ExitMessage(error)
+            throw error
         }
     }
 
-    /// What is on the command line, then what is in the file; nil for the internet.
-    private func targets() throws(ExitMessage) -> [CheckTarget?] {
+    /// The targets of the command line, then those of the file; nil for the internet.
+    private func targets() throws -> [CheckTarget?] {
         guard let path = arguments.file else { return try Self.targets(arguments.targets) }
         let named = arguments.targets.isEmpty ? [] : try Self.targets(arguments.targets)
         return named + (try targets(in: path))
     }
 
-    /// Nil for the internet, where there are none.
-    static func targets(_ texts: [String]) throws(ExitMessage) -> [CheckTarget?] {
-        var targets: [CheckTarget?] = []
-        for text in texts {
-            do throws(CheckInputError) {
-                targets.append(try CheckTarget(text))
-            } catch {
-                throw ExitMessage("\(error)", .usage)
-            }
-        }
-        return targets.isEmpty ? [nil] : targets
+    /// Nil, for the internet, if there are no texts.
+    static func targets(_ texts: [String]) throws -> [CheckTarget?] {
+        texts.isEmpty ? [nil] : try texts.map { try CheckTarget($0) }
     }
 
-    /// A line that is no target ends the command: what is left would decide alone.
     private func targets(in path: String) throws(ExitMessage) -> [CheckTarget] {
-        let file = try TargetFile(path: path)
         var targets: [String: CheckTarget] = [:]
-        let (texts, bad) = try file.read { text throws(CheckInputError) in
+        let texts = try TargetFile(path: path).readAll("targets") { text throws(CheckInputError) in
             if targets[text] == nil { targets[text] = try CheckTarget(text) }
         }
-        if let last = bad.last {
-            for line in bad.dropLast() { StandardError.write("reachability: \(line)") }
-            throw ExitMessage("\(last)", .dataError)
-        }
-        if texts.isEmpty { throw ExitMessage("\(file.name) has no targets", .dataError) }
         return texts.compactMap { targets[$0] }
     }
 
-    private func explain(_ targets: [CheckTarget?], _ options: CheckOptions) throws(ExitMessage) {
-        do throws(CheckError) {
-            for line in try NetworkCheck.traffic(of: targets, options) {
-                if arguments.json {
-                    var object = JSONObject()
-                    object.add("schema", 1)
-                    object.add("receiver", line.receiver)
-                    object.add("content", line.content)
-                    object.add("packets", line.packets)
-                    object.add("kind", "traffic")
-                    StandardOutput.write(object.bytes)
-                } else {
-                    StandardOutput.write(text: line.description)
-                }
+    private func explain(_ targets: [CheckTarget?], _ options: CheckOptions) throws(CheckError) {
+        for line in try NetworkCheck.traffic(of: targets, options) {
+            guard arguments.json else {
+                StandardOutput.write(text: line.description)
+                continue
             }
-        } catch {
-            throw ExitMessage(error)
+            var object = JSONObject()
+            object.add("schema", 1)
+            object.add("receiver", line.receiver)
+            object.add("content", line.content)
+            object.add("packets", line.packets)
+            object.add("kind", "traffic")
+            StandardOutput.write(object.bytes)
         }
     }
 }
 
 extension CheckPlace {
-    /// Of several targets the nearest place that is broken decides, then what is degraded, then what is not known.
+    /// The nearest broken place of all targets decides, then a degraded target, then an unknown one.
     ///
     /// - Parameter simple: Whether to end as `reachability status` does.
     static func exitCode(of places: [CheckPlace], simple: Bool) -> Int32 {
@@ -126,11 +109,145 @@ extension CheckPlace {
     }
 }
 
-extension ExitMessage {
-    init(_ error: CheckError) {
-        switch error {
-        case .network(let error): self.init(error)
-        case .sockets: self.init(error.description, .temporaryFailure)
+extension CheckError: ExitError {
+    var exitMessage: ExitMessage {
+        if case .network(let error) = self { return error.exitMessage }
+        return ExitMessage(description, .temporaryFailure)
+    }
+}
+
+extension CheckInputError: ExitError {
+    var exitMessage: ExitMessage { ExitMessage("\(self)", .usage) }
+}
+
+/// Shows on a terminal the probes that a check waits for. Thread-safe.
+final class CheckProgress: Sendable {
+    private struct State {
+        var done = 0
+        var broken = 0
+    }
+
+    private let state = Locked(State())
+    private let task: Task<Void, Never>?
+
+    /// - Parameters:
+    ///   - out: The probes without an answer.
+    ///   - targets: The number of targets.
+    init(_ out: ProbesOut, targets: Int) {
+        guard StandardError.isTerminal else {
+            task = nil
+            return
+        }
+        task = Task { [state] in
+            let begun = ContinuousClock.now
+            while true {
+                do { try await Task.sleep(for: .milliseconds(250)) } catch { return }
+                let tenths = (ContinuousClock.now - begun).milliseconds / 100
+                let time = "\(tenths / 10).\(tenths % 10) s"
+                let (done, broken) = state.withLock { ($0.done, $0.broken) }
+                if targets > 1 {
+                    StandardError.showProgress("\(done) of \(targets) checked, \(broken) broken, \(time)")
+                } else {
+                    StandardError.showProgress("\(time), waiting for \(out.names.joined(separator: ", "))")
+                }
+            }
+        }
+    }
+
+    /// Counts the report of a target.
+    func count(_ report: CheckReport) {
+        state.withLock { state in
+            state.done += 1
+            if report.verdict.place.exitCode >= 10 { state.broken += 1 }
+        }
+    }
+
+    /// Clears the line before other output.
+    func clear() {
+        StandardError.showProgress("")
+    }
+
+    /// Ends the display.
+    func end() async {
+        guard let task else { return }
+        task.cancel()
+        await task.value
+        StandardError.showProgress("")
+    }
+}
+
+/// Prints reports. Thread-safe.
+final class CheckOutput: Sendable {
+    private struct Known {
+        let place: CheckPlace
+        let since: Timestamp
+    }
+
+    private let namespace: String?
+    private let isJSON: Bool
+    /// Whether every step is printed.
+    private let isDetailed: Bool
+    private let isSingle: Bool
+    /// The last place of each target, by its number.
+    private let known = Locked<[Int: Known]>([:])
+
+    init(_ arguments: CheckArguments, isSingle: Bool) {
+        namespace = arguments.namespaceOptions.name
+        isJSON = arguments.json
+        self.isSingle = isSingle
+        isDetailed = isSingle && arguments.count == 1
+    }
+
+    func write(_ report: CheckReport, _ number: Int) {
+        let since = since(report.verdict.place, number)
+        if isJSON {
+            // With many targets, those that work are not explained, because that costs as much as the check.
+            let evidence = isSingle || report.verdict.place != .works ? report.kernelEvidence : nil
+            let object = CheckObject(report: report, evidence: evidence, namespace: namespace, since: since)
+            StandardOutput.write(object.bytes)
+        } else if isDetailed {
+            if let evidence = report.kernelEvidence {
+                for step in evidence.steps.dropLast() {
+                    for line in StepText(step, of: evidence).lines { StandardOutput.write(line) }
+                }
+            }
+            for step in report.steps {
+                let text = StepText(StepText.Mark(step.state), step.kind.rawValue, step.summary)
+                for line in text.lines { StandardOutput.write(line) }
+            }
+        } else if let verdict = report.steps.last {
+            StandardOutput.write(text: "\(Timestamp().text) \(report.target ?? "internet"): \(verdict.summary)")
+        }
+    }
+
+    /// Returns the time since which a target has its place.
+    private func since(_ place: CheckPlace, _ number: Int) -> Timestamp {
+        known.withLock { known in
+            if let last = known[number], last.place == place { return last.since }
+            let now = Timestamp()
+            known[number] = Known(place: place, since: now)
+            return now
+        }
+    }
+}
+
+extension CheckReport {
+    /// The steps of `reachability why` before those of the check; the last is the kernel's verdict. Sends nothing.
+    var kernelEvidence: NetworkEvidence? {
+        guard let address = path.destination, target != nil else {
+            return try? NetworkReachabilityManager(options: pathOptions).evidence()
+        }
+        return try? NetworkReachabilityManager(address: address, options: pathOptions).evidence()
+    }
+}
+
+extension StepText.Mark {
+    fileprivate init(_ state: CheckStep.State) {
+        switch state {
+        case .ok: self = .ok
+        case .broken: self = .broken
+        case .notReached: self = .notReached
+        case .informational: self = .note
         }
     }
 }

@@ -5,7 +5,7 @@ import ReachabilityChecks
 import ServerTrust
 
 extension CheckOptions {
-    /// - Throws: ``ExitMessage`` where one of them is not what it should be.
+    /// - Throws: An error for an option that cannot be used.
     init(_ arguments: CheckArguments) throws {
         self.init()
         networkNamespace = try arguments.namespaceOptions.namespace
@@ -17,9 +17,9 @@ extension CheckOptions {
         guard timeLimit > .zero, timeLimit <= .seconds(60) else {
             throw ExitMessage("--timeout is more than 0 and at most 60s", .usage)
         }
-        anchors = try arguments.anchors.map { try Self.anchor($0) }
-        portalAPI = try arguments.portalApi.map { try Self.anchor($0) }
-        policy = try arguments.policy.map { try Self.policy($0) }
+        anchors = try arguments.anchors.map { try Anchor($0) }
+        portalAPI = try arguments.portalApi.map { try Anchor($0) }
+        policy = try arguments.policy.map { try TrustPolicyFile(path: $0) }
         if !arguments.servers.isEmpty {
             nameServers = try arguments.servers.map { try Self.address($0, "--dns") }
         }
@@ -30,31 +30,6 @@ extension CheckOptions {
         for text in arguments.expectations {
             let (name, address) = try Self.pair(text, "--expect-address")
             expectedAddresses[name, default: []].insert(address)
-        }
-    }
-
-    /// Makes sure that there is something to check: waiting for a namespace that is not there would be for ever.
-    func ensureUse() throws(ExitMessage) {
-        do throws(CheckError) {
-            try NetworkCheck.ensureUse(of: self)
-        } catch {
-            throw ExitMessage(error)
-        }
-    }
-
-    private static func anchor(_ text: String) throws -> Anchor {
-        do {
-            return try Anchor(text)
-        } catch {
-            throw ExitMessage("\(error)", .usage)
-        }
-    }
-
-    private static func policy(_ path: String) throws(ExitMessage) -> TrustPolicyFile {
-        do {
-            return try TrustPolicyFile(path: path)
-        } catch {
-            throw ExitMessage(error)
         }
     }
 

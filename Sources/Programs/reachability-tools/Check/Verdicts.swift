@@ -5,20 +5,21 @@ import LinuxSupport
 import NetworkReachability
 import ReachabilityChecks
 
-/// What `reachability watch --check` becomes: a line for each verdict, until it is told to end.
+/// The program of `reachability watch --check`: prints a line for each verdict until a signal ends it.
 struct Verdicts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "verdicts", shouldDisplay: false)
 
     @OptionGroup var arguments: CheckArguments
 
     func run() async throws {
-        try await NetworkCheck.begin()
-        let signals = EndSignals { _ in 0 }
+        try await NetworkCheck.prepare()
+        // Lines are written whole, by one system call each, so nothing is left to flush.
+        let signals = SignalSources([SIGINT, SIGTERM]) { _ in Glibc.exit(0) }
         StandardOutput.endWhenReaderLeaves()
         let options = try CheckOptions(arguments)
         let json = arguments.json
         let targets = try Check.targets(arguments.targets)
-        try options.ensureUse()
+        try NetworkCheck.ensureUse(of: options)
         await withDiscardingTaskGroup { group in
             for target in targets {
                 group.addTask {
@@ -32,7 +33,7 @@ struct Verdicts: AsyncParsableCommand {
     }
 }
 
-/// What `reachability wait --works` becomes.
+/// The program of `reachability wait --works`.
 struct UntilWorks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "until-works", shouldDisplay: false)
 
@@ -44,13 +45,13 @@ struct UntilWorks: AsyncParsableCommand {
     @Flag var any = false
 
     func run() async throws {
-        try await NetworkCheck.begin()
-        let signals = EndSignals { 128 + $0 }
+        try await NetworkCheck.prepare()
+        let signals = SignalSources([SIGINT, SIGTERM]) { Glibc.exit(128 + $0) }
         let options = try CheckOptions(arguments)
         let json = arguments.json
         let limit = try within?.value
         let targets = try Check.targets(arguments.targets)
-        try options.ensureUse()
+        try NetworkCheck.ensureUse(of: options)
         let needed = any ? 1 : targets.count
         let found = await withTaskGroup(of: Bool?.self) { group in
             if let limit {
@@ -80,13 +81,6 @@ struct UntilWorks: AsyncParsableCommand {
     }
 }
 
-extension NetworkCheck {
-    /// Has the runtime open what it needs, while it can still be said that it cannot.
-    fileprivate static func begin() async throws(ExitMessage) {
-        do throws(CheckError) { try await prepare() } catch { throw ExitMessage(error) }
-    }
-}
-
 /// A verdict as one line of output.
 struct VerdictLine {
     private let target: String
@@ -103,10 +97,7 @@ struct VerdictLine {
             let words = "\(verdict.place.rawValue): \(verdict.text), \(verdict.confidence.rawValue)"
             return StandardOutput.write(text: "\(time.text) \(target): \(words)")
         }
-        var object = JSONObject()
-        object.add("schema", 1)
-        object.add("time", time)
-        object.add("monotonicNanoseconds", time.monotonicNanoseconds)
+        var object = JSONObject(at: time)
         object.add("target", target)
         object.add("place", verdict.place.rawValue)
         object.add("reason", verdict.reason.rawValue)
@@ -115,15 +106,5 @@ struct VerdictLine {
         object.add("notes", verdict.notes)
         object.add("kind", "verdict")
         StandardOutput.write(object.bytes)
-    }
-}
-
-/// Ends the program when it is told to. Lines are written whole, by one system call each, so nothing is left to flush.
-private final class EndSignals {
-    private let sources: SignalSources
-
-    /// - Parameter status: Returns the exit status for the number of a signal.
-    init(_ status: @escaping @Sendable (Int32) -> Int32) {
-        sources = SignalSources([SIGINT, SIGTERM]) { exit(status($0)) }
     }
 }

@@ -1,12 +1,15 @@
 import ArgumentParser
 import AsyncHTTPClient
 import CommandLineSupport
+import Glibc
 import LinuxSupport
+import NIOCore
+import NIOSSL
 import ReachabilityHTTP
 import ReachabilityRequests
 import ReachabilityRetry
 
-/// `reachability download`: a file, however often the network goes away meanwhile.
+/// `reachability download`: a file, across losses of the network.
 struct Download: AsyncParsableCommand {
     static let configuration = DownloadArguments.configuration
 
@@ -22,7 +25,7 @@ struct Download: AsyncParsableCommand {
     }
 
     private func fetch(_ plan: DownloadPlan, with client: RetryingHTTPClient) async throws {
-        // Not begun before it knows what the file must be.
+        // Starts after the check of the file is added.
         let session = Session(
             client: client,
             retry: .untilNothingComes,
@@ -46,7 +49,7 @@ struct Download: AsyncParsableCommand {
 }
 
 extension RetryPolicy {
-    /// As long as the network is away, and 20 attempts in a row that bring nothing: about six minutes.
+    /// Waits for the network without a limit, and gives up after 20 attempts in a row without data: about six minutes.
     fileprivate static let untilNothingComes = RetryPolicy(
         checkedDeadline: nil,
         attempts: 20,
@@ -59,4 +62,116 @@ extension RetryPolicy {
         waitsFirst: true,
         classify: classifyRetryableErrors
     )
+}
+
+extension HTTPClient.Configuration {
+    /// The client for a download: with the proxy of the environment (``ProxyEnvironment``) and the anchors of `SSL_CERT_FILE`.
+    ///
+    /// An attempt without data for half a minute ends, and the rest of the file is requested again.
+    ///
+    /// - Throws: ``ExitMessage`` if the proxy cannot be used, or the file of anchors is missing.
+    static func forDownload(of url: DownloadURL) throws(ExitMessage) -> HTTPClient.Configuration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if url.parts.scheme == "https", let roots = EnvironmentVariable.value(of: "SSL_CERT_FILE") {
+            guard FileName.isTaken(roots) else {
+                throw ExitMessage("SSL_CERT_FILE: there is no \(roots)", .unavailable)
+            }
+            tls.trustRoots = .file(roots)
+        }
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: tls,
+            timeout: Timeout(connect: .seconds(10), read: .seconds(30))
+        )
+        switch ProxyEnvironment().way(to: url.text) {
+        case .direct: break
+        case .proxy(let proxy): configuration.proxy = proxy
+        case .unusable(let sentence): throw ExitMessage(sentence, .usage)
+        }
+        return configuration
+    }
+}
+
+/// Ends a download at SIGINT, SIGTERM and the deadline. The part stays, so that another download can continue it.
+///
+/// C counterpart: `signal(7)`.
+final class DownloadEnd {
+    private enum Cause { case signal(CInt), deadline }
+
+    private let cause: Locked<Cause?>
+    private let sources: SignalSources
+    private let clock: Task<Void, Never>?
+
+    /// - Parameters:
+    ///   - deadline: The time from now; nil for no deadline.
+    ///   - cancel: Ends the download.
+    init(deadline: Duration?, _ cancel: @escaping @Sendable () -> Void) {
+        let cause = Locked<Cause?>(nil)
+        self.cause = cause
+        let end: @Sendable (Cause) -> Void = { new in
+            cause.withLock { cause in if cause == nil { cause = new } }
+            cancel()
+        }
+        sources = SignalSources([SIGINT, SIGTERM]) { end(.signal($0)) }
+        clock = deadline.map { deadline in
+            Task {
+                do { try await Task.sleep(for: deadline) } catch { return }
+                end(.deadline)
+            }
+        }
+    }
+
+    deinit { clock?.cancel() }
+
+    /// Returns the error that ends the program.
+    func told(of response: DownloadResponse, at path: String) -> any Error {
+        let size = FileName.size(of: "\(path).part") ?? 0
+        var hint = size > 0 ? ": \(ByteText.text(size)) are here, the same command goes on with them" : ""
+        // The error of the attempt before a wait. An attempt that was under way has none.
+        if let last = response.metrics.attempts.last, last.reason != nil, let error = last.error {
+            hint += "; the last error was: \(FailureWords.text(error).printable)"
+        }
+        switch cause.withLock({ $0 }) {
+        case .deadline?: return ExitMessage("time is up\(hint)", .temporaryFailure)
+        case .signal(let number)?:
+            StandardError.report("ended by a signal\(hint)")
+            return ExitCode(128 + number)
+        case nil: return ExitMessage("the download was cancelled\(hint)", .temporaryFailure)
+        }
+    }
+}
+
+extension ExitMessage {
+    /// The reason why there is no file.
+    ///
+    /// - Parameter replacing: Whether an existing file was to be replaced.
+    init(_ error: RequestError, replacing: Bool) {
+        switch error {
+        case .fileExists(let path):
+            let remedy = replacing ? "and is no file" : "--force replaces it"
+            self.init("\(path) is there already\(replacing ? ", " : ": ")\(remedy)", .cantCreate)
+        case .downloadedFileMoveFailed(let cause as SystemError, _, let path) where cause == .fileExists:
+            self.init("\(path) came meanwhile: --force replaces it", .cantCreate)
+        case .responseValidationFailed(.customValidationFailed(let cause as OtherDigest)):
+            self.init("this is another file: \(cause)", .dataError)
+        default: self.init("\(error)", Self.status(of: error))
+        }
+    }
+
+    private static func status(of error: RequestError) -> Status {
+        switch error {
+        case .downloadBusy: .temporaryFailure
+        case .downloadedFileMoveFailed: .ioError
+        case .downloadedFileWriteFailed(let cause, _):
+            (cause as? SystemError)?.isOfDisk == true ? .ioError : .cantCreate
+        case .invalidURL: .usage
+        default: .unavailable
+        }
+    }
+}
+
+extension SystemError {
+    /// Whether the disk is full or broken.
+    fileprivate var isOfDisk: Bool {
+        [.noSpace, .fileTooLarge, .init(rawValue: EDQUOT), .init(rawValue: EIO)].contains(self)
+    }
 }

@@ -1,16 +1,17 @@
 import CommandLineSupport
+import Crypto
 import LinuxSupport
 import ReachabilityRequests
 import ReachabilityRetry
 
-/// What is to be fetched, and where to: the command line, checked before anything is done.
+/// The URL and the file of a download: the checked command line.
 struct DownloadPlan {
     let url: DownloadURL
     let path: String
     let digest: FileDigest?
     let deadline: Duration?
 
-    /// - Throws: ``ExitMessage`` with what is wrong in the command line.
+    /// - Throws: ``ExitMessage`` with the error of the command line.
     init(_ arguments: DownloadArguments) throws {
         url = try DownloadURL(arguments.url)
         path = try arguments.output.map(Self.checked) ?? url.fileName()
@@ -19,7 +20,7 @@ struct DownloadPlan {
         if let deadline, deadline <= .zero { throw ExitMessage("--deadline must be more than nothing", .usage) }
     }
 
-    /// Name and password of the URL are told its host, and nobody a redirect leads to.
+    /// The name and password of the URL as credentials. They are sent only to its host, and not after a redirect to another.
     var headers: HTTPHeaders {
         guard let (name, password) = url.credentials else { return HTTPHeaders() }
         return [.authorization(username: name, password: password)]
@@ -34,16 +35,16 @@ struct DownloadPlan {
     }
 }
 
-/// A URL of HTTP, and what a file is called that is fetched from it.
+/// A URL of HTTP, and the name of its file.
 struct DownloadURL {
-    /// As it is asked for: without name, password and fragment.
+    /// The URL of the request, without name, password and fragment.
     let text: String
-    /// Name and password, where it has any.
+    /// The name and the password, if the URL has them.
     let credentials: (name: String, password: String)?
     /// Its parts.
     let parts: RequestURL
 
-    /// - Throws: ``ExitMessage`` where it is none.
+    /// - Throws: ``ExitMessage`` for another text.
     init(_ text: String) throws(ExitMessage) {
         guard let parts = RequestURL(text), !parts.host.isEmpty else {
             throw Self.refusal(text)
@@ -68,14 +69,13 @@ struct DownloadURL {
         return ExitMessage("\"\(text)\" is no URL of http or https: \(hint)", .usage)
     }
 
-    /// The last part of its path. What a server calls the file is never asked.
+    /// The last part of its path. A name that the server sends is not used.
     ///
-    /// - Throws: ``ExitMessage`` where that is none, or could be taken for something else: it may begin with no dot, have no `/`, and
-    ///   nothing that would steer a terminal.
+    /// - Throws: ``ExitMessage`` for a name that begins with a dot, or has a `/` or a control character.
     func fileName() throws(ExitMessage) -> String {
         let last = parts.path.split(at: "/", omittingEmptySubsequences: false).last ?? ""
         let name = PercentText.decode(last).flatMap { String(validating: $0, as: UTF8.self) } ?? ""
-        // Beside it lies a file with `.part.json` behind its name; a name has 255 bytes at most.
+        // `.part.json` is added to the name for another file, and a name has at most 255 bytes.
         guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/"), name.utf8.count <= 245, name.printable == name
         else {
             throw ExitMessage("the last part of \"\(text)\" is no name for a file: give one with --output", .usage)
@@ -86,4 +86,47 @@ struct DownloadURL {
     private static func decoded(_ text: Substring) -> String {
         PercentText.decode(text).map { String(decoding: $0, as: UTF8.self) } ?? String(text)
     }
+}
+
+/// The expected SHA-256 (FIPS 180-4) of a file.
+struct FileDigest: Sendable {
+    private let hex: String
+
+    /// - Throws: ``ExitMessage`` if the text is not 64 hexadecimal digits.
+    init(_ text: String) throws(ExitMessage) {
+        guard text.utf8.count == 64, text.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
+            throw ExitMessage("--sha256 wants 64 hexadecimal digits, as sha256sum prints them", .usage)
+        }
+        hex = text.lowercased()
+    }
+
+    /// Reads the file to its end.
+    ///
+    /// - Throws: ``OtherDigest`` for another digest, `CancellationError`, or an error of the system.
+    @Sendable func check(_ path: String) async throws {
+        let file = try ReadableFile(path)
+        var hash = SHA256()
+        var offset: Int64 = 0
+        while case let bytes = try file.read(1 << 20, at: offset), !bytes.isEmpty {
+            try Task.checkCancellation()
+            hash.update(data: bytes)
+            offset += Int64(bytes.count)
+        }
+        let found = hash.finalize().hexadecimal
+        if found != hex { throw OtherDigest(found: found) }
+    }
+}
+
+extension SHA256.Digest {
+    /// 64 hexadecimal digits, as `sha256sum` prints them.
+    var hexadecimal: String {
+        map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+}
+
+/// The file has another digest.
+struct OtherDigest: Error, CustomStringConvertible {
+    let found: String
+
+    var description: String { "its SHA-256 is \(found): it was deleted" }
 }

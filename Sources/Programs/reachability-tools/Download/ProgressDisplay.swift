@@ -3,9 +3,8 @@ import Glibc
 import LinuxSupport
 import ReachabilityRequests
 
-/// Tells that a download starts over; and on a terminal, how far it is.
+/// Reports that a download starts over, and shows its progress on a terminal.
 struct ProgressDisplay: Sendable {
-    private static let isTerminal = isatty(STDERR_FILENO) == 1
     private let task: Task<Void, Never>
 
     init(_ progress: AsyncStream<DownloadProgress>) {
@@ -15,31 +14,95 @@ struct ProgressDisplay: Sendable {
             for await step in progress {
                 if step.restarts > restarts, let reason = step.restartReason {
                     restarts = step.restarts
-                    Self.show("")
-                    StandardError.write("reachability: starts over: \(reason)")
+                    StandardError.showProgress("")
+                    StandardError.report("starts over: \(reason)")
                 }
-                guard Self.isTerminal else { continue }
-                Self.show(line.text(step, at: begun.duration(to: .now)))
-                // The newest is kept meanwhile; more often nobody can read.
+                guard StandardError.isTerminal else { continue }
+                StandardError.showProgress(line.text(step, at: begun.duration(to: .now)))
+                // The stream keeps the newest step meanwhile.
                 try? await Task.sleep(for: .milliseconds(100))
             }
         }
     }
 
-    /// Shows nothing from now on; everything has been told.
+    /// Waits for the last step, and ends the display.
     func end() async {
         await task.value
-        Self.show("")
+        StandardError.showProgress("")
     }
 
-    /// The last word, to a person.
+    /// Prints the size of the file on a terminal.
     func tellSize(of path: String) {
-        guard Self.isTerminal, let size = FileName.size(of: path) else { return }
+        guard StandardError.isTerminal, let size = FileName.size(of: path) else { return }
         StandardError.write("\(path): \(ByteText.text(size))")
     }
+}
 
-    private static func show(_ text: String) {
-        guard isTerminal else { return }
-        _ = try? StandardStream.write(Array("\r\u{1b}[K\(text)".utf8), to: STDERR_FILENO)
+/// How far a download is, in a line of 79 columns at most: ` 45 % [=====>      ] 123.4 MB of 270.0 MB, 12.3 MB/s, 12 s left`.
+struct ProgressLine {
+    private static let bar = 20
+    /// The time over which the rate is measured, in seconds.
+    private static let window = 5.0
+
+    /// The number of bytes at each time.
+    private var samples: [(time: Double, bytes: Int64)] = []
+
+    /// - Parameters:
+    ///   - step: The progress so far.
+    ///   - time: The time since any fixed moment.
+    mutating func text(_ step: DownloadProgress, at time: Duration) -> String {
+        if step.isWaitingForNetwork {
+            samples = []
+            return "waiting for the network; \(ByteText.text(step.completed)) are here"
+        }
+        let rate = rate(step.completed, at: time / .seconds(1))
+        var words = [ByteText.text(step.completed)]
+        var front = ""
+        if let total = step.total, total > 0 {
+            let share = min(1, Double(step.completed) / Double(total))
+            let percent = "\(Int(share * 100))"
+            let done = Int(share * Double(Self.bar))
+            let head = done < Self.bar ? ">" : ""
+            let rest = String(repeating: " ", count: Self.bar - done - head.count)
+            let padding = String(repeating: " ", count: 3 - percent.count)
+            front = "\(padding)\(percent) % [\(String(repeating: "=", count: done))\(head)\(rest)] "
+            words[0] += " of \(ByteText.text(total))"
+        }
+        if let rate {
+            words.append("\(ByteText.text(Int64(rate)))/s")
+            if let total = step.total, rate >= 1 { words.append(Self.left(Double(total - step.completed) / rate)) }
+        }
+        return front + words.joined(separator: ", ")
     }
+
+    /// Bytes per second; nil while it is not known.
+    private mutating func rate(_ bytes: Int64, at time: Double) -> Double? {
+        if let last = samples.last, bytes < last.bytes { samples = [] }
+        samples.append((time, bytes))
+        // A sample from before the window stays, so that the rate of a stalled download falls.
+        while samples.count > 2, samples[1].time <= time - Self.window { samples.removeFirst() }
+        guard let first = samples.first, time - first.time >= 0.5 else { return nil }
+        return Double(bytes - first.bytes) / (time - first.time)
+    }
+
+    private static func left(_ seconds: Double) -> String {
+        switch seconds {
+        case ..<100: "\(Int(seconds.rounded(.up))) s left"
+        case ..<6000: "\(Int(seconds / 60)) min left"
+        case ..<360_000: "\(Int(seconds / 3600)) h left"
+        default: "days left"
+        }
+    }
+}
+
+/// Numbers of bytes for people: `999 B`, `12.3 kB`, `270.0 MB`.
+enum ByteText {
+    static func text(_ bytes: Int64) -> String {
+        guard bytes >= 1000 else { return "\(bytes) B" }
+        var (tenths, unit) = (bytes / 100, 0)
+        while tenths >= 10_000, unit < units.count - 1 { (tenths, unit) = (tenths / 1000, unit + 1) }
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+
+    private static let units = ["kB", "MB", "GB", "TB"]
 }

@@ -1,12 +1,16 @@
 import ArgumentParser
+import AsyncHTTPClient
 import CommandLineSupport
 import Glibc
 import LinuxSupport
+import NIOSSL
 import ReachabilityHTTP
 import ReachabilityOutbox
 import ReachabilityRetry
+import Subprocess
+import SystemPackage
 
-/// `reachability outbox flush`: sends what can be sent now.
+/// `reachability outbox flush`: sends the requests that can be sent now.
 struct Flush: AsyncParsableCommand {
     static let configuration = OutboxFlushArguments.configuration
 
@@ -37,12 +41,12 @@ struct Flush: AsyncParsableCommand {
     ) async throws {
         let (hasLost, isSilent) = (Locked(false), Locked(true))
         let left = try await arguments.outbox.withExisting(options) { outbox in
-            let left = try await EndSignals.cancelling {
+            let task = Task {
                 try await outbox.flush(sender: sender, coordinator: coordinator) { event in
                     isSilent.withLock { $0 = false }
                     switch event {
-                    // What is lost must not go unseen where only the results are thrown away.
-                    case .expired: StandardError.write("reachability: \(event.line)")
+                    // A lost request is reported even if the output is discarded.
+                    case .expired: StandardError.report(event.line)
                     default: StandardOutput.write(text: event.line)
                     }
                     switch event {
@@ -51,6 +55,10 @@ struct Flush: AsyncParsableCommand {
                     }
                 }
             }
+            // A delivery that has begun comes to its end.
+            let signals = SignalSources([SIGINT, SIGTERM]) { _ in task.cancel() }
+            defer { signals.cancel() }
+            let left = try await task.value
             if isSilent.withLock({ $0 }), left == 0 {
                 let dead = try await outbox.deadLetters().count
                 let hint = dead == 0 ? "" : "; dead letters: \(dead), see `reachability outbox list`"
@@ -60,20 +68,6 @@ struct Flush: AsyncParsableCommand {
         }
         if hasLost.withLock({ $0 }) { throw ExitCode(ExitMessage.Status.dataError.rawValue) }
         if left > 0 { throw ExitCode(ExitMessage.Status.temporaryFailure.rawValue) }
-    }
-}
-
-/// SIGINT and SIGTERM, which let what is under way come to its end.
-///
-/// C counterpart: `signal(7)`.
-private enum EndSignals {
-    /// Runs `work` in a task that either of them cancels.
-    static func cancelling<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value
-    {
-        let task = Task { try await work() }
-        let sources = SignalSources([SIGINT, SIGTERM]) { _ in task.cancel() }
-        defer { sources.cancel() }
-        return try await task.value
     }
 }
 
@@ -94,5 +88,183 @@ extension OutboxEvent {
             "\(origin): \(count) left, not before \(Timestamp(real: time).text), as the server said"
         case .skipped(let origin, let count, .behind(let id)): "\(origin): \(count) left behind \(id)"
         }
+    }
+}
+
+/// Sends with async-http-client, directly or through the proxy of the environment. Each proxy has a client.
+///
+/// `SSL_CERT_FILE` replaces the system's roots.
+final class ClientSender: OutboxSender {
+    private let proxies = ProxyEnvironment()
+    private let limit: Duration
+    private let proof: DeliveryProof?
+    private let clients: Locked<[HTTPClient.Configuration.Proxy?: RetryingHTTPClient]> = Locked([:])
+
+    /// - Parameters:
+    ///   - limit: The maximum time of a request.
+    ///   - proof: The required proof of a success.
+    init(limit: Duration, proof: DeliveryProof?) {
+        (self.limit, self.proof) = (limit, proof)
+    }
+
+    func send(_ delivery: OutboxDelivery) async -> OutboxResult {
+        let proxy: HTTPClient.Configuration.Proxy?
+        switch proxies.way(to: delivery.request.url) {
+        case .direct: proxy = nil
+        case .proxy(let named): proxy = named
+        case .unusable(let reason): return .held(cause: reason)
+        }
+        return await HTTPOutboxSender(client: client(for: proxy), limit: limit, proof: proof).send(delivery)
+    }
+
+    /// Ends the clients. Must be the last call.
+    func close() async {
+        for client in clients.withLock({ Array($0.values) }) { try? await client.shutdown() }
+    }
+
+    private func client(for proxy: HTTPClient.Configuration.Proxy?) -> RetryingHTTPClient {
+        clients.withLock { clients in
+            if let client = clients[proxy] { return client }
+            let client = RetryingHTTPClient(configuration: Self.configuration(for: proxy))
+            clients[proxy] = client
+            return client
+        }
+    }
+
+    private static func configuration(for proxy: HTTPClient.Configuration.Proxy?) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow, proxy: proxy)
+        if let file = EnvironmentVariable.value(of: "SSL_CERT_FILE"), !file.isEmpty {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(file)
+            configuration.tlsConfiguration = tls
+        }
+        return configuration
+    }
+}
+
+/// The reachability of the proxy that the environment names for a host, else of the host itself.
+struct ProxiedVerdicts: VerdictSource {
+    private let verdicts = MonitoredVerdicts()
+    private let proxies = ProxyEnvironment()
+
+    func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
+        verdicts.watch(host.map(proxies.asked), listener)
+    }
+
+    func ask(_ host: String?) -> RetryVerdict { verdicts.ask(host.map(proxies.asked)) }
+
+    func isLocal(_ address: String) -> Bool { verdicts.isLocal(address) }
+
+    func unassignedAddresses() -> [String] { verdicts.unassignedAddresses() }
+}
+
+extension DeliveryProof {
+    /// Reads `status=N`, `header=NAME: VALUE` or `body=TEXT`.
+    ///
+    /// - Throws: ``ExitMessage`` for another text.
+    init(argument: String) throws {
+        let parts = argument.split(at: "=", maxSplits: 1).map(String.init)
+        switch (parts.first, parts.count > 1 ? parts[1] : "") {
+        case ("status", let text):
+            if let status = Int(text), 200..<300 ~= status {
+                self = .status(status)
+                return
+            }
+        case ("header", let text):
+            let sides = text.split(at: ":", maxSplits: 1)
+            if sides.count == 2 {
+                self = .header(.init(name: String(sides[0]), value: String(sides[1].drop { $0 == " " })))
+                return
+            }
+        case ("body", let text) where !text.isEmpty:
+            self = .body(text)
+            return
+        default: break
+        }
+        let forms = "status=N from 200 to 299, header=NAME: VALUE or body=TEXT"
+        throw ExitMessage("cannot expect \"\(argument.printable)\": write \(forms)", .usage)
+    }
+}
+
+/// Sends with a program of the user. The request is on its standard input in the form of HTTP/1.1 with an absolute URL (RFC 9112,
+/// section 3.2.2), and its exit status is the result.
+struct ProgramSender: OutboxSender {
+    let program: Program
+    let limit: Duration
+
+    func send(_ delivery: OutboxDelivery) async -> OutboxResult {
+        let request = delivery.request
+        var text = "\(request.method) \(request.url) HTTP/1.1\r\n"
+        for header in request.headers { text += "\(header.name): \(header.value)\r\n" }
+        text += "Content-Length: \(request.body.count)\r\n"
+        let message = Array((text + "\r\n").utf8) + request.body
+        return await withTaskGroup(of: OutboxResult?.self) { group in
+            group.addTask { await run(message) }
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return nil
+            }
+            var result: OutboxResult?
+            for await ended in group {
+                // The first result cancels the other task, which ends the program.
+                group.cancelAll()
+                if let ended { result = ended }
+            }
+            return result ?? .retry(after: nil, cause: "\(program.name) did not end in time")
+        }
+    }
+
+    private func run(_ message: [UInt8]) async -> OutboxResult {
+        do {
+            let input = try MemoryFile(message).opened()
+            let result = try await Subprocess.run(
+                program.executable,
+                platformOptions: .ended,
+                input: .fileDescriptor(input, closeAfterSpawningProcess: true),
+                output: .currentStandardError,
+                error: .currentStandardError
+            )
+            switch result.terminationStatus {
+            case .exited(0): return .delivered
+            case .exited(65): return .rejected(reason: "exit status 65")
+            case .exited(let code): return .retry(after: nil, cause: "exit status \(code)")
+            case .signaled(let signal): return .retry(after: nil, cause: "ended by signal \(signal)")
+            }
+        } catch let error as SubprocessError {
+            return program.couldNotRun(error)
+        } catch {
+            return program.couldNotHold(error)
+        }
+    }
+}
+
+extension MemoryFile {
+    /// Opens the file again, read-only and from its beginning, as a standard input that may stay unread. Writing to a pipe without a
+    /// reader ends swift-subprocess 1.0 with a fatal error.
+    func opened() throws -> FileDescriptor {
+        try .open(FilePath("/proc/self/fd/\(descriptor)"), .readOnly, options: .closeOnExec)
+    }
+}
+
+extension Program {
+    /// The result for a program that was not run, which is not an attempt.
+    func couldNotRun(_ error: SubprocessError) -> OutboxResult {
+        .held(cause: "cannot run \(name): \(failure(error).cause); install it, or name another program with --with")
+    }
+}
+
+extension Program {
+    /// The result if there is no memory for the request.
+    func couldNotHold(_ error: any Error) -> OutboxResult {
+        .held(cause: "cannot hold the request in memory: \(error)")
+    }
+}
+
+extension PlatformOptions {
+    /// A program that is to end receives SIGTERM, and SIGKILL five seconds later.
+    static var ended: PlatformOptions {
+        var options = PlatformOptions()
+        options.teardownSequence = [.send(signal: .terminate, allowedDurationToNextStep: .seconds(5))]
+        return options
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import Crypto
 import Dispatch
 import Glibc
 import LinuxSupport
@@ -8,8 +9,9 @@ import NetworkReachability
 import ReachabilityRetry
 import ReachabilityServer
 import ReachabilityService
+import ServerTrust
 
-/// `reachability serve`: watches, keeps the books, and answers until a signal ends it.
+/// `reachability serve`: monitors, records and answers until a signal ends it.
 struct Serve: AsyncParsableCommand {
     static let configuration = ServeArguments.configuration(subcommands: [TokenCommand.self])
 
@@ -18,24 +20,24 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         if let file = arguments.check {
             let configuration = try Self.read(file)
-            do { try Access(warn: Self.warn).check(configuration) } catch {
+            do { try Access(warn: StandardError.report).check(configuration) } catch {
                 throw Self.refusal(configuration.placed(error), file)
             }
-            CheckNotices.of(configuration.targets).forEach(Self.warn)
+            CheckNotices.of(configuration.targets).forEach(StandardError.report)
             return StandardOutput.write(text: "the configuration is valid")
         }
-        if arguments.reload { return try ServiceClient(socket: arguments.socket, json: false).reload() }
+        if arguments.reload { return try ServiceClient(socket: arguments.places.socket).reload() }
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
-        let file = try HistoryPlace.file(arguments.history ?? configuration.history.path)
+        let file = try HistoryPlace.file(arguments.places.history ?? configuration.history.path)
         if arguments.markStopped { return try HistoryPlace.markStopped(file) }
-        // What we wait for must not be taken away by an inherited "ignore".
+        // An inherited "ignore" would discard the exit statuses of hooks.
         signal(SIGCHLD, SIG_DFL)
-        // Before anything that starts threads, so that none of them is ended by one.
+        // Before the first thread, so that no signal ends one.
         let signals = EndSignals(reloads: arguments.config != nil)
         let supervision = Supervision(Supervision.offer.notify)
         let places = try ServePlaces(arguments, configuration.listen, Supervision.offer.descriptors)
-        if let absence = places.absence { Self.warn(absence) }
-        let access = Access(warn: Self.warn)
+        if let absence = places.absence { StandardError.report(absence) }
+        let access = Access(warn: StandardError.report)
         do { _ = try access.prepare(configuration)() } catch {
             throw Self.refusal(configuration.placed(error), arguments.config ?? "")
         }
@@ -70,19 +72,15 @@ struct Serve: AsyncParsableCommand {
             history?.stop(at: service.snapshot.now)
             throw ExitMessage("cannot watch \(error.target.printable): \(error.error.description)", .configuration)
         }
-        service.snapshot.notices.forEach(Self.warn)
+        service.snapshot.notices.forEach(StandardError.report)
         service.setMaintenance(configuration.maintenance)
-        // Whoever asks from now on finds this run begun in it.
+        // The history contains the start of this run before the first answer.
         history?.flush()
         let reloader = arguments.config.map { file in
-            Reloader(
-                file,
-                of: service,
-                current: configuration,
-                preparations: [responder.prepareAccess, notifying.prepare]
-            )
+            let preparations: [Reloader.Preparation] = [responder.prepareAccess, notifying.prepare]
+            return Reloader(file, of: service, current: configuration, preparations: preparations)
         }
-        let answering = API(
+        let api = API(
             service,
             history: history,
             reloader: reloader,
@@ -93,19 +91,18 @@ struct Serve: AsyncParsableCommand {
             notifiers: { [weak notifying] in notifying?.status ?? [] },
             statistics: { [weak server = responder.server] in server?.statistics ?? WebStatistics() }
         )
-        api.withLock { $0 = answering }
-        responder.begin(answering.router)
-        // Who waits there already finds an answer.
+        responder.begin(api.router)
+        // Clients may wait at these sockets already.
         addresses += try await places.adopt(with: responder.server)
         await supervision.begin(service, history, watchdog: Supervision.offer.watchdog)
 
-        // Whether anybody reads it is nothing to a service.
+        // A closed output does not end a service.
         let line = "listening at \(addresses.joined(separator: ", "))".printable + "\n"
         _ = try? StandardStream.write(Array(line.utf8), to: STDOUT_FILENO)
         await signals.wait { if let reloader { supervision.reloading { Self.reload(reloader) } } }
         supervision.end()
         service.endChecks()
-        // Streams end with what happened last.
+        // Streams end with the last event.
         service.deliver()
         await responder.server.stop()
         await notifying.stop()
@@ -127,18 +124,16 @@ struct Serve: AsyncParsableCommand {
         )
     }
 
-    /// Reads a configuration; what is wrong in it is told, and ends the program.
+    /// Reads a configuration. Errors in it are printed and end the program.
     private static func read(_ file: String) throws -> ServiceConfiguration {
         do { return try Reloader.read(file) } catch { throw refusal(error, file) }
     }
 
-    /// What ends the program, when what is wrong has been told.
+    /// Prints the errors, and returns the exit status.
     private static func refusal(_ problems: ConfigurationProblems, _ file: String) -> ExitCode {
         tell(problems, file)
         return ExitCode(ExitMessage.Status.configuration.rawValue)
     }
-
-    @Sendable private static func warn(_ text: String) { StandardError.write("reachability: \(text)") }
 
     private static func tell(_ problems: ConfigurationProblems, _ file: String) {
         for problem in problems.problems { StandardError.write(problem.description(in: file)) }
@@ -146,10 +141,10 @@ struct Serve: AsyncParsableCommand {
 
     private static func reload(_ reloader: Reloader) {
         do {
-            StandardError.write("reachability: \(reloader.applied(try reloader.reload()))")
+            StandardError.report("\(reloader.applied(try reloader.reload()))")
         } catch {
             tell(error, reloader.file)
-            StandardError.write("reachability: \(reloader.refused)")
+            StandardError.report("\(reloader.refused)")
         }
     }
 }
@@ -160,5 +155,76 @@ extension HistoryWriter.Options {
         keep = history.keep ?? keep
         mark = history.mark ?? mark
         maximumSize = history.maximumSize ?? maximumSize
+    }
+}
+
+/// The place of the history.
+enum HistoryPlace {
+    /// The file; nil if no history is kept.
+    ///
+    /// - Parameter named: The value of `--history`. If nil, the file is `history.sqlite` in ``StateDirectory``.
+    static func file(_ named: String?) throws(ExitMessage) -> String? {
+        if let named { return named == ListeningPlaces.none ? nil : named }
+        guard let directory = StateDirectory.make() else {
+            throw ExitMessage(
+                "there is no home directory for the history: name its file with --history, or none",
+                .usage
+            )
+        }
+        return directory + "/history.sqlite"
+    }
+
+    /// Records that a killed service ended now. Must be called after its end.
+    ///
+    /// A service that the watchdog killed hung for an unknown time, so it is left as it is (`SERVICE_RESULT` of `systemd.exec(5)`).
+    static func markStopped(_ file: String?) throws(ExitMessage) {
+        guard let file else { throw ExitMessage("there is no history to mark", .usage) }
+        if EnvironmentVariable.value(of: "SERVICE_RESULT") == "watchdog" { return }
+        let clock = ServiceClock.system
+        do {
+            let store = try HistoryStore(file)
+            defer { store.close() }
+            // There may be no run in this boot.
+            guard let line = try store.resume(bootIdentifier: clock.bootIdentifier).line else { return }
+            // The service manager started this process after the end of the service, some time ago.
+            let boot = clock.monitor.boot
+            try store.markLastRun(at: line.instant(at: min(boot, ProcessStart.boot ?? boot)))
+        } catch let fault as HistoryFault {
+            throw ExitMessage(fault.text, fault.kind == .locked ? .temporaryFailure : .ioError)
+        } catch {
+            throw ExitMessage("the history \(file.printable) cannot be used: \(error)", .ioError)
+        }
+    }
+}
+
+/// `reachability serve token`: makes a token and its digest for the configuration.
+struct TokenCommand: ParsableCommand {
+    static let configuration = TokenArguments.configuration
+
+    @OptionGroup var arguments: TokenArguments
+
+    func validate() throws {
+        guard AccessSettings.Scope(rawValue: arguments.scope) != nil else {
+            throw ValidationError("The scope is read or admin, not \"\(arguments.scope.printable)\".")
+        }
+        guard AccessSettings.Token.isName(arguments.name) else {
+            throw ValidationError("A name has from 1 to 64 bytes, none of them a control character.")
+        }
+    }
+
+    func run() {
+        var generator = SystemRandomNumberGenerator()
+        let secret = (0..<32).map { _ in UInt8.random(in: 0 ... .max, using: &generator) }
+        // The alphabet for URLs (RFC 4648, section 5) has no character that shells or headers interpret.
+        let text = Base64.encode(secret).replacing(scalars: "+", with: "-").replacing(scalars: "/", with: "_")
+            .replacing(scalars: "=", with: "")
+        let token = "rt_\(text)"
+        let digest = SHA256.hash(data: Array(token.utf8)).hexadecimal
+        let name = arguments.name.replacing(scalars: "\\", with: "\\\\").replacing(scalars: "\"", with: "\\\"")
+        let lines = [
+            token, "", "[[access.tokens]]", "name = \"\(name)\"", "sha256 = \"\(digest)\"",
+            "scope = \"\(arguments.scope)\"",
+        ]
+        for line in lines { StandardOutput.write(text: line) }
     }
 }

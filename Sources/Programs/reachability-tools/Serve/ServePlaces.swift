@@ -4,43 +4,40 @@ import LinuxSupport
 import ReachabilityServer
 import ReachabilityService
 
-/// Where the service listens.
+/// The listening places of the service.
 struct ServePlaces {
     private let own: ListeningPlaces
-    /// What was handed over, in place of what it would make itself.
+    /// The sockets that the service manager passed, in place of its own.
     let inherited: [InheritedSocket]
-    /// Why there is no Unix socket, although none was declined.
+    /// The reason why there is no Unix socket, unless it was declined.
     let absence: String?
 
-    /// A socket that was handed over.
+    /// A socket that the service manager passed.
     struct InheritedSocket {
         let socket: ListeningSocket
         let isSecured: Bool
     }
 
-    /// - Parameter descriptors: What the service manager hands over: Unix sockets in place of the service's own, those of TCP in place of
-    ///   its addresses.
-    /// - Throws: ``ExitMessage`` for what cannot be.
+    /// - Parameter descriptors: Sockets from the service manager. Unix sockets replace the service's own, and TCP sockets its addresses.
+    /// - Throws: An error for a place that cannot be used.
     init(
         _ arguments: ServeArguments,
         _ listen: ServiceConfiguration.Listen,
         _ descriptors: [ServiceManagerOffer.HandedDescriptor]
-    ) throws(ExitMessage) {
+    ) throws {
         inherited = try descriptors.map { descriptor throws(ExitMessage) in try Self.socket(descriptor) }
         let hasLocal = inherited.contains { if case .local = $0.socket.place { true } else { false } }
         let internet = inherited.filter { if case .internet = $0.socket.place { true } else { false } }
-        let named = arguments.socket ?? listen.socket
+        let named = arguments.places.socket ?? listen.socket
         absence = hasLocal || named != nil ? nil : ServiceSocket.service.absence
         let texts = arguments.listen.isEmpty ? listen.http ?? [ListenAddress.standard] : arguments.listen
-        do {
-            var places = try ListeningPlaces(
-                http: texts,
-                https: listen.https ?? [],
-                socket: hasLocal ? nil : Self.ownSocket(named)
-            )
-            places.addresses.removeAll { address in internet.contains { $0.isSecured == address.isSecured } }
-            own = places
-        } catch { throw ExitMessage(error) }
+        var places = try ListeningPlaces(
+            http: texts,
+            https: listen.https ?? [],
+            socket: hasLocal ? nil : Self.ownSocket(named)
+        )
+        places.addresses.removeAll { address in internet.contains { $0.isSecured == address.isSecured } }
+        own = places
         guard !own.isEmpty || !inherited.isEmpty else {
             throw ExitMessage(
                 "there is nothing to listen at: name an address with --listen or a path with --socket",
@@ -49,7 +46,7 @@ struct ServePlaces {
         }
     }
 
-    /// Everybody may ask root's service; another user's only this user.
+    /// The socket of root's service is for every user, and that of another user only for this user.
     private static func ownSocket(_ named: String?) -> ListeningPlaces.Socket? {
         let isCommon = geteuid() == 0
         if let named { return named == ListeningPlaces.none ? nil : .init(named, isCommon: isCommon) }
@@ -58,7 +55,7 @@ struct ServePlaces {
         }
     }
 
-    /// A socket that was handed over, if it is one that may be listened at.
+    /// Returns a socket that was passed.
     private static func socket(
         _ descriptor: ServiceManagerOffer.HandedDescriptor
     ) throws(ExitMessage) -> InheritedSocket {
@@ -74,7 +71,7 @@ struct ServePlaces {
         do { isLocal = try InheritedPlace(socket, isSecured: isSecured).transport == .local } catch {
             throw ExitMessage(error.text, .configuration)
         }
-        // The names are optional, and must be right.
+        // The names are optional, but a wrong name is an error.
         if descriptor.name == "api", !isLocal { throw ExitMessage("\(what): it is no Unix socket", .configuration) }
         if ["http", "https"].contains(descriptor.name), isLocal {
             throw ExitMessage("\(what): it is no TCP socket", .configuration)
@@ -82,32 +79,28 @@ struct ServePlaces {
         return InheritedSocket(socket: socket, isSecured: isSecured)
     }
 
-    /// Listens at what was handed over, and returns where that is.
-    func adopt(with server: WebServer) async throws(ExitMessage) -> [String] {
+    /// Listens at the sockets that were passed, and returns their places.
+    func adopt(with server: WebServer) async throws(ListenError) -> [String] {
         var places: [String] = []
-        do throws(ListenError) {
-            for one in inherited {
-                places.append(try await server.listen(at: one.socket, isSecured: one.isSecured))
-            }
-        } catch { throw ExitMessage(error) }
+        for one in inherited { places.append(try await server.listen(at: one.socket, isSecured: one.isSecured)) }
         return places
     }
 
-    /// Listens everywhere else, and returns where, as people write it.
-    func listen(with server: WebServer) async throws(ExitMessage) -> [String] {
-        do { return try await own.listen(with: server) } catch { throw ExitMessage(error) }
+    /// Listens at all other places, and returns them.
+    func listen(with server: WebServer) async throws(ListenError) -> [String] {
+        try await own.listen(with: server)
     }
 }
 
-extension ExitMessage {
-    init(_ error: ListenError) {
+extension ListenError: ExitError {
+    var exitMessage: ExitMessage {
         let status: ExitMessage.Status =
-            switch error.kind {
+            switch kind {
             case .usage: .usage
             case .taken: .unavailable
             case .denied: .noPermission
             case .failed: .cantCreate
             }
-        self.init(error.text, status)
+        return ExitMessage(text, status)
     }
 }

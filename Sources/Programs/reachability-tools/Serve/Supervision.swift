@@ -4,20 +4,20 @@ import LinuxSupport
 import ReachabilityServer
 import ReachabilityService
 
-/// Tells the service manager how the service does, where one wants to hear.
+/// Reports the state of the service to the service manager, if there is one.
 ///
-/// Nobody waits for the manager: what it is told goes through a queue. Thread-safe.
+/// The service does not wait for the manager, because reports go through a queue. Thread-safe.
 ///
 /// Source: `sd_notify(3)`.
 final class Supervision: Sendable {
-    /// What this process is offered. Read by the first who asks: before there are threads.
+    /// The offer of the service manager. Must be read before the first thread is started.
     static let offer = ServiceManagerOffer.take()
 
     private struct State {
         var hasFailed = false
-        /// Whether the manager did not take what was told last: it is not waited for again until it does.
+        /// Whether the manager did not accept the last report. The service does not wait for it until it accepts one.
         var isDeaf = false
-        /// The sentence that was told last, and whether another is on its way.
+        /// The last reported sentence, and whether another is queued.
         var sentence = ""
         var isSaying = false
         var listener: Cancellation?
@@ -32,8 +32,8 @@ final class Supervision: Sendable {
         self.socket = socket
     }
 
-    /// The service listens, has its history and observes: waits until a whole round trip has shown that, says so, and from then on says
-    /// in a sentence how the targets are, and that it lives, as often as that is wanted.
+    /// Waits for a round trip through the service, reports that it is ready, and then reports a sentence about the targets at each change
+    /// and the watchdog's signal at its interval.
     func begin(_ service: MonitoringService, _ history: HistoryWriter?, watchdog limit: Duration?) async {
         guard socket != nil else { return }
         await withCheckedContinuation { continuation in
@@ -54,14 +54,14 @@ final class Supervision: Sendable {
         state.withLock { ($0.listener, $0.watchdog) = (listener, watchdog) }
     }
 
-    /// Says that the configuration is read again while that is done.
+    /// Reports the reading of the configuration while `body` runs.
     func reloading(_ body: () -> Void) {
         tell("RELOADING=1\nMONOTONIC_USEC=\(SystemClock.monotonic.nanoseconds / 1000)")
         body()
         tell("READY=1")
     }
 
-    /// The service is about to end; returns when that was told.
+    /// Reports the end of the service, and returns when it is sent.
     func end() {
         let (listener, watchdog) = state.withLock { ($0.listener.take(), $0.watchdog.take()) }
         listener?.cancel()
@@ -70,7 +70,7 @@ final class Supervision: Sendable {
         queue.sync {}
     }
 
-    /// Says how the targets are, if that is not what was said last. Of many changes at a time the last is told.
+    /// Reports a sentence about the targets if it has changed. Of several changes at the same time, reports the last.
     private func say(_ service: MonitoringService) {
         let isFirst = state.withLock { state in
             defer { state.isSaying = true }
@@ -90,7 +90,7 @@ final class Supervision: Sendable {
         queue.async { [self] in send(text) }
     }
 
-    /// On the queue. That it cannot be told is said once.
+    /// Runs on the queue. A failure is reported once.
     private func send(_ text: String) {
         guard let socket else { return }
         do {
@@ -102,7 +102,7 @@ final class Supervision: Sendable {
                 return !state.hasFailed
             }
             let place = socket.place.printable
-            if isFirst { StandardError.write("reachability: the service manager at \(place) cannot be told: \(error)") }
+            if isFirst { StandardError.report("the service manager at \(place) cannot be told: \(error)") }
         }
     }
 }

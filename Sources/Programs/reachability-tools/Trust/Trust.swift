@@ -1,10 +1,12 @@
 import ArgumentParser
 import CommandLineSupport
+import Glibc
 import LinuxSupport
 import Netlink
+import NetworkReachability
 import ServerTrust
 
-/// `reachability trust`: judges a server as a client with that policy file would.
+/// `reachability trust`: evaluates a server as a client with that policy file does.
 struct Trust: AsyncParsableCommand, ServerQuery {
     static let configuration = TrustArguments.configuration
 
@@ -13,7 +15,7 @@ struct Trust: AsyncParsableCommand, ServerQuery {
     var options: ServerOptions { arguments.options }
 
     func run() async throws {
-        let limit = try TimeLimit(arguments.timeLimit)
+        let limit = try TimeLimit(options.timeLimit)
         let server = try ServerAddress(arguments.server)
         let probe = ServerProbe(
             server: server,
@@ -32,7 +34,7 @@ struct Trust: AsyncParsableCommand, ServerQuery {
                 return TrustOutput(probe, unreadable: error)
             }
         }
-        if arguments.json { StandardOutput.write(output.json.bytes) } else { Table.write(output.lines) }
+        if options.json { StandardOutput.write(output.json.bytes) } else { Table.write(output.lines) }
         if !output.isTrusted { throw ExitCode(1) }
     }
 
@@ -44,5 +46,101 @@ struct Trust: AsyncParsableCommand, ServerQuery {
             )
         }
         return time
+    }
+}
+
+/// `reachability pin`: prints the pins of a server, trusted or not.
+struct Pin: AsyncParsableCommand, ServerQuery {
+    static let configuration = PinArguments.configuration
+
+    @OptionGroup var arguments: PinArguments
+
+    var options: ServerOptions { arguments.options }
+
+    func run() async throws {
+        let limit = try TimeLimit(options.timeLimit)
+        let server = try ServerAddress(arguments.server)
+        let anchors = try options.anchors.map { try AnchorFile.read($0) }
+        let probe = ServerProbe(server: server, destination: try options.destination(server))
+        var shown: ShownServer
+        do {
+            shown = try await limit.enforce(waitingFor: "the certificates of \(server)") { try await probe.shown() }
+        } catch let error as ServerTrustError {
+            throw ExitMessage("cannot pin \(server): \("\(error.reason)".printable)", .unavailable)
+        }
+        shown.trust.anchors = anchors ?? .system
+        let output = PinOutput(server: server, shown: shown, anchors: options.anchors)
+        if options.json { StandardOutput.write(output.json.bytes) } else { Table.write(output.lines) }
+    }
+}
+
+/// The file of `--anchors`.
+enum AnchorFile {
+    static func read(_ path: String) throws(ExitMessage) -> TrustAnchors {
+        do {
+            return TrustAnchors(try CertificateFiles.read(path))
+        } catch .file(let path, let cause) {
+            throw ExitMessage("cannot read the anchors in \(path.printable): \(cause)", .noInput)
+        } catch .unreadable {
+            throw ExitMessage(
+                "\(path.printable) has no certificate that can be read: --anchors takes certificates in PEM or DER",
+                .dataError
+            )
+        } catch {
+            throw ExitMessage("\(path.printable) has no certificate that can be an anchor: \(error)", .dataError)
+        }
+    }
+}
+
+/// The time limit for all steps together. A query of the name service cannot be interrupted, so the limit ends the program.
+struct TimeLimit: Sendable {
+    private let argument: DurationArgument
+    private let duration: Duration
+
+    /// - Throws: ``ExitMessage`` if the text is not a duration.
+    init(_ argument: DurationArgument) throws {
+        self.argument = argument
+        duration = try argument.value
+    }
+
+    /// Performs the work, or ends the program with a message that names the missing result.
+    func enforce<Value: Sendable>(
+        waitingFor what: String,
+        _ work: () async throws -> Value
+    ) async throws -> Value {
+        let isOver = Locked(false)
+        let (argument, duration) = (argument, duration)
+        let clock = Task {
+            try await Task.sleep(for: duration)
+            guard isOver.withLock({ $0 }) == false else { return }
+            StandardError.report("waited \(argument.text) for \(what): give more time with --time-limit")
+            exit(ExitMessage.Status.temporaryFailure.rawValue)
+        }
+        defer {
+            isOver.withLock { $0 = true }
+            clock.cancel()
+        }
+        return try await work()
+    }
+}
+
+/// A subcommand that connects to a server.
+protocol ServerQuery {
+    var options: ServerOptions { get }
+}
+
+extension ServerOptions {
+    /// Moves the program into the named namespace, with the name servers and hosts of `/etc/netns/NAME`. Must be called on the first
+    /// thread while it is the only one, because all others inherit the namespace.
+    ///
+    /// - Throws: An error if the namespace is missing or must not be entered.
+    func enterNamespace() throws {
+        try namespaceOptions.namespace.enter()
+    }
+
+    /// The destination of the connection.
+    func destination(_ server: ServerAddress) throws(ExitMessage) -> ServerAddress {
+        guard let connectTo else { return server }
+        return try ServerAddress(connectTo, defaultPort: server.port)
     }
 }

@@ -1,8 +1,9 @@
 import CommandLineSupport
 import LinuxSupport
 import ServerTrust
+import X509
 
-/// What `reachability trust` prints.
+/// The output of `reachability trust`.
 struct TrustOutput: Sendable {
     private let server: ServerAddress
     private let reason: TrustFailure?
@@ -26,7 +27,7 @@ struct TrustOutput: Sendable {
         checks = [handshake] + (isAnotherTime ? [clock] : []) + judgement.checks
     }
 
-    /// The server's certificate cannot be used by anybody, whatever the policy.
+    /// No policy can use the server's certificate.
     init(_ probe: ServerProbe, unreadable error: ServerTrustError) {
         server = probe.server
         reason = error.reason
@@ -65,9 +66,9 @@ struct TrustOutput: Sendable {
 }
 
 extension TrustFailure {
-    /// The name of its case, for programs: `pinMismatch`.
+    /// The name of its case in JSON: `pinMismatch`.
     var name: String {
-        // One with associated values is known to a mirror by its name.
+        // A mirror has the name of a case with associated values.
         if let label = Mirror(reflecting: self).children.first?.label { return label }
         switch self {
         case .noCertificates: return "noCertificates"
@@ -78,4 +79,207 @@ extension TrustFailure {
         default: return "other"
         }
     }
+}
+
+/// The output of `reachability pin`.
+struct PinOutput {
+    private let server: ServerAddress
+    private let shown: ShownServer
+    private let certificates: [CertificateLine]
+    private let backup: CertificateLine?
+    /// Nil if the server is trusted.
+    private let reason: TrustFailure?
+    /// The origin of the anchors.
+    private let who: String
+
+    init(server: ServerAddress, shown: ShownServer, anchors: String?) {
+        self.server = server
+        self.shown = shown
+        who = anchors.map { "the anchors in \($0)" } ?? "the system"
+        var chain: ValidatedChain?
+        do {
+            chain = try shown.trust.validatedChain(forHost: server.host)
+            reason = nil
+        } catch {
+            reason = error.reason
+        }
+        certificates = CertificateLine.all(of: shown.trust, chain: chain)
+        // The certificate above the server's own is on the fewest chains of other servers.
+        let next = chain?.certificates.dropFirst().first
+        backup = certificates.first { $0.certificate == next }
+    }
+
+    var lines: [String] {
+        let count = shown.trust.certificates.count
+        let verdict = reason.map { "not trusted by \(who): \("\($0)".printable)" } ?? "trusted by \(who)"
+        var lines = [
+            "\(server): \(count) \(count == 1 ? "certificate" : "certificates"), TLS \(shown.version), \(verdict)"
+        ]
+        for certificate in certificates { lines += Table.lines(certificate.kind.rawValue, certificate.texts) }
+        return lines + Table.lines("backup", backupTexts)
+    }
+
+    private var backupTexts: [String] {
+        guard reason == nil else { return ["none: only what is on a trusted chain can be suggested"] }
+        guard let backup else { return ["none: there is nobody above the server's own certificate"] }
+        return [backup.pin, "the key of \(backup.subject); better is one of your own that no server uses yet"]
+    }
+
+    var json: JSONObject {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("host", server.host)
+        object.add("port", server.port)
+        object.add("tlsVersion", shown.version)
+        object.add("trusted", reason == nil)
+        object.add("reason", reason?.name)
+        object.add("text", reason?.description.printable)
+        object.add("certificates", certificates.map(\.json))
+        object.add("backup", backup?.pin)
+        object.add("kind", "pins")
+        return object
+    }
+}
+
+/// A certificate in the output.
+struct CertificateLine: Sendable {
+    enum Kind: String, Sendable {
+        case leaf, intermediate, root
+    }
+
+    let certificate: TrustCertificate
+    let kind: Kind
+    /// Whether the server sent it. If not, it is an anchor.
+    let isSent: Bool
+    /// Whether it is on the valid chain, so that its pins count; nil if no chain is valid.
+    let isOnChain: Bool?
+    let now: TrustTime
+
+    /// The certificates that a server sent, in its order, then the others of the validated chain.
+    static func all(of trust: ServerTrust, chain: ValidatedChain?) -> [CertificateLine] {
+        let others = (chain?.certificates ?? []).filter { !trust.certificates.contains($0) }
+        let all = trust.certificates.map { ($0, true) } + others.map { ($0, false) }
+        return all.map { certificate, isSent in
+            let kind: Kind =
+                certificate == trust.leaf ? .leaf : certificate.isSelfIssued ? .root : .intermediate
+            let isOnChain = chain.map { $0.certificates.contains(certificate) }
+            return CertificateLine(
+                certificate: certificate,
+                kind: kind,
+                isSent: isSent,
+                isOnChain: isOnChain,
+                now: trust.time
+            )
+        }
+    }
+
+    var subject: String {
+        let subject = certificate.x509.subject
+        return subject.isEmpty ? certificate.description : subject.readable
+    }
+    var issuer: String { certificate.x509.issuer.readable }
+    var pin: String { PublicKeyPin(certificate).description }
+
+    private var left: TimeLeft { TimeLeft(end: certificate.notAfter, now: now) }
+
+    /// The subject, the issuer and validity, and the pin.
+    var texts: [String] {
+        let issued = certificate.isSelfIssued ? "issued by itself" : "issued by \(issuer)"
+        let note = isOnChain == false ? ", not on the chain" : isSent ? "" : ", not sent"
+        return [subject + note, "\(issued), \(left), \(certificate.notAfter)", pin]
+    }
+
+    var json: JSONObject {
+        var object = JSONObject()
+        object.add("kind", kind.rawValue)
+        object.add("subject", subject)
+        object.add("issuer", issuer)
+        object.add("names", certificate.subjectAlternativeNames.map(\.printable))
+        object.add("notBefore", certificate.notBefore.description)
+        object.add("notAfter", certificate.notAfter.description)
+        object.add("secondsLeft", left.seconds)
+        object.add("sent", isSent)
+        object.add("onChain", isOnChain)
+        object.add("pin", pin)
+        return object
+    }
+}
+
+/// The remaining validity of a certificate: `expires in 89 days`.
+struct TimeLeft: CustomStringConvertible {
+    let end: TrustTime
+    let now: TrustTime
+
+    /// Negative after the end.
+    var seconds: Int64 { end.secondsSinceEpoch - now.secondsSinceEpoch }
+
+    var description: String {
+        seconds < 0 ? "expired \(Self.words(-seconds)) ago" : "expires in \(Self.words(seconds))"
+    }
+
+    /// The time in the largest unit of which there are at least two.
+    private static func words(_ seconds: Int64) -> String {
+        let units: [(name: String, seconds: Int64)] = [
+            ("years", 365 * 86_400), ("days", 86_400), ("hours", 3600), ("minutes", 60),
+        ]
+        guard let unit = units.first(where: { seconds >= 2 * $0.seconds }) else { return "\(seconds) s" }
+        return "\(seconds / unit.seconds) \(unit.name)"
+    }
+}
+
+/// Lines that begin with a word, and the lines below them.
+enum Table {
+    /// The word in a column of its own, and each text on a line.
+    static func lines(_ word: String, _ texts: [String]) -> [String] {
+        texts.enumerated().map { index, text in
+            (index == 0 ? word : "").padded(to: 13) + " " + text
+        }
+    }
+
+    static func write(_ lines: [String]) {
+        StandardOutput.write(Array(lines.joined(separator: "\n").utf8))
+    }
+}
+
+/// A check of a server, and its result.
+struct TrustCheck: Sendable {
+    enum State: String, Sendable {
+        case ok, failed
+        /// Does not decide.
+        case note
+    }
+
+    let name: String
+    let state: State
+    let text: String
+
+    init(_ name: String, _ state: State, _ text: String) {
+        self.name = name
+        self.state = state
+        self.text = text.printable
+    }
+
+    /// Begins with a column of eight characters, as the lines of `reachability why` do.
+    var lines: [String] {
+        [state.rawValue.padded(to: 8) + Table.lines(name, [text])[0]]
+    }
+
+    var json: JSONObject {
+        var object = JSONObject()
+        object.add("check", name)
+        object.add("state", state.rawValue)
+        object.add("text", text)
+        return object
+    }
+}
+
+/// The result of the evaluation of a server.
+struct TrustJudgement: Sendable {
+    /// Nil if it is trusted.
+    let reason: TrustFailure?
+    /// Nil if there is none.
+    let chain: ValidatedChain?
+    /// The pattern of the policy file that decides; nil if there is none.
+    let pattern: String?
+    let checks: [TrustCheck]
 }

@@ -4,26 +4,22 @@ import Netlink
 import ServerTrust
 import ServerTrustNIO
 
-/// By what a server is judged: a policy file, or without one a valid chain and the host.
+/// The rules for a server: a policy file, or without one a valid chain and the host.
 struct TrustRules: Sendable {
     private let path: String?
     private let file: TrustPolicyFile?
     private let manager: ServerTrustManager
     private let configuration: TrustConfiguration
     private let revocation: RevocationRecorder
-    /// Pins that did not match and only report.
+    /// Pins that did not match and are only reported.
     private let reports = Locked<Set<PinReport>>([])
 
-    /// - Throws: ``ExitMessage`` when the file cannot be read, or is wrong.
-    init(policyFile path: String?, anchors: String?) throws(ExitMessage) {
+    /// - Throws: An error if a file cannot be read or is wrong.
+    init(policyFile path: String?, anchors: String?) throws {
         self.path = path
-        do {
-            let reports = reports
-            file = try path.map { path throws(TrustPolicyFileError) in
-                try TrustPolicyFile(path: path) { report in reports.withLock { _ = $0.insert(report) } }
-            }
-        } catch {
-            throw ExitMessage(error)
+        let reports = reports
+        file = try path.map { path in
+            try TrustPolicyFile(path: path) { report in reports.withLock { _ = $0.insert(report) } }
         }
         manager = file?.manager() ?? ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
         var configuration = file?.configuration ?? TrustConfiguration()
@@ -39,7 +35,7 @@ struct TrustRules: Sendable {
         self.configuration = configuration
     }
 
-    /// Asks over the network only where a policy of the file does.
+    /// Uses the network only if a policy of the file does.
     private static func checker(
         _ file: TrustPolicyFile?,
         _ configuration: TrustConfiguration
@@ -55,13 +51,13 @@ struct TrustRules: Sendable {
         }
     }
 
-    /// Gives a trust what the file says.
+    /// Applies the configuration of the file to a trust.
     func prepare(_ trust: inout ServerTrust) {
         trust.anchors = configuration.anchors
         trust.revocationLists = configuration.revocationLists
         trust.revocation = configuration.revocation
         trust.logger = configuration.logger
-        // Every check below looks at the same chain.
+        // Every check below uses the same chain.
         trust.cache = ValidatedChainCache()
     }
 
@@ -72,7 +68,7 @@ struct TrustRules: Sendable {
         } catch {
             reason = error.reason
         }
-        // What is wrong with the chain, where the policy does not ask for one, is no failure.
+        // An invalid chain is not a failure if the policy accepts it.
         let broken: TrustCheck.State = reason == nil ? .note : .failed
         var checks: [TrustCheck] = []
         var chain: ValidatedChain?
@@ -98,7 +94,7 @@ struct TrustRules: Sendable {
         return TrustJudgement(reason: reason, chain: chain, pattern: pattern, checks: checks)
     }
 
-    /// Which policies count, and why.
+    /// The policy for the host, and its origin.
     private func policyCheck(_ pattern: String?, _ reason: TrustFailure?) -> TrustCheck {
         guard let path else { return TrustCheck("policy", .ok, "no policy file: a valid chain, and the host") }
         if let pattern { return TrustCheck("policy", .ok, "\(pattern) in \(path)") }
@@ -129,7 +125,7 @@ struct TrustRules: Sendable {
         return [TrustCheck(name, entry.kind == .disabled ? .note : .ok, entry.summary)] + unknown()
     }
 
-    /// Of which certificates it is not known whether they are revoked, and why.
+    /// The certificates with unknown revocation, and the reasons.
     private func unknown(besides told: TrustFailure? = nil) -> [TrustCheck] {
         revocation.doubts.compactMap { certificate, doubt in
             if case .revocationUnknown(certificate.description, doubt)? = told { return nil }
@@ -138,13 +134,47 @@ struct TrustRules: Sendable {
     }
 }
 
-extension ExitMessage {
-    init(_ error: TrustPolicyFileError) {
-        let status: Status =
-            switch error {
+extension TrustPolicyFileError: ExitError {
+    var exitMessage: ExitMessage {
+        let status: ExitMessage.Status =
+            switch self {
             case .unreadable, .unreadableFile: .noInput
             case .wrong: .dataError
             }
-        self.init(error.description.printable, status)
+        return ExitMessage(description.printable, status)
+    }
+}
+
+/// Uses a checker, and records the certificates with unknown revocation, which an evaluator that does not require an answer does not
+/// report.
+final class RevocationRecorder: RevocationChecking {
+    typealias Doubts = [(certificate: TrustCertificate, doubt: RevocationDoubt)]
+
+    /// The doubts of the last chain, beginning with the server's own certificate.
+    var doubts: Doubts { content.withLock { $0 } }
+
+    private let checker: RevocationChecker
+    private let content = Locked<Doubts>([])
+
+    init(_ checker: RevocationChecker) {
+        self.checker = checker
+    }
+
+    func forget() {
+        content.withLock { $0 = [] }
+    }
+
+    func knownStatus(of chain: ValidatedChain, in trust: ServerTrust, flags: RevocationFlags) -> RevocationStatus {
+        checker.knownStatus(of: chain, in: trust, flags: flags)
+    }
+
+    func status(of chain: ValidatedChain, in trust: ServerTrust, flags: RevocationFlags) async -> RevocationStatus {
+        let findings = await checker.findings(of: chain, in: trust, flags: flags)
+        let doubts: Doubts = findings.compactMap { certificate, finding in
+            guard case .unknown(let obstacles) = finding else { return nil }
+            return (certificate, RevocationDoubt(obstacles))
+        }
+        content.withLock { $0 = doubts }
+        return RevocationChecker.status(findings)
     }
 }

@@ -1,0 +1,243 @@
+import ArgumentParser
+import CommandLineSupport
+
+#if Fleet
+import Dispatch
+import Glibc
+import LinuxSupport
+import MQTT
+import NIOHTTP1
+import NetworkReachability
+import ReachabilityFleet
+import ReachabilityFleetHub
+import ReachabilityLedger
+import ReachabilityRetry
+import ReachabilityServer
+import ReachabilityService
+#endif
+
+/// `reachability fleet hub`: follows all machines, explains their outages, and answers until a signal ends it.
+struct HubCommand: AsyncParsableCommand {
+    static let configuration = FleetHubArguments.configuration
+
+    @OptionGroup var arguments: FleetHubArguments
+
+    #if Fleet
+    func run() async throws {
+        if let file = arguments.check { return try Self.check(file) }
+        if arguments.reload { return try ServiceClient(socket: arguments.places.socket, of: .hub).reload() }
+        let options = try HubOptions(arguments)
+        let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
+        let signals = EndSignals(reloads: arguments.config != nil)
+        let places = try ListeningPlaces.hub(arguments, configuration.listen, warn: StandardError.report)
+        let access = Access(warn: StandardError.report)
+        do { _ = try access.prepare(configuration)() } catch {
+            throw Self.refusal(configuration.placed(error), arguments.config ?? "")
+        }
+        // A site that fails reports all its devices at once.
+        let responder = Responder(access, of: "hub", streamBytes: 32 << 20)
+        let addresses: [String]
+        do { addresses = try await places.listen(with: responder.server) } catch {
+            await responder.server.stop()
+            throw error
+        }
+        do {
+            let store = try Self.store(arguments.places.history ?? configuration.history.path)
+            let (feed, counts) = (HubFeed(), HubCounts())
+            let retention = HubRetention(store, keep: configuration.history.keep)
+            let run = String(UInt64.random(in: 0...(1 << 53)), radix: 36)
+            let keeper = try HubKeeper(store, run: run, logger: .standardError)
+            keeper.addListener(counts.count)
+            keeper.addListener(feed.publish)
+            let follower = BrokerFollower(options, broker: MosquittoBroker(), keeper: keeper, logger: .standardError)
+            // A configuration may get notifiers when it is read again.
+            let notifier = try arguments.config.map { _ in try Self.makeNotifier(keeper, store, configuration) }
+            let reloader = arguments.config.map { file in
+                var preparations: [Reloader.Preparation] = [responder.prepareAccess, retention.prepare]
+                if let notifier { preparations.append(notifier.prepare) }
+                return Reloader(file, current: configuration, preparations: preparations)
+            }
+            let api = HubAPI(
+                keeper,
+                store: store,
+                follower: follower,
+                feed: feed,
+                counts: counts,
+                version: CommandVersion.number,
+                access: access,
+                reloader: reloader,
+                notifiers: { notifier?.status ?? [] },
+                statistics: { [weak server = responder.server] in server?.statistics ?? WebStatistics() }
+            )
+            responder.begin(api.router)
+            try follower.begin()
+            retention.begin()
+            if let warning = options.broker.warning { StandardError.report(warning) }
+            // A closed output does not end a hub.
+            let line = "listening at \(addresses.joined(separator: ", "))".printable + "\n"
+            _ = try? StandardStream.write(Array(line.utf8), to: STDOUT_FILENO)
+            await signals.wait { if let reloader { Self.reload(reloader) } }
+            await responder.server.stop()
+            await follower.stop()
+            await notifier?.stop()
+            retention.stop()
+            keeper.stop()
+        } catch {
+            await responder.server.stop()
+            switch error {
+            case let problems as ConfigurationProblems:
+                throw Self.refusal(configuration.placed(problems), arguments.config ?? "")
+            default: throw error
+            }
+        }
+    }
+
+    /// Creates the notifier of a hub. Call it before the first message of a machine.
+    private static func makeNotifier(
+        _ keeper: HubKeeper,
+        _ store: any HubStore,
+        _ configuration: ServiceConfiguration
+    ) throws(ConfigurationProblems) -> Notifier {
+        // An inherited SIG_IGN would discard the exit statuses of hooks.
+        signal(SIGCHLD, SIG_DFL)
+        let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? ""
+        let environment = NotifyEnvironment(
+            coordinator: RetryCoordinator(limits: NotifyEnvironment.limits, clock: QuietClock()),
+            hooks: NotifyHooks().run
+        )
+        let notifier = Notifier(
+            keeper,
+            store: store,
+            writer: FleetNotificationWriter(host: host),
+            environment: environment,
+            logger: .standardError
+        )
+        let use = try notifier.prepare(configuration)
+        notifier.begin()
+        use()
+        return notifier
+    }
+
+    private static func store(_ named: String?) throws -> any HubStore {
+        if named == ListeningPlaces.none { return MemoryHubStore() }
+        guard let file = named ?? StateDirectory.make().map({ $0 + "/hub.sqlite" }) else {
+            throw ExitMessage(
+                "there is no home directory for the history: name its file with --history, or none",
+                .usage
+            )
+        }
+        return try SQLiteHubStore(file)
+    }
+
+    /// Reads a configuration. Errors in it are printed and end the program.
+    private static func read(_ file: String) throws -> ServiceConfiguration {
+        do { return try Reloader.read(file, for: .hub) } catch { throw refusal(error, file) }
+    }
+
+    private static func check(_ file: String) throws {
+        let configuration = try read(file)
+        do { try Access(warn: StandardError.report).check(configuration) } catch {
+            throw refusal(configuration.placed(error), file)
+        }
+        StandardOutput.write(text: "the configuration is valid")
+    }
+
+    private static func refusal(_ problems: ConfigurationProblems, _ file: String) -> ExitCode {
+        tell(problems, file)
+        return ExitCode(ExitMessage.Status.configuration.rawValue)
+    }
+
+    private static func tell(_ problems: ConfigurationProblems, _ file: String) {
+        for problem in problems.problems { StandardError.write(problem.description(in: file)) }
+    }
+
+    private static func reload(_ reloader: Reloader) {
+        do { StandardError.report(reloader.applied(try reloader.reload())) } catch {
+            tell(error, reloader.file)
+            StandardError.report(reloader.refused)
+        }
+    }
+    #else
+    func run() throws(ExitMessage) {
+        let hint = "build it with libmosquitto and the trait Fleet"
+        throw ExitMessage("this build has no hub: \(hint)", .unavailable)
+    }
+    #endif
+}
+
+#if Fleet
+extension HubOptions {
+    fileprivate init(_ arguments: FleetHubArguments) throws(ExitMessage) {
+        guard let broker = arguments.broker else {
+            throw ExitMessage("--broker says which broker to follow, as mqtts://HOST[:PORT]", .usage)
+        }
+        let (address, tls) = try BrokerArguments.read(
+            broker,
+            authority: arguments.authority,
+            certificate: arguments.certificate,
+            key: arguments.key
+        )
+        guard FleetName.isValid(arguments.name) else {
+            throw ExitMessage("--name is a name of \(BrokerArguments.nameRule)", .usage)
+        }
+        self.init(broker: address, tls: tls, name: arguments.name)
+    }
+}
+
+extension HistoryFault: ExitError {
+    var exitMessage: ExitMessage { ExitMessage(text, kind == .locked ? .temporaryFailure : .ioError) }
+}
+#endif
+
+#if Fleet
+extension ListeningPlaces {
+    /// Differs from the service's, because both may be on one machine.
+    private static let hubAddress = "127.0.0.1:9673"
+
+    /// The listening places of a hub.
+    ///
+    /// - Throws: An error for places that cannot be used.
+    static func hub(
+        _ arguments: FleetHubArguments,
+        _ listen: ServiceConfiguration.Listen,
+        warn: (String) -> Void
+    ) throws -> ListeningPlaces {
+        let texts = arguments.listen.isEmpty ? listen.http ?? [hubAddress] : arguments.listen
+        let named = arguments.places.socket ?? listen.socket
+        // What systemd has made for it (systemd.exec(5)).
+        let made = EnvironmentVariable.value(of: "RUNTIME_DIRECTORY")?.split(at: ":").first.map(String.init)
+        let usual = made ?? ServiceSocket.hub.directory
+        let socket: Socket?
+        if let named {
+            socket = named == none ? nil : Socket(named, isCommon: geteuid() == 0)
+        } else {
+            if made == nil, let absence = ServiceSocket.hub.absence { warn(absence) }
+            let directory = made == nil ? usual : nil
+            socket = usual.map {
+                Socket(ServiceSocket.hub.path(in: $0), directory: directory, isCommon: geteuid() == 0 || made != nil)
+            }
+        }
+        let places = try ListeningPlaces(http: texts, https: listen.https ?? [], socket: socket)
+        guard !places.isEmpty else {
+            throw ExitMessage(
+                "there is nothing to listen at: name an address with --listen or a path with --socket",
+                .usage
+            )
+        }
+        return places
+    }
+}
+
+extension ListenError: ExitError {
+    var exitMessage: ExitMessage {
+        let status: ExitMessage.Status =
+            switch kind {
+            case .usage: .usage
+            case .taken: .unavailable
+            case .denied: .noPermission
+            case .failed: .cantCreate
+            }
+        return ExitMessage(text, status)
+    }
+}
+#endif

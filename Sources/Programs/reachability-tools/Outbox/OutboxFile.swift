@@ -1,0 +1,92 @@
+import CommandLineSupport
+import Glibc
+import LinuxSupport
+import ReachabilityOutbox
+
+extension OutboxFileArguments {
+    /// Returns the waiting requests, and then the dead letters. Changes nothing. An outbox that does not exist yet is empty.
+    func entries(withWaiting: Bool) async throws -> [OutboxEntry] {
+        let file: String
+        if let named = self.file {
+            try Self.mustExist(named)
+            file = named
+        } else {
+            file = try Self.defaultDirectory() + Self.defaultName
+            if unsafe access(file, F_OK) != 0, errno == ENOENT { return [] }
+        }
+        return try await withWaiting ? Outbox.allEntries(inFile: file) : Outbox.deadLetters(inFile: file)
+    }
+
+    /// A named file must exist, because its name may be mistyped.
+    fileprivate static func mustExist(_ file: String) throws(ExitMessage) {
+        guard unsafe access(file, F_OK) != 0 else { return }
+        let reason = SystemError.current
+        throw ExitMessage("cannot open the outbox \(file): \(reason); `outbox add` makes one", .noInput)
+    }
+
+    private static let defaultName = "/outbox.sqlite"
+
+    /// `/var/lib/reachability/outbox.sqlite` for root, otherwise a file in `$XDG_STATE_HOME/reachability`, which is in
+    /// `~/.local/state` unless the variable says otherwise (XDG Base Directory Specification). Its directory is made, of
+    /// mode 0700.
+    fileprivate static func defaultFile() throws(ExitMessage) -> String {
+        let directory = try defaultDirectory()
+        var path = ""
+        for part in directory.split(at: "/") {
+            path += "/" + part
+            guard unsafe mkdir(path, 0o700) == 0 || [EEXIST, EROFS, EACCES].contains(errno) else {
+                throw ExitMessage(
+                    "cannot make the directory \(path): \(SystemError.current)",
+                    .noInput
+                )
+            }
+        }
+        return directory + defaultName
+    }
+
+    private static func defaultDirectory() throws(ExitMessage) -> String {
+        guard let directory = StateDirectory.ofUser else {
+            throw ExitMessage("there is no home directory for the outbox: name it with --outbox", .usage)
+        }
+        return directory
+    }
+}
+
+extension OutboxChangeArguments {
+    /// Opens the outbox, or makes it, and closes it after the work.
+    func with<Value>(
+        _ options: OutboxOptions = OutboxOptions(),
+        work: (Outbox) async throws -> Value
+    ) async throws -> Value {
+        var options = options
+        options.replacesCorruptFile = replaceCorrupt
+        let outbox = try await Outbox(file: try outbox.file ?? OutboxFileArguments.defaultFile(), options: options)
+        let result: Result<Value, any Error>
+        do { result = .success(try await work(outbox)) } catch { result = .failure(error) }
+        try await outbox.close()
+        return try result.get()
+    }
+
+    /// The same, but a named file must exist.
+    func withExisting<Value>(
+        _ options: OutboxOptions = OutboxOptions(),
+        work: (Outbox) async throws -> Value
+    ) async throws -> Value {
+        if let file = outbox.file { try OutboxFileArguments.mustExist(file) }
+        return try await with(options, work: work)
+    }
+}
+
+extension OutboxError: ExitError {
+    var exitMessage: ExitMessage {
+        let status: ExitMessage.Status =
+            switch self {
+            case .invalidRequest: .usage
+            case .full, .alreadySending, .busy: .temporaryFailure
+            case .corrupt, .foreignFile, .newerFormat: .dataError
+            case .cannotOpen: .noInput
+            case .diskFull, .failed: .ioError
+            }
+        return ExitMessage(description, status)
+    }
+}

@@ -1,0 +1,201 @@
+import CommandLineSupport
+import Glibc
+import LinuxSupport
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import ServerTrust
+import ServerTrustNIO
+
+/// Connects to a server with TLS 1.2 or later, reads its certificates, and disconnects.
+struct ServerProbe: Sendable {
+    /// The server that the handshake names.
+    let server: ServerAddress
+    /// The destination of the connection.
+    let destination: ServerAddress
+
+    /// - Throws: ``ExitMessage`` when there is no server, no TLS or no finished handshake; `ServerTrustError` when its own certificate cannot be read.
+    func shown() async throws -> ShownServer {
+        let evaluator = RecordingEvaluator()
+        let manager = ServerTrustManager(evaluators: [:], lookup: { _ in evaluator })
+        var configuration = TrustConfiguration()
+        configuration.logger = .silent
+        let factory = try ServerTrustHandlerFactory(manager: manager, configuration: configuration)
+        let host = server.host
+        let connection: Connection
+        do {
+            connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                // The command has a limit for all steps together.
+                .connectTimeout(.hours(1))
+                .connect(host: destination.destination, port: destination.port) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        Connection(
+                            channel: channel,
+                            handshake: try channel.pipeline.syncOperations.addServerTrust(factory, host: host)
+                        )
+                    }
+                }
+        } catch {
+            throw ExitMessage(connectingTo: destination, error)
+        }
+        defer { connection.channel.close(promise: nil) }
+        do {
+            let handshake = try await connection.handshake.get()
+            return ShownServer(trust: handshake.trust, version: Self.number(handshake.version))
+        } catch let error as ServerTrustError {
+            throw error
+        } catch {
+            // Any server can send any certificate. Only the finished handshake proves that it has the key.
+            if evaluator.shown != nil { throw ExitMessage(unprovenBy: destination, error) }
+            throw ExitMessage(shakingHandsWith: destination, error)
+        }
+    }
+
+    private struct Connection: Sendable {
+        let channel: any Channel
+        let handshake: EventLoopFuture<TrustedHandshake>
+    }
+
+    private static func number(_ version: TLSVersion?) -> String {
+        switch version {
+        case nil: "1.2 or later"
+        case .tlsv1: "1.0"
+        case .tlsv11: "1.1"
+        case .tlsv12: "1.2"
+        case .tlsv13: "1.3"
+        }
+    }
+}
+
+extension Logger {
+    /// Discards log messages, because the command prints them.
+    static let silent = Logger(label: "reachability.trust") { _ in SwiftLogNoOpLogHandler() }
+}
+
+/// Accepts every server on purpose: no data is sent to it, and its certificates are evaluated afterwards, or only printed.
+final class RecordingEvaluator: ServerTrustEvaluating {
+    /// The trust of the server; nil before the handshake.
+    var shown: ServerTrust? { content.withLock { $0 } }
+
+    private let content = Locked<ServerTrust?>(nil)
+
+    func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
+        content.withLock { $0 = trust }
+    }
+}
+
+/// The result of a finished handshake, which proves that the server has the key of its certificate.
+struct ShownServer: Sendable {
+    /// Its certificates, to be evaluated.
+    var trust: ServerTrust
+    /// For example `1.3`.
+    let version: String
+}
+
+extension ExitMessage {
+    /// No connection was made.
+    init(connectingTo server: ServerAddress, _ error: any Error) {
+        guard let error = error as? NIOConnectionError else {
+            let advice = "see `reachability why \(server.host)`"
+            self.init("cannot connect to \(server): \(Self.cause(error)): \(advice)", .unavailable)
+            return
+        }
+        guard let failure = error.connectionErrors.first?.error else {
+            self.init(
+                "cannot find an address of \(server.host): the name service knows none: is it written right?",
+                .unavailable
+            )
+            return
+        }
+        let advice = "is a server running there, and what does `reachability why \(server.host)` say?"
+        self.init("cannot connect to \(server): \(Self.cause(failure)): \(advice)", .unavailable)
+    }
+
+    /// The server has sent no certificate.
+    init(shakingHandsWith server: ServerAddress, _ error: any Error) {
+        self.init(
+            "\(server) shows no certificate: \(Self.cause(error).printable): does it speak TLS 1.2 or later on this port?",
+            .unavailable
+        )
+    }
+
+    /// The server has sent a certificate, and the handshake failed afterwards.
+    init(unprovenBy server: ServerAddress, _ error: any Error) {
+        self.init(
+            """
+            \(server) shows a certificate, but the TLS handshake failed: \(Self.cause(error).printable): nothing proves that it has \
+            the certificate's key, so nothing is said of it (a server of TLS 1.2 that wants a client's certificate ends so too)
+            """,
+            .unavailable
+        )
+    }
+
+    private static func cause(_ error: any Error) -> String {
+        switch error {
+        case let error as IOError: unsafe String(cString: strerror(error.errnoCode))
+        case ChannelError.eof, NIOSSLError.uncleanShutdown: "it closed the connection"
+        case NIOSSLError.handshakeFailed(let error): reason(of: error)
+        case let error as BoringSSLError: reason(of: error)
+        default: "\(error)"
+        }
+    }
+
+    /// The TLS library's reason in its own words: its errors read `error:100000f7:SSL routines:...:WRONG_VERSION_NUMBER`, with
+    /// where in its source behind.
+    private static func reason(of error: BoringSSLError) -> String {
+        let text = "\(error)"
+        if text.contains("EOF during handshake") { return "it closed the connection" }
+        let words = text.split { !($0.isUppercase || $0.isNumber || $0 == "_") }
+        let reason = words.last { $0.contains("_") && $0.first?.isUppercase == true && $0.count > 4 }
+        return reason.map { $0.lowercased().replacing(scalars: "_", with: " ") } ?? text
+    }
+}
+
+/// A host and a port: `example.org`, `192.0.2.1:8443`, `2001:db8::1`, `[2001:db8::1]:443`.
+struct ServerAddress: Hashable, Sendable {
+    /// As it was written, without brackets.
+    let host: String
+    let port: Int
+
+    /// The name for the name service, or the address with its zone.
+    let destination: String
+
+    /// - Throws: ``ExitMessage`` for another text.
+    init(_ text: String, defaultPort: Int = 443) throws(ExitMessage) {
+        let (name, digits) = Self.parts(text)
+        let refusal = ExitMessage(
+            "\"\(text.printable)\" is no server: write example.org, 192.0.2.1:8443 or [2001:db8::1]:443, without scheme or path",
+            .usage
+        )
+        guard let name, let server = try? ServerHost(name) else { throw refusal }
+        if let digits {
+            let isNumber = !digits.isEmpty && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            guard isNumber, let number = Int(digits), (1...65535).contains(number) else { throw refusal }
+            port = number
+        } else {
+            port = defaultPort
+        }
+        host = name
+        destination = server.isAddress ? name : server.description
+    }
+
+    /// A text with two colons outside brackets is an address.
+    private static func parts(_ text: String) -> (host: String?, port: Substring?) {
+        if text.hasPrefix("[") {
+            guard let end = text.unicodeScalars.firstIndex(of: "]") else { return (nil, nil) }
+            let host = text[text.unicodeScalars.index(after: text.startIndex)..<end]
+            let rest = text[text.unicodeScalars.index(after: end)...]
+            guard host.contains(":"), rest.isEmpty || rest.first == ":" else { return (nil, nil) }
+            return (String(host), rest.isEmpty ? nil : rest.dropFirst())
+        }
+        guard let colon = text.unicodeScalars.firstIndex(of: ":"), text.unicodeScalars.lastIndex(of: ":") == colon
+        else { return (text, nil) }
+        return (String(text[..<colon]), text[text.unicodeScalars.index(after: colon)...])
+    }
+}
+
+extension ServerAddress: CustomStringConvertible {
+    /// The text on a command line.
+    var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

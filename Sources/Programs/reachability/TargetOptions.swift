@@ -1,0 +1,97 @@
+import ArgumentParser
+import CommandLineSupport
+import Glibc
+import Logging
+import NetworkReachability
+
+/// The hosts, and the options for queries.
+struct TargetOptions: ParsableArguments {
+    typealias Target = (name: String?, manager: NetworkReachabilityManager)
+
+    // Hidden, because the usage shows it, so that the help fits a screen.
+    @Argument(
+        help: ArgumentHelp(
+            "Names or addresses; none means the network at large.",
+            valueName: "host",
+            visibility: .hidden
+        )
+    )
+    var hosts: [String] = []
+
+    @OptionGroup var namespaceOptions: NamespaceOptions
+
+    @OptionGroup var egress: EgressOptions
+
+    @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
+    var mark: FirewallMark?
+
+    @Flag(help: "Print one JSON object per line (schema 1).")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Log to standard error what is heard and decided.")
+    var verbose = false
+
+    @Flag(help: ArgumentHelp("Hear of every route change, not only of those that matter.", visibility: .hidden))
+    var noFilter = false
+
+    /// The value of `--netns`.
+    var netns: String? { namespaceOptions.name }
+
+    func makeTargets() throws -> [Target] {
+        try makeOptions().makeTargets(hosts)
+    }
+
+    /// The logger of `--verbose`.
+    var logger: Logger? { makeOptions(in: .current).logger }
+
+    func makeTargets(in namespace: NetworkNamespace) throws(NetworkReachabilityError) -> [Target] {
+        try makeOptions(in: namespace).makeTargets(hosts)
+    }
+
+    func makeOptions() throws(ExitMessage) -> NetworkReachabilityOptions {
+        makeOptions(in: try namespaceOptions.namespace)
+    }
+
+    private func makeOptions(in namespace: NetworkNamespace) -> NetworkReachabilityOptions {
+        var options = NetworkReachabilityOptions(in: namespace, mark, verbose: verbose)
+        egress.apply(to: &options)
+        options.filtersRouteMessages = !noFilter
+        return options
+    }
+}
+
+/// The options of `run` and `retry`.
+struct HookOptions: ParsableArguments {
+    @OptionGroup var namespaceOptions: NamespaceOptions
+
+    @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
+    var mark: FirewallMark?
+
+    @Flag(name: .shortAndLong, help: "Log what is heard and decided.")
+    var verbose = false
+
+    func makeOptions() throws(ExitMessage) -> NetworkReachabilityOptions {
+        NetworkReachabilityOptions(in: try namespaceOptions.namespace, mark, verbose: verbose)
+    }
+}
+
+extension NetworkReachabilityOptions {
+    /// - Parameter verbose: Whether events and decisions are logged to standard error.
+    init(in namespace: NetworkNamespace, _ mark: FirewallMark?, verbose: Bool = false) {
+        self.init()
+        networkNamespace = namespace
+        firewallMark = mark?.value ?? 0
+        guard verbose else { return }
+        var logger = Logger(label: "reachability") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .debug
+        self.logger = logger
+    }
+
+    /// One manager for each host, or one for the network at large, with the name it is printed under.
+    func makeTargets(_ hosts: [String]) throws(NetworkReachabilityError) -> [TargetOptions.Target] {
+        if hosts.isEmpty { return [(nil, try NetworkReachabilityManager(options: self))] }
+        var targets: [TargetOptions.Target] = []
+        for host in hosts { targets.append((host, try NetworkReachabilityManager(host: host, options: self))) }
+        return targets
+    }
+}
