@@ -1,3 +1,4 @@
+import NetworkLab
 import Testing
 
 /// `reachability outbox`: every line it writes.
@@ -72,22 +73,13 @@ import Testing
         #expect(try await outbox.run("list --json").output.contains(#""attempts":0,"#))
     }
 
-    @Test(arguments: [
-        (
-            "add ftp://x/",
-            "cannot store the request: the URL does not begin with http:// or https://: its scheme is ftp"
-        ),
-        ("add --header @no-such-file http://x/", "cannot read no-such-file: No such file or directory"),
-        ("add --expires 0s http://x/", "cannot store the request: its expiry, 0.0 seconds, is not longer than zero"),
-        (
-            "add --header 'Content-Length: 3' http://x/",
-            "cannot store the request: the header Content-Length is the sender's: it follows from the URL and the body"
-        ),
-        ("add --body - http://127.0.0.1/ </dev/zero", "cannot take standard input: it has more than 67108864 bytes"),
-    ])
-    func `what is refused`(arguments: String, sentence: String) async throws {
-        let status: CInt = sentence.hasPrefix("cannot read") ? 66 : 64
-        try await OutboxScratch().run(arguments).expectRefusal(sentence, status: status)
+    @Test func `an invalid request is refused, and an expired one is reported on standard error`() async throws {
+        let outbox = try OutboxScratch()
+        let sentence = "cannot store the request: the URL does not begin with http:// or https://: its scheme is ftp"
+        try await outbox.run("add ftp://x/").expectRefusal(sentence)
+        _ = try await outbox.run("add --expires 1ms http://127.0.0.1:1/")
+        let errors = "reachability: 1: expired, deleted unsent: POST http://127.0.0.1:1\n"
+        #expect(try await outbox.run("flush") == CommandResult(status: 65, output: "", errors: errors))
     }
 
     @Test(arguments: ["list", "drop --all", "flush --with true"])
@@ -97,18 +89,6 @@ import Testing
             let sentence = "cannot open the outbox DIR/outbox: No such file or directory; `outbox add` makes one"
             try await outbox.run(arguments).expectRefusal(sentence, status: 66)
         }
-    }
-
-    @Test func `a full outbox, and one that makes room`() async throws {
-        let outbox = try OutboxScratch()
-        _ = try await outbox.run("add --max-count 1 http://one.example/")
-        try await outbox.run("add --max-count 1 http://one.example/").expectRefusal(
-            "the outbox DIR/outbox is full (1 of 1 requests): send or drop what is in it, or allow more",
-            status: 75
-        )
-        let result = try await outbox.run("add --max-count 1 --drop-oldest http://one.example/")
-        let told = "reachability: 1: deleted unsent to make room: POST http://one.example\n"
-        #expect(result == CommandResult(status: 0, output: "2\n", errors: told))
     }
 
     @Test func `a full disk loses nothing`() async throws {
@@ -150,5 +130,169 @@ import Testing
         _ = try await outbox.run("add --body /bin/sh http://127.0.0.1/")
         let result = try await outbox.run("flush --with \(program)")
         #expect(result.status == status && result.output == line + "\n", "\(result)")
+    }
+}
+
+/// What `reachability outbox flush` sends, and makes of real answers.
+@Suite struct OutboxDeliveryTests {
+    private let outbox: OutboxScratch
+    private let server: AnswerServer
+
+    init() throws {
+        outbox = try OutboxScratch()
+        server = try AnswerServer("200 OK")
+    }
+
+    @Test func `a dead letter is listed, put in again under its number and its key, and dropped`() async throws {
+        server.answer("404 Not Found")
+        _ = try await outbox.run("add --key order-7 \(server.url)")
+        _ = try await outbox.run("add --key order-8 \(server.url)")
+        let refused = try await outbox.run("flush")
+        let lines = "1: dead letter, status 404\n2: dead letter, status 404\n"
+        #expect(refused == CommandResult(status: 65, output: lines, errors: ""))
+        let list = try await outbox.run("list --dead")
+        #expect(
+            list.output == """
+                1: POST http://127.0.0.1:\(server.port), priority 0, 27 bytes, attempts 1, dead,
+                    since TIME, key order-7, died TIME,
+                    reason: status 404
+                2: POST http://127.0.0.1:\(server.port), priority 0, 27 bytes, attempts 1, dead,
+                    since TIME, key order-8, died TIME,
+                    reason: status 404
+
+                """
+        )
+        #expect(try await outbox.run("list").output == list.output)
+        let idle = try await outbox.run("flush")
+        let hint = "nothing to send; dead letters: 2, see `reachability outbox list`\n"
+        #expect(idle == CommandResult(status: 0, output: hint, errors: ""))
+        server.answer("200 OK")
+        let again = try await outbox.run("requeue 1 9")
+        let missing = "reachability: there is no dead letter 9\n"
+        #expect(again == CommandResult(status: 1, output: "1\n", errors: missing))
+        #expect(try await outbox.run("list --dead --json").lines.count == 1)
+        #expect(try await outbox.run("flush").output == "1: delivered\n")
+        let keys = server.requests.compactMap { $0.firstMatch(of: #/Idempotency-Key: (\w+)/#)?.1 }
+        #expect(keys.count == 3 && keys[0] == keys[2] && keys[0] != keys[1])
+        #expect(try await outbox.run("drop --dead") == CommandResult(status: 0, output: "2\n", errors: ""))
+        #expect(try await outbox.run("list").output == "")
+        #expect(try await outbox.run("flush").output == "nothing to send\n")
+    }
+
+    @Test func `what was put in is sent, and nothing is added but what frames it`() async throws {
+        _ = try await outbox.run(
+            #"add --method PUT --header 'Idempotency-Key: k' --header 'A: "q\' --header 'B:' --body - "$URL""#,
+            after: "URL='\(server.url)a/../b?c=%20d&e'; printf 'a\\0b' |"
+        )
+        _ = try await outbox.run("add --header 'Idempotency-Key: l' \(server.url)")
+        #expect(try await outbox.run("flush").output == "1: delivered\n2: delivered\n")
+        let lines = server.requests.map { $0.split(separator: "\r\n", omittingEmptySubsequences: false) }
+        #expect(lines.map(\.first) == ["PUT /a/../b?c=%20d&e HTTP/1.1", "POST / HTTP/1.1"])
+        #expect(lines.map(\.last) == ["a\0b", ""])
+        let fields = lines.map { Set($0.dropFirst().dropLast(2).map { $0.lowercased() }) }
+        let host = "host: 127.0.0.1:\(server.port)"
+        #expect(fields.first == [host, "idempotency-key: k", #"a: "q\"#, "b: ", "content-length: 3"])
+        #expect(fields.last == [host, "idempotency-key: l", "content-length: 0"])
+    }
+
+    @Test func `a server of TLS is sent to where its root is known, and is a portal where it is not`() async throws {
+        let server = try await TLSServer.start()
+        _ = try await outbox.run("add --method GET https://127.0.0.1:\(server.port)/")
+        let portal = "the server's certificate does not verify: a portal, or a root that is not known here"
+        let none = "TLS cannot begin: the roots that are trusted cannot be read"
+        for (file, cause) in [("stranger.pem", portal), ("none.pem", none), ("../../../../dev/null", none)] {
+            let result = try await outbox.run("flush --attempts 1", after: Self.trusting(server.directory.file(file)))
+            #expect(result == CommandResult(status: 75, output: "1: waits, \(cause)\n", errors: ""))
+        }
+        #expect(try await outbox.run("list").output.contains("attempts 0, waiting"))
+        let known = Self.trusting(server.directory.file("root.pem"))
+        #expect(try await outbox.run("flush", after: known).output == "1: delivered\n")
+    }
+
+    private static func trusting(_ file: String) -> String { "SSL_CERT_FILE=\(file); export SSL_CERT_FILE;" }
+
+    @Test func `a proxy of the environment is asked, but for what no_proxy lists, and its password is not told`()
+        async throws
+    {
+        let proxy = try AnswerServer("403 Forbidden")
+        let environment = "http_proxy=http://me:hu%73h@127.0.0.1:\(proxy.port); export http_proxy;"
+        _ = try await outbox.run("add \(server.url)")
+        let refused = try await outbox.run("flush", after: environment)
+        let line = "1: waits, the proxy has refused, and connects to nobody\n"
+        #expect(refused == CommandResult(status: 75, output: line, errors: ""))
+        let asked = try #require(proxy.requests.first).lowercased()
+        #expect(asked.hasPrefix("connect 127.0.0.1:\(server.port) http/1.1\r\n"))
+        #expect(asked.contains("\r\nproxy-authorization: basic bwu6ahvzaa==\r\n") && server.requests.isEmpty)
+        proxy.answer("407 Proxy Authentication Required")
+        let portal = "1: waits, status 407 of the proxy, which connects to nobody\n"
+        #expect(try await outbox.run("flush", after: environment).output == portal)
+        let secure = try await outbox.run("flush", after: "http_proxy=https://me:hush@127.0.0.1; export http_proxy;")
+        let cause = "http_proxy names a proxy that is neither http:// nor socks5://: name such a one"
+        #expect(secure == CommandResult(status: 75, output: "1: waits, \(cause)\n", errors: ""))
+        let excepted = "\(environment) no_proxy=example.org,127.0.0.0/8; export no_proxy;"
+        #expect(try await outbox.run("flush", after: excepted).output == "1: delivered\n")
+        #expect(server.requests.count == 1 && proxy.requests.count == 2)
+    }
+
+    @Test func `a server that says nothing is given up in time`() async throws {
+        server.answer("")
+        _ = try await outbox.run("add \(server.url)")
+        let result = try await outbox.run("flush --timeout 8s")
+        #expect(
+            result == CommandResult(status: 75, output: "1: not delivered, attempt 1: no answer in time\n", errors: "")
+        )
+    }
+
+    @Test func `the list fits 80 columns, and steers no terminal`() async throws {
+        let key = String(repeating: "k", count: 200)
+        _ = try await outbox.run(
+            "add --key \(key) --priority -1000000 https://\(String(repeating: "a.", count: 100))example:8443/"
+        )
+        _ = try await outbox.run("add --key \"$(printf 'a\\033c\\nb')\" http://127.0.0.1:1/")
+        _ = try await outbox.run("flush")
+        let list = try await outbox.run("list")
+        #expect(list.output.split(separator: "\n").allSatisfy { $0.utf8.count <= 80 }, "\(list.output)")
+        #expect(list.output.contains(#"key a\u{1b}c\u{a}b"#))
+        #expect(list.output.contains("last error: cannot connect"))
+        #expect(!list.output.contains("\u{1b}"))
+    }
+}
+
+/// What is no outbox is neither read as one nor changed, whatever `reachability outbox` is asked to do with it.
+@Suite struct ForeignFileTests {
+    private static let commands = [
+        "list", "list --json", "add http://one.example/", "add --replace-corrupt http://one.example/",
+        "drop --all", "flush --with true",
+    ]
+
+    @Test func `it is refused and stays as it is`() async throws {
+        let directory = try ScratchDirectory()
+        let script = """
+            cd \(directory.path) || exit 99
+            echo hello >outbox
+            state() { find . -printf '%p %y %m %s %T@ %i %l\\n' | sort; find . -type f -exec sha256sum {} +; }
+            state >/tmp/$$.before
+            while read -r subcommand rest; do
+                $R outbox $subcommand --outbox outbox $rest 2>&1; echo "$subcommand $?"
+                state >/tmp/$$.after; diff /tmp/$$.before /tmp/$$.after
+            done <<END
+            \(Self.commands.joined(separator: "\n"))
+            END
+            rm /tmp/$$.before /tmp/$$.after
+            """
+        let result = try await Command.run(script: script)
+        let sentence =
+            "is not an outbox, or its header is damaged: it was left as it is; name another file, or move it away"
+        let expected = Self.commands.map { "reachability: outbox \(sentence)\n\($0.prefix { $0 != " " }) 65\n" }
+        #expect(result.output == expected.joined())
+        #expect(result.errors == "")
+    }
+
+    @Test func `list makes nothing where there is no outbox yet`() async throws {
+        let directory = try ScratchDirectory()
+        let script = "cd \(directory.path) && HOME=$PWD XDG_STATE_HOME= $R outbox list && ls -A"
+        let asRoot = "exec unshare --mount sh -c 'mount -t tmpfs none /var/lib && $R outbox list && ls -A /var/lib'"
+        let result = try await Command.run(script: "[ $(id -u) = 0 ] && \(asRoot); \(script)")
+        #expect(result == CommandResult(status: 0, output: "", errors: ""))
     }
 }

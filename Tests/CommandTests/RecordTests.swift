@@ -8,7 +8,7 @@ import Testing
 
     @Test(arguments: [1, 2] as [UInt64])
     func `a replay prints what the recording printed, times included`(seed: UInt64) async throws {
-        let (uplink, directory) = (try await Uplink.make(), try RecordingDirectory())
+        let (uplink, directory) = (try await Uplink.make(), try ScratchDirectory())
         let file = directory.file("a.nlrec")
         let record = try await RunningCommand.start(
             ["record", "--json", "--paths", file] + Self.hosts,
@@ -57,7 +57,7 @@ import Testing
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `signals complete the file`(signal: CInt) async throws {
-        let directory = try RecordingDirectory()
+        let directory = try ScratchDirectory()
         let record = try await RunningCommand.start(["record", directory.file("a"), "127.0.0.1"])
         let line = try await record.line()
         record.signal(signal)
@@ -69,8 +69,8 @@ import Testing
     }
 
     @Test func `a file that is there stays, or is replaced on demand`() async throws {
-        let directory = try RecordingDirectory()
-        try directory.write(Array("mine".utf8), to: "a")
+        let directory = try ScratchDirectory()
+        try directory.write("a", bytes: Array("mine".utf8))
         let file = directory.file("a")
         let refusal = try await Command.run(["record", file, "127.0.0.1"])
         refusal.expectRefusal("cannot make \(file): File exists; --force replaces it", status: 73)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `what cannot be watched makes no file`() async throws {
-        let directory = try RecordingDirectory()
+        let directory = try ScratchDirectory()
         let file = directory.file("a")
         #expect(try await Command.run(["record", file, "x:1"]).status == 64)
         #expect(try await Command.run(["record", "--netns", "nowhere", file]).status == 64)
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func `a host where the file belongs makes no file`() async throws {
-        let directory = try RecordingDirectory()
+        let directory = try ScratchDirectory()
         for words in [["example.org"], ["192.0.2.1", "trouble.nlrec"]] {
             let line = words.joined(separator: " ")
             let result = try await Command.run(script: "cd \(directory.path) && exec $R record \(line)")
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func `a reader that goes away does not end a recording`() async throws {
-        let (uplink, directory) = (try await Uplink.make(), try RecordingDirectory())
+        let (uplink, directory) = (try await Uplink.make(), try ScratchDirectory())
         let file = directory.file("a")
         let record = try await RunningCommand.start(["record", file], in: uplink.namespace)
         _ = try await record.line()
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func `standard output that is full is told, and the recording goes on`() async throws {
-        let directory = try RecordingDirectory()
+        let directory = try ScratchDirectory()
         let script = """
             $R record \(directory.file("a")) 127.0.0.1 > /dev/full & pid=$!
             until $R replay \(directory.file("a")) 2>&- | grep -q reachable; do sleep 0.05; done
@@ -148,51 +148,8 @@ import Testing
         #expect(try await Command.run(["replay", directory.file("a")]).lines.count == 1)
     }
 
-    @Test func `a full disk ends it, and what is there can be played`() async throws {
-        let directory = try RecordingDirectory()
-        // Of the 64 KiB there, the file gets fewer and fewer.
-        let script = """
-            mount -t tmpfs -o size=64k tmpfs \(directory.path) || exit
-            ip link set lo up
-            $R record --no-filter --quiet \(directory.file("a")) 127.0.0.1 & pid=$!
-            while kill -0 $pid; do
-                for i in $(seq 100); do echo route replace 198.51.100.$i dev lo; done | ip -batch -
-                for i in $(seq 100); do echo route del 198.51.100.$i dev lo; done | ip -batch -
-            done 2>&-
-            wait $pid; echo $?
-            $R replay \(directory.file("a")); echo $?
-            """
-        let result = try await RunningCommand.start(in: nil) {
-            try LabProcess("unshare", ["--net", "--mount", "env", "R=\(Command.path)", "sh", "-c", script])
-        }.result()
-        #expect(result.lines.first == "74")
-        #expect(result.lines.last == "65")
-        #expect(result.lines.count == 3)
-        let errors = result.errors.split(separator: "\n")
-        #expect(errors.count == 2)
-        #expect(errors.first?.hasPrefix("reachability: cannot write ") == true)
-        #expect(errors.first?.contains(": No space left on device; its first ") == true)
-        #expect(errors.last?.contains(" is damaged at byte ") == true)
-    }
-
-    @Test func `a limit without room for a recording is refused, and no file is made`() async throws {
-        let namespace = try await LabThread.detached { try LabNamespace() }
-        let directory = try RecordingDirectory()
-        let file = directory.path + "/few.nlrec"
-        let result = try await Command.run(["record", "--limit", "100", file], in: namespace)
-        let least = try #require(result.errors.firstMatch(of: /: (\d+) bytes is the least\n$/)?.1)
-        #expect(result.status == 64 && result.output.isEmpty)
-        #expect(result.errors.hasPrefix("reachability: --limit 100 has no room for a recording: "))
-        let less = try #require(Int(least)) - 1
-        #expect(try await Command.run(["record", "--limit", "\(less)", file], in: namespace).status == 64)
-        #expect(access(file, F_OK) != 0)
-        _ = try await Command.run(["record", "--limit", "\(least)", file], in: namespace)
-        var status = stat()
-        #expect(stat(file, &status) == 0 && status.st_size <= less + 1)
-    }
-
     @Test func `the limit ends it with a whole file`() async throws {
-        let (uplink, directory) = (try await Uplink.make(), try RecordingDirectory())
+        let (uplink, directory) = (try await Uplink.make(), try ScratchDirectory())
         let file = directory.file("a")
         let record = try await RunningCommand.start(
             ["record", "--limit", "20kB", "--quiet", file, "203.0.113.9"],
@@ -212,18 +169,70 @@ import Testing
         #expect((10_000...20_000).contains(try directory.bytes(of: "a").count))
         #expect(try await Command.run(["replay", file]).status == 0)
     }
+}
 
-    @Test func `--redact leaves no name in the file`() async throws {
-        let (uplink, directory) = (try await Uplink.make(), try RecordingDirectory())
-        let file = directory.file("a")
-        let words = ["record", "--redact", file, "203.0.113.9", "example.invalid"]
-        let record = try await RunningCommand.start(words, in: uplink.namespace)
-        _ = try await record.status(of: "203.0.113.9")
-        record.signal(SIGTERM)
-        let result = try await record.result()
-        #expect(result.status == 0 && result.output.contains("192.0.2.1"))
-        #expect(try directory.bytes(of: "a").firstRange(of: Array("example.invalid".utf8)) == nil)
-        let replay = try await Command.run(["replay", file])
-        #expect(replay.lines.count == result.lines.count && replay.errors.isEmpty)
+/// `reachability replay`: recordings of the past print what they always printed.
+@Suite struct ReplayTests {
+    private static let recordings = Checkout.path("Tests/Recordings")
+
+    @Test(arguments: ["links", "batches", "places"])
+    func `a recording of the past prints the same`(name: String) async throws {
+        let output = try String(contentsOfFile: "\(Self.recordings)/\(name).jsonl", encoding: .utf8)
+        let result = try await Command.run(["replay", "--json", "--paths", "\(Self.recordings)/\(name).nlrec"])
+        #expect(result == CommandResult(status: 0, output: output, errors: ""))
+    }
+
+    @Test func `a file that is cut off or damaged is played up to the last whole turn`() async throws {
+        let directory = try ScratchDirectory()
+        let whole = Array(try Data(contentsOf: URL(fileURLWithPath: "\(Self.recordings)/links.nlrec")))
+        let output = try await Command.run(["replay", "\(Self.recordings)/links.nlrec"]).output
+        var wrong = whole
+        wrong[whole.count / 2] ^= 1
+        try directory.write("wrong", bytes: wrong)
+        try directory.write("cut", bytes: whole.prefix(whole.count / 2))
+        for (name, cause) in [("wrong", "has another checksum"), ("cut", "is cut off")] {
+            let result = try await Command.run(["replay", directory.file(name)])
+            #expect(result.status == 65)
+            #expect(!result.output.isEmpty && output.hasPrefix(result.output) && output != result.output)
+            let start = "reachability: \(directory.file(name)) is damaged at byte "
+            #expect(result.errors.hasPrefix(start) && result.errors.hasSuffix(": the record there \(cause)\n"))
+        }
+    }
+
+    @Test func `what is no recording is refused`() async throws {
+        let directory = try ScratchDirectory()
+        try directory.write("a", bytes: Array("PNG".utf8))
+        let refusal = try await Command.run(["replay", directory.file("a")])
+        refusal.expectRefusal("cannot replay \(directory.file("a")): it is not a recording", status: 65)
+        try directory.write("old", bytes: [0x89] + Array("NLREC\r\n".utf8) + [1, 1, 0, 0, 0, 0, 0])
+        let old = try await Command.run(["replay", directory.file("old")])
+        let reason = "an older version of this command made it; record again"
+        old.expectRefusal("cannot read \(directory.file("old")): \(reason)", status: 65)
+        let missing = try await Command.run(["replay", directory.file("b")])
+        missing.expectRefusal("cannot read \(directory.file("b")): No such file or directory", status: 66)
+        #expect(try await Command.run(["replay"]).status == 64)
+        #expect(try await Command.run(["replay", "--speed", "0", directory.file("a")]).status == 64)
+    }
+
+    @Test func `--redact-to makes a copy that plays the same states`() async throws {
+        let directory = try ScratchDirectory()
+        let (file, copy) = ("\(Self.recordings)/links.nlrec", directory.file("copy"))
+        let made = try await Command.run(["replay", "--redact-to", copy, file])
+        #expect(made == CommandResult(status: 0, output: "", errors: ""))
+        let (one, other) = (try await Command.run(["replay", file]), try await Command.run(["replay", copy]))
+        #expect(other.status == 0)
+        #expect(other.errors.isEmpty)
+        #expect(other.lines.map { $0.prefix(24) }.sorted() == one.lines.map { $0.prefix(24) }.sorted())
+        #expect(!other.output.contains(" 8.8.8.8:"))
+        let again = try await Command.run(["replay", "--redact-to", copy, file])
+        again.expectRefusal("cannot make \(copy): File exists", status: 73)
+    }
+
+    @Test func `--speed keeps the pauses`() async throws {
+        let file = "\(Self.recordings)/batches.nlrec"
+        let start = ContinuousClock.now
+        let slow = try await Command.run(["replay", "--speed", "4", file])
+        #expect(ContinuousClock.now - start > .milliseconds(500))
+        #expect(try await Command.run(["replay", file]) == slow)
     }
 }

@@ -58,71 +58,6 @@ import Testing
         )
     }
 
-    @Test func `output passes through, and what is known is in the environment`() async throws {
-        let uplink = try await Uplink.make()
-        let script = """
-            env | grep ^REACHABILITY_ | grep -v ^REACHABILITY_BINARY= | LC_ALL=C sort
-            echo said >&2
-            exit $((2 - $REACHABILITY_ATTEMPT))
-            """
-        let retry = try await RunningCommand.start(
-            ["retry", "--attempts", "3", "--target", "203.0.113.9", "--", "sh", "-c", script],
-            in: uplink.namespace
-        )
-        let result = try await retry.result()
-        #expect(result.status == 0)
-        func variables(_ attempt: Int, previous: String, exitStatus: String) -> String {
-            """
-            REACHABILITY_ATTEMPT=\(attempt)
-            REACHABILITY_ATTEMPTS=3
-            REACHABILITY_CONNECTION_TYPE=ethernetOrWiFi
-            REACHABILITY_DESTINATION=203.0.113.9
-            REACHABILITY_EXIT_STATUS=\(exitStatus)
-            REACHABILITY_FLAGS=reachable
-            REACHABILITY_GATEWAY=192.0.2.1
-            REACHABILITY_GENERATION=1
-            REACHABILITY_INTERFACE=u0
-            REACHABILITY_INTERFACE_TYPE=wired-virtual
-            REACHABILITY_NAMESPACE=
-            REACHABILITY_PREVIOUS=\(previous)
-            REACHABILITY_REASON=
-            REACHABILITY_SOURCE=192.0.2.2
-            REACHABILITY_STATUS=reachable
-            REACHABILITY_TARGET=203.0.113.9
-
-            """
-        }
-        #expect(
-            result.output
-                == variables(1, previous: "", exitStatus: "") + variables(2, previous: "reachable", exitStatus: "1")
-        )
-        #expect(
-            withoutWaits(result)
-                == """
-                said
-                reachability: 203.0.113.9: sh: exit status 1 after TIME, attempt 1 of 3, waits TIME
-                said
-                reachability: 203.0.113.9: sh: exit status 0 after TIME, attempt 2 of 3
-
-                """
-        )
-    }
-
-    @Test(arguments: [
-        (["--on-exit", "6,28"], "exit 7", 7, 1), (["--on-exit", "1-5,7-9"], "exit 7", 7, 3), ([], "exit 255", 255, 3),
-        ([], "kill -9 $$", 137, 1), (["--on-exit", "137"], "kill -9 $$", 137, 3),
-    ])
-    func `--on-exit chooses what is retried`(
-        options: [String],
-        script: String,
-        status: CInt,
-        attempts: Int
-    ) async throws {
-        let arguments = ["retry", "--quiet", "--attempts", "3"] + options + ["--", "sh", "-c", "echo; \(script)"]
-        let result = try await Command.run(arguments, in: try await Uplink.make().namespace)
-        #expect(result == CommandResult(status: status, output: String(repeating: "\n", count: attempts), errors: ""))
-    }
-
     @Test func `another network namespace is asked in, and the command stays here`() async throws {
         let name = try await NamedNamespace.make()
         let result = try await Command.run([
@@ -133,25 +68,148 @@ import Testing
         #expect(result.lines.first == "u0")
     }
 
-    @Test(arguments: [3, 2]) func `a name that does not exist is tried as often as asked for`(
-        attempts: Int
-    ) async throws {
-        let machine = try await PrivateMachine.make()
-        // A name server that refuses at once.
-        try await machine.sh(
-            "printf 'nameserver 127.0.0.1\\n' >/run/resolv.conf; mount --bind /run/resolv.conf /etc/resolv.conf"
-        )
-        let options = "--target no-such-name.invalid --attempts \(attempts) --deadline 60s"
-        let result = try await machine.run("", "retry \(options) -- sh -c 'exit 7'")
-        #expect(result.status == 7)
-        let lines = result.errors.split(separator: "\n")
-        #expect(
-            lines.count == attempts && lines.last?.hasSuffix(", attempt \(attempts) of \(attempts), gives up") == true
-        )
-        #expect(lines.dropLast().allSatisfy { $0.contains(", waits 0.") })
-    }
-
     private func withoutWaits(_ result: CommandResult) -> String {
         result.errorsWithoutDurations.replacing(#/ waits \d+\.\d{3}s/#, with: " waits TIME")
+    }
+}
+
+/// How `reachability retry` ends, and the command with it.
+@Suite struct RetryEndTests {
+    @Test func `the deadline passes offline`() async throws {
+        let uplink = try await Uplink.make(isConnected: false)
+        let arguments = ["retry", "--deadline", "15s", "--", "sh", "-c", "exit 6"]
+        let result = try await Command.run(arguments, in: uplink.namespace)
+        #expect(result.status == 75 && result.output.isEmpty)
+        #expect(
+            result.errorsWithoutDurations
+                == """
+                reachability: network: sh: exit status 6 after TIME, attempt 1 of 10, waits until reachable: no route
+                reachability: the deadline of 15s passed while the network was not reachable: no route
+
+                """
+        )
+        let quiet = ["retry", "--quiet", "--target", "203.0.113.9", "--deadline", "1s", "--", "false"]
+        try await Command.run(quiet, in: uplink.namespace)
+            .expectRefusal("the deadline of 1s passed while 203.0.113.9 was not reachable: no route", status: 75)
+    }
+
+    @Test func `the deadline passes before the next attempt: the status of the last`() async throws {
+        let arguments = ["retry", "--target", "127.0.0.1", "--deadline", "4s", "--attempts", "1000", "--", "sh", "-c"]
+        var result = try await Command.run(arguments + ["exit 3"])
+        // On a busy machine the deadline may pass while the command runs, which another test covers.
+        while result.errors.contains("told to end") { result = try await Command.run(arguments + ["exit 3"]) }
+        #expect(result.status == 3)
+        #expect(result.errors.hasSuffix("\nreachability: the deadline of 4s passed before the next attempt\n"))
+    }
+
+    @Test(arguments: [
+        ([], "sleep 1000 & echo $!; wait", 143, "ended by signal 15"),
+        (["--kill-after", "1s"], "trap '' TERM; sleep 1000 & echo $!; wait; wait", 137, "ended by signal 9"),
+    ])
+    func `the deadline ends what runs, and its children`(
+        options: [String],
+        script: String,
+        status: CInt,
+        end: String
+    ) async throws {
+        let retry = try await start(["--deadline", "10s"] + options, script)
+        let child = try #require(pid_t(try await retry.line()))
+        let result = try await retry.result()
+        #expect(result.status == status)
+        #expect(
+            result.errorsWithoutDurations
+                == "reachability: 127.0.0.1: sh: \(end) after TIME, attempt 1 of 10, told to end: the deadline of 10s has"
+                + " passed\n"
+        )
+        try await Command.expectEnd(of: child)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `signals go on to the command as they are, and end it all`(signal: CInt) async throws {
+        let scratch = try ScratchDirectory()
+        try scratch.makeFifo("fifo")
+        // It waits without a child, of whose end the shell would speak.
+        let traps = "for s in INT TERM HUP; do trap \"echo $s; exit 7\" $s; done"
+        let script = "\(traps); exec 3<>\(scratch.file("fifo")); echo ready; read line <&3"
+        let retry = try await start([], script)
+        #expect(try await retry.line() == "ready")
+        retry.signal(signal)
+        let result = try await retry.result()
+        let name = [SIGINT: "INT", SIGTERM: "TERM", SIGHUP: "HUP"][signal] ?? ""
+        #expect(result.status == 128 + signal)
+        #expect(result.output == "ready\n\(name)\n")
+        #expect(
+            result.errorsWithoutDurations
+                == "reachability: 127.0.0.1: sh: exit status 7 after TIME, attempt 1 of 10, told to end\n"
+        )
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `signals end a wait`(signal: CInt) async throws {
+        let uplink = try await Uplink.make(isConnected: false)
+        let retry = try await RunningCommand.start(["retry", "--", "false"], in: uplink.namespace)
+        try await retry.untilErrors(contain: "waits until reachable")
+        retry.signal(signal)
+        let result = try await retry.result()
+        #expect(result.status == 128 + signal)
+        #expect(result.errors.count { $0 == "\n" } == 1)
+    }
+
+    @Test func `a reader that goes away concerns the command alone`() async throws {
+        let retry = try await start([], "echo first; while echo more; do :; done")
+        #expect(try await retry.line() == "first")
+        await retry.closeOutput()
+        let result = try await retry.result(reading: false)
+        // Ended by a signal: not retried, for the reader will not return.
+        #expect(result.status == 128 + SIGPIPE)
+    }
+
+    @Test func `nobody's standard input is read, so that each attempt finds the same`() async throws {
+        let script = "echo input | $R retry --quiet --target 127.0.0.1 --attempts 2 -- sh -c 'cat; echo end; exit 1'"
+        #expect(try await Command.run(script: script) == CommandResult(status: 1, output: "end\nend\n", errors: ""))
+    }
+
+    @Test(.enabled(if: Tools.has("script")))
+    func `what asks at a terminal fails instead of being stopped`() async throws {
+        let command = "$R retry --quiet --target 127.0.0.1 --attempts 1 -- sh -c 'read line </dev/tty || exit 9'"
+        let result = try await Command.run(script: "R=$R script -qec \"\(command)\" /dev/null </dev/null")
+        #expect(result.status != 0 && result.status != 75)
+    }
+
+    private func start(_ options: [String], _ script: String) async throws -> RunningCommand {
+        try await RunningCommand.start(["retry", "--target", "127.0.0.1"] + options + ["--", "sh", "-c", script])
+    }
+}
+
+/// What `reachability retry` says of commands that cannot be started, and refuses to do at all.
+@Suite struct RetryFailureTests {
+    @Test(arguments: [[], ["--quiet"], ["--on-exit", "1-255"]])
+    func `a command that cannot be started is not retried`(options: [String]) async throws {
+        let scratch = try ScratchDirectory()
+        try scratch.write("text", "", mode: 0o644)
+        for (command, status, why) in [
+            ("no-such-command", CInt(127), "PATH has no such command"),
+            (scratch.file("text"), 126, "Permission denied"),
+        ] {
+            let result = try await Command.run(["retry", "--target", "127.0.0.1"] + options + ["--", command])
+            #expect(result.status == status && result.output.isEmpty)
+            #expect(
+                result.errorsWithoutDurations
+                    == "reachability: 127.0.0.1: \(command): exit status \(status) after TIME, not started: \(why),"
+                    + " attempt 1 of 10, not retried\n"
+            )
+        }
+    }
+
+    @Test func `options that leave nothing to do are refused, and the longest deadline is not`() async throws {
+        try await Command.run(["retry", "--attempts", "0", "--", "true"])
+            .expectRefusal("--attempts 0 leaves nothing to try")
+        try await Command.run(["retry", "--deadline", "36501d", "--", "true"])
+            .expectRefusal("\"36501d\" is too long: a duration is at most 36500d")
+        try await Command.run(["retry", "--deadline", "0s", "--", "true"])
+            .expectRefusal("--deadline 0s leaves no time to try")
+        let limits = ["--deadline", "36500d", "--attempts", "2"]
+        let arguments = ["retry", "--quiet", "--target", "127.0.0.1"] + limits
+        #expect(try await Command.run(arguments + ["--", "sh", "-c", "exit 4"]).status == 4)
     }
 }

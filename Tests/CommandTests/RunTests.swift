@@ -99,53 +99,6 @@ import Testing
         try await end(run, lines: 1)
     }
 
-    @Test func `everything that is known is in the environment`() async throws {
-        let name = try await NamedNamespace.make()
-        let run = try await RunningCommand.start([
-            "run", "--initial", "--netns", name.name, "--target", "203.0.113.9", "--", "sh", "-c",
-            "env | grep ^REACHABILITY_ | grep -v ^REACHABILITY_BINARY= | LC_ALL=C sort; echo .",
-        ])
-        #expect(
-            try await environment(run)
-                == """
-                CONNECTION_TYPE=ethernetOrWiFi
-                DESTINATION=203.0.113.9
-                FLAGS=reachable
-                GATEWAY=192.0.2.1
-                GENERATION=1
-                INTERFACE=u0
-                INTERFACE_TYPE=wired-virtual
-                NAMESPACE=\(name.name)
-                PREVIOUS=
-                REASON=
-                SOURCE=192.0.2.2
-                STATUS=reachable
-                TARGET=203.0.113.9
-                """
-        )
-        try await name.uplink.ip("link set far down")
-        #expect(
-            try await environment(run)
-                == """
-                CONNECTION_TYPE=
-                DESTINATION=203.0.113.9
-                FLAGS=
-                GATEWAY=192.0.2.1
-                GENERATION=2
-                INTERFACE=u0
-                INTERFACE_TYPE=wired-virtual
-                NAMESPACE=\(name.name)
-                PREVIOUS=reachable
-                REASON=noCarrier
-                SOURCE=192.0.2.2
-                STATUS=not-reachable
-                TARGET=203.0.113.9
-                """
-        )
-        run.signal(SIGTERM)
-        #expect(try await run.result().status == 0)
-    }
-
     /// Starts `run` with the telling command, and waits until it knows the first state.
     private func start(_ options: [String], in uplink: Uplink) async throws -> RunningCommand {
         let arguments = ["run", "--verbose"] + options + ["--", "sh", "-c", Self.tell]
@@ -160,12 +113,202 @@ import Testing
         #expect(result.status == 0)
         #expect(result.lines.count == lines)
     }
+}
 
-    private func environment(_ run: RunningCommand) async throws -> String {
-        var lines: [String] = []
-        while let line = Optional(try await run.line()), line != "." {
-            lines.append(String(line.dropFirst("REACHABILITY_".count)))
+/// How what `reachability run` runs ends, and how it ends itself.
+@Suite struct RunEndTests {
+    @Test(arguments: [
+        ("sleep 1000 & echo $!; wait", 15), ("trap '' TERM; sleep 1000 & echo $!; wait", 9),
+        // The leader ends by SIGTERM. A member of its group that ignores SIGTERM is killed.
+        ("sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1000; done' & wait", 15),
+    ])
+    func `--kill-after ends the whole process group`(script: String, signal: CInt) async throws {
+        let begin = ContinuousClock.now
+        let run = try await start(["--kill-after", "10s"], script)
+        let child = try #require(pid_t(try await run.line()))
+        try await run.untilErrors(contain: "told to end")
+        // A program that ignores SIGTERM is killed five seconds later.
+        #expect(ContinuousClock.now - begin >= .seconds(signal == 9 ? 15 : 10))
+        try await Command.expectEnd(of: child)
+        run.signal(SIGTERM)
+        let result = try await run.result()
+        #expect(result.status == 0)
+        #expect(
+            result.errorsWithoutDurations
+                == "reachability: 127.0.0.1: sh: ended by signal \(signal) after TIME, told to end after 10s\n"
+        )
+    }
+
+    @Test func `what ends in time is left alone, also what it leaves behind`() async throws {
+        let run = try await start(["--kill-after", "1m"], "sleep 1000 >/dev/null 2>&1 & echo $!")
+        let child = try #require(pid_t(try await run.line()))
+        try await run.untilErrors(contain: "exit status 0")
+        run.signal(SIGTERM)
+        #expect(try await run.result().status == 0)
+        #expect(kill(child, SIGKILL) == 0)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `signals end what runs, then run itself with 0`(signal: CInt) async throws {
+        let run = try await start([], "sleep 1000 & echo $!; wait")
+        let child = try #require(pid_t(try await run.line()))
+        run.signal(signal)
+        let result = try await run.result()
+        #expect(result.status == 0)
+        #expect(result.errorsWithoutDurations == "reachability: 127.0.0.1: sh: ended by signal 15 after TIME\n")
+        try await Command.expectEnd(of: child)
+    }
+
+    @Test func `a signal at the moment a child ends is not lost`() async throws {
+        for _ in 0..<10 {
+            let run = try await start([], "echo")
+            #expect(try await run.line().isEmpty)
+            run.signal(SIGTERM)
+            #expect(try await run.result().status == 0)
         }
-        return lines.joined(separator: "\n")
+    }
+
+    @Test func `what may still tidy up is waited for`() async throws {
+        let scratch = try ScratchDirectory()
+        try scratch.makeFifo("fifo")
+        // It waits without a child, of whose end the shell would speak.
+        let script = "trap 'echo tidy; exit 7' TERM; exec 3<>\(scratch.file("fifo")); echo ready; read line <&3"
+        let run = try await start([], script)
+        #expect(try await run.line() == "ready")
+        run.signal(SIGTERM)
+        let result = try await run.result()
+        #expect(result.status == 0)
+        #expect(result.lines.last == "tidy")
+        #expect(result.errorsWithoutDurations == "reachability: 127.0.0.1: sh: exit status 7 after TIME\n")
+    }
+
+    @Test func `under nohup a hang-up does not matter`() async throws {
+        let uplink = try await Uplink.make()
+        let script = "trap '' HUP; exec $R run --initial -- sh -c 'echo $REACHABILITY_STATUS'"
+        let run = try await RunningCommand.start(script: script, in: uplink.namespace)
+        #expect(try await run.line() == "reachable")
+        run.signal(SIGHUP)
+        try await uplink.setConnected(false)
+        #expect(try await run.line() == "not-reachable")
+        run.signal(SIGTERM)
+        #expect(try await run.result().status == 0)
+    }
+
+    @Test func `children are seen to end although their signal is ignored`() async throws {
+        // The command does not read our standard input either.
+        let command = "exec $R run --initial --host 127.0.0.1 -- sh -c 'cat; echo; exit 4'"
+        let script = "trap '' CHLD; \(command) <<E\ninput\nE"
+        let run = try await RunningCommand.start(script: script)
+        #expect(try await run.line().isEmpty)
+        try await run.untilErrors(contain: "exit status 4")
+        run.signal(SIGTERM)
+        #expect(try await run.result().status == 0)
+    }
+
+    @Test func `standard output that is closed concerns the command alone`() async throws {
+        let script = "exec $R run --initial --host 127.0.0.1 -- sh -c 'echo lost 2>/dev/null || exit 9' >&-"
+        let run = try await RunningCommand.start(script: script)
+        try await run.untilErrors(contain: "exit status 9")
+        run.signal(SIGTERM)
+        #expect(try await run.result().status == 0)
+    }
+
+    @Test func `a reader that goes away concerns the command alone`() async throws {
+        let uplink = try await Uplink.make()
+        let run = try await RunningCommand.start(
+            ["run", "--initial", "--", "sh", "-c", "echo $REACHABILITY_STATUS"],
+            in: uplink.namespace
+        )
+        #expect(try await run.line() == "reachable")
+        await run.closeOutput()
+        try await uplink.setConnected(false)
+        // To a closed pipe, not to one that is ignored as we ignore it.
+        try await run.untilErrors(contain: "ended by signal 13")
+        run.signal(SIGTERM)
+        #expect(try await run.result(reading: false).status == 0)
+    }
+
+    private func start(_ options: [String], _ script: String) async throws -> RunningCommand {
+        try await RunningCommand.start(
+            ["run", "--initial", "--host", "127.0.0.1"] + options + ["--", "sh", "-c", script]
+        )
+    }
+}
+
+/// What `reachability run` says of commands that cannot be started, and refuses to do at all.
+@Suite struct RunFailureTests {
+    @Test func `a command that cannot be started is reported, and options that leave nothing to do are refused`()
+        async throws
+    {
+        let command = "no-such-command"
+        let run = try await RunningCommand.start(["run", "--initial", "--host", "127.0.0.1", "--", command])
+        try await run.untilErrors(contain: "not started")
+        run.signal(SIGTERM)
+        let result = try await run.result()
+        #expect(result.status == 0 && result.output.isEmpty)
+        #expect(
+            result.errorsWithoutDurations
+                == "reachability: 127.0.0.1: \(command): exit status 127 after TIME, not started: PATH has no such command\n"
+        )
+        try await Command.run(["run", "--kill-after", "0s", "--", "true"])
+            .expectRefusal("--kill-after 0s leaves no time to run")
+    }
+}
+
+/// `reachability run --hooks`: the executables of a directory, in order, unless somebody else may have a hand in them.
+@Suite struct HookTests {
+    private static let refused = "reachability: cannot use the hook "
+
+    @Test func `hooks run in the order of their names, as they are at each change`() async throws {
+        let (uplink, scratch) = (try await Uplink.make(), try ScratchDirectory())
+        for name in ["20-b", "10-a", "30-c", "Z", ".hidden", "a~", "a.bak", "a.dpkg-old", "a.dpkg-new"] {
+            try scratch.write(name, "#!/bin/sh\necho \(name) $REACHABILITY_STATUS\n[ \(name) != 10-a ]\n")
+        }
+        let run = try await start(scratch, in: uplink)
+        for name in ["10-a", "20-b", "30-c", "Z"] { #expect(try await run.line() == "\(name) reachable") }
+        try scratch.remove("20-b")
+        try scratch.write("00-new", "#!/bin/sh\necho new\n")
+        try await run.untilErrors(contain: "\n", times: 4)
+        try await uplink.setConnected(false)
+        for line in ["new", "10-a not-reachable", "30-c not-reachable", "Z not-reachable"] {
+            #expect(try await run.line() == line)
+        }
+        try await run.untilErrors(contain: "\n", times: 8)
+        let result = try await end(run)
+        let names = ["10-a", "20-b", "30-c", "Z", "00-new", "10-a", "30-c", "Z"]
+        #expect(
+            result.errorsWithoutDurations
+                == names.map { name in
+                    "reachability: network: \(scratch.file(name)): exit status \(name == "10-a" ? 1 : 0) after TIME\n"
+                }.joined()
+        )
+    }
+
+    @Test func `a directory that comes to be open to others is used no more, until it is put right`() async throws {
+        let (uplink, scratch) = (try await Uplink.make(), try ScratchDirectory())
+        try scratch.write("hook", "#!/bin/sh\necho $REACHABILITY_PREVIOUS $REACHABILITY_STATUS\n")
+        let run = try await start(scratch, in: uplink)
+        #expect(try await run.line() == "reachable")
+        try await run.untilErrors(contain: "exit status 0")
+        #expect(chmod(scratch.path, 0o777) == 0)
+        try await uplink.setConnected(false)
+        try await run.untilErrors(contain: "cannot use the hooks in \(scratch.path): its group")
+        #expect(chmod(scratch.path, 0o755) == 0)
+        try await uplink.setConnected(true)
+        #expect(try await run.line() == "not-reachable reachable")
+        #expect(try await end(run).errors.ranges(of: "cannot use").count == 1)
+        try await Command.run(["run", "--hooks", scratch.file("no")])
+            .expectRefusal("cannot use the hooks in \(scratch.file("no")): No such file or directory", status: 66)
+    }
+
+    private func start(_ scratch: ScratchDirectory, in uplink: Uplink) async throws -> RunningCommand {
+        try await RunningCommand.start(["run", "--initial", "--hooks", scratch.path], in: uplink.namespace)
+    }
+
+    private func end(_ run: RunningCommand) async throws -> CommandResult {
+        run.signal(SIGTERM)
+        let result = try await run.result()
+        #expect(result.status == 0)
+        return result
     }
 }

@@ -1,4 +1,6 @@
+import Foundation
 import NetworkLab
+import TestSupport
 import Testing
 
 /// What every subcommand has in common, whichever there are.
@@ -67,6 +69,205 @@ import Testing
         #expect(
             try await Command.run(script: "$R --generate-completion-script \(shell) | \(shell) -n /dev/stdin")
                 == CommandResult(status: 0, output: "", errors: "")
+        )
+    }
+}
+
+/// Help is part of the interface: each text is compared whole.
+@Suite struct HelpTests {
+    /// What is expected lies beside this file, one text for each subcommand, and `reachability.txt` for the root.
+    private static func expected(_ name: String) throws -> String {
+        try Checkout.text("Tests/CommandTests/Help/\(name).txt")
+    }
+
+    @Test(arguments: [[], ["--help"], ["-h"], ["help"]])
+    func `the root tells what there is`(arguments: [String]) async throws {
+        try await expect(arguments, Self.expected("reachability"))
+    }
+
+    @Test(arguments: Subcommand.all)
+    func `a subcommand tells its options and exit statuses`(subcommand: Subcommand) async throws {
+        let text = try Self.expected(subcommand.words.joined(separator: "-"))
+        try await expect(subcommand.words + ["--help"], text)
+        // One of `reachability` itself, and one of a group.
+        guard ["watch", "outbox add"].contains(subcommand.name) else { return }
+        try await expect(subcommand.words + ["-h"], text)
+        try await expect(["help"] + subcommand.words, text)
+    }
+
+    @Test func `each text fits a screen of 80 columns`() throws {
+        for name in ["reachability"] + Subcommand.all.map({ $0.words.joined(separator: "-") }) {
+            for line in try Self.expected(name).split(separator: "\n") { #expect(line.count <= 80, "\(name): \(line)") }
+        }
+    }
+
+    @Test(arguments: [["--version"], ["--version", "status"]])
+    func `the version is a name and a number`(arguments: [String]) async throws {
+        let result = try await Command.run(arguments)
+        #expect(result.status == 0)
+        #expect(result.output.wholeMatch(of: /reachability \d+\.\d+\.\d+\n/) != nil)
+        #expect(result.errors.isEmpty)
+    }
+
+    private func expect(_ arguments: [String], _ text: String) async throws {
+        #expect(try await Command.run(arguments) == CommandResult(status: 0, output: text, errors: ""))
+    }
+}
+
+/// Numbers, durations and times at the borders of their types on the command line: each is used or refused, and none ends the command by a
+/// signal.
+@Suite struct ExtremeArgumentTests {
+    /// An option whose value is the `$V` of a command line of the shell.
+    struct Option: Sendable, CustomTestStringConvertible {
+        let script: String
+        let values: [String]
+        var testDescription: String { script }
+
+        static func durations(_ script: String) -> Option {
+            Option(script: script, values: ExtremeValues.durations + ["", "9223372036854775807"])
+        }
+
+        static func numbers(_ script: String) -> Option {
+            Option(
+                script: script,
+                values: ExtremeValues.integers.map(String.init) + ["", "1e400", "9223372036854775808"]
+            )
+        }
+    }
+
+    static let options: [Option] = [
+        .durations("timeout 1 $R watch --settle $V 127.0.0.1"),
+        .durations("timeout 1 $R wait --timeout $V 127.0.0.1"),
+        .durations("timeout 1 $R wait --stable $V 127.0.0.1"),
+        .durations("timeout 1 $R run --settle $V --kill-after $V -- true"),
+        .durations("timeout 5 $R retry --attempts 1 --deadline $V --kill-after $V -- true"),
+        .durations("timeout 5 $R check --timeout $V --interval $V 127.0.0.1"),
+        .durations("timeout 5 $R pin --time-limit $V 127.0.0.1:1"),
+        .durations("timeout 5 $R trust --time-limit $V 127.0.0.1:1"),
+        .durations("timeout 5 $R download --deadline $V --output /nowhere/a http://127.0.0.1:1/"),
+        .durations("$R outbox add --outbox $D/o --expires $V http://127.0.0.1:1/ && $R outbox list --outbox $D/o"),
+        .durations("timeout 5 $R outbox flush --outbox $D/o --timeout $V"),
+        .durations("$R availability --window $V --socket /nowhere"),
+        .durations("$R maintenance work --for $V --socket /nowhere"),
+        Option(
+            script: "$R outages --since $V --socket /nowhere",
+            values: ExtremeValues.times + ExtremeValues.durations + [""]
+        ),
+        .numbers("$R outages --limit $V --socket /nowhere"),
+        .numbers("timeout 1 $R check --count $V --interval 1h 127.0.0.1"),
+        .numbers("timeout 5 $R check --rate $V 127.0.0.1 127.0.0.2"),
+        .numbers("timeout 5 $R retry --attempts $V -- true"),
+        .numbers("$R outbox add --outbox $D/p --priority $V http://127.0.0.1:1/ && $R outbox list --outbox $D/p"),
+        .numbers("$R outbox add --outbox $D/m --max-count $V http://127.0.0.1:1/"),
+        .numbers("timeout 5 $R outbox flush --outbox $D/m --with true --attempts $V"),
+        .numbers("timeout 1 $R record --limit $V $D/r 127.0.0.1; rm -f $D/r"),
+        .numbers("$R status --mark $V 127.0.0.1"),
+        .numbers("$R list --netns $V"),
+    ]
+
+    @Test(arguments: options) func `any value is used or refused`(option: Option) async throws {
+        let directory = try ScratchDirectory()
+        // The status of each, and the number of lines on standard error.
+        let script = """
+            D=\(directory.path)
+            for V in \(option.values.map { "'\($0)'" }.joined(separator: " ")); do
+                export V; (\(option.script.replacing("$V", with: "\"$V\""))) >/dev/null 2>$D/errors
+                echo "$? $(wc -l <$D/errors) $V"
+            done
+            """
+        let lines = try await Command.run(script: script).lines
+        #expect(lines.count == option.values.count)
+        for line in lines {
+            let words = line.split(separator: " ", maxSplits: 2).map(String.init)
+            let status = try #require(Int(words[0]))
+            #expect(status < 128, "\(line)")
+            // A refusal is one sentence, or that of the parser with its usage.
+            if status == 64 { #expect(1...5 ~= (Int(words[1]) ?? 0), "\(line)") }
+        }
+    }
+}
+
+/// What cannot be asked about is refused with one sentence.
+@Suite struct RefusalTests {
+    @Test func `a refusal is one sentence on standard error`() async throws {
+        let parsed = try await Command.run(["status", "--bogus"])
+        #expect(parsed.status == 64 && parsed.output.isEmpty && parsed.errors.hasPrefix("Error: "), "\(parsed)")
+        let words = ["status", "127.0.0.1", "x:1"]
+        try await Command.run(words).expectRefusal(
+            "\"x:1\" is neither a host name nor an address: give a name such as example.org or an address such as 192.0.2.1 or"
+                + " 2001:db8::1, without scheme, port or brackets"
+        )
+        try await Command.run(["example.org", "-4"])
+            .expectRefusal("no subcommand is given; did you mean: reachability status example.org -4")
+        try await Command.run(["statsu", "localhost"])
+            .expectRefusal("there is no subcommand statsu; did you mean: reachability status localhost")
+        try await Command.run(["help", "outbox", "nope"])
+            .expectRefusal("there is no subcommand nope: `reachability outbox --help` shows those there are")
+        let missing =
+            "cannot enter the network namespace /run/netns/nowhere: No such file or directory:"
+            + " `ip netns list` shows the names there are"
+        for subcommand in ["status", "watch", "why", "list"] {
+            try await Command.run([subcommand, "--netns", "nowhere"]).expectRefusal(missing)
+        }
+    }
+
+    /// Subcommands of each companion program.
+    @Test(arguments: [
+        ("outbox list", "tools"), ("pin example.org", "tools"), ("trust example.org", "tools"), ("check", "tools"),
+        ("serve", "tools"), ("download http://127.0.0.1:1/a", "tools"), ("fleet ca list /nowhere", "fleet"),
+    ])
+    func `without its other program the command says what is missing`(words: String, program: String) async throws {
+        let directory = try ScratchDirectory()
+        let script = "cp $R \(directory.path)/reachability; \(directory.path)/reachability \(words)"
+        let path = directory.file("reachability-\(program)")
+        try await Command.run(script: script)
+            .expectRefusal("cannot run \(path): No such file or directory: install it beside reachability", status: 69)
+    }
+
+    @Test func `the other program is also found in libexec`() async throws {
+        let directory = try ScratchDirectory()
+        let script = """
+            cd \(directory.path) && mkdir -p bin libexec/reachability && cp $R bin/reachability
+            ln -s $(dirname $R)/reachability-tools libexec/reachability/
+            bin/reachability trust --policy /dev/null localhost
+            """
+        try await Command.run(script: script).expectRefusal("/dev/null:1:1: the file ends too early", status: 65)
+    }
+
+    /// One command line for each way of printing: by the parser, by the command and by the companion programs.
+    @Test(arguments: [
+        ["\u{1b}c"], ["status", "--\u{1b}c"], ["status", "--mark", "\u{1b}c"], ["record", "/dev/null/\u{1b}c"],
+        ["outbox", "list", "--outbox", "/nowhere/\u{1b}c"], ["download", "http://127.0.0.1:1/%1bc"],
+        ["download", "--sha256", "\u{1b}c", "http://127.0.0.1:1/a"], ["trust", "--policy", "\u{1b}c", "example.org"],
+        ["check", "a\u{1b}c"],
+    ])
+    func `no message sends a control character to the terminal`(arguments: [String]) async throws {
+        let result = try await Command.run(arguments)
+        #expect(result.status >= 64)
+        #expect(result.output.isEmpty)
+        #expect(!result.errors.isEmpty && !result.errors.contains("\u{1b}"), "\(result.errors.debugDescription)")
+    }
+
+    @Test func `a namespace that may not be entered`() async throws {
+        let name = try await NamedNamespace.make()
+        let sentence =
+            "cannot enter the network namespace /run/netns/\(name.name): Operation not permitted: entering another"
+            + " namespace needs CAP_SYS_ADMIN"
+        for subcommand in ["status", "watch"] {
+            let result = try await Command.run(
+                script:
+                    "exec setpriv --bounding-set -sys_admin --inh-caps -sys_admin $R \(subcommand) --netns \(name.name)"
+            )
+            result.expectRefusal(sentence, status: 77)
+        }
+    }
+
+    @Test func `a name that stands for no namespace`() async throws {
+        let name = "file-\(UInt64.random(in: 0 ... .max))"
+        let script =
+            "mkdir -p /run/netns && touch /run/netns/\(name) && $R status --netns \(name); status=$?; rm /run/netns/\(name); exit $status"
+        try await Command.run(script: script).expectRefusal(
+            "cannot enter the network namespace /run/netns/\(name): Invalid argument: the file is no network namespace"
         )
     }
 }

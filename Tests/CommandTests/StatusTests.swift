@@ -94,3 +94,48 @@ import Testing
         #expect(result.status == 2 && result.lines.count == 100)
     }
 }
+
+/// `--interface`, `--over`, `-4` and `-6`: the answer is for packets that are bound so.
+@Suite struct InterfaceTests {
+    @Test func `an interface and a family limit the answer`() async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("link add u1 type veth peer name far1", "link set u1 up", "link set far1 up")
+        try await uplink.ip("addr add 198.51.100.2/24 dev u1", "-6 route flush default")
+        let commands: [(words: [String], status: CInt)] = [
+            (["status", "203.0.113.9%u0"], 0), (["status", "203.0.113.9%u1"], 1),
+            (["status", "--interface", "u0", "203.0.113.9"], 0), (["status", "--interface", "u1", "203.0.113.9"], 1),
+            (["why", "--interface", "u0", "203.0.113.9"], 0), (["why", "--interface", "u1", "203.0.113.9"], 1),
+            (["status", "--interface", "u0"], 0), (["status", "--interface", "c9"], 1), (["status", "-4"], 0),
+            (["status", "-6"], 1), (["why", "-4"], 0), (["why", "-6"], 1), (["status", "-4", "--interface", "u1"], 1),
+            (["wait", "203.0.113.9", "--over", "u0", "--timeout", "1m"], 0),
+            (["wait", "203.0.113.9", "--over", "u1", "--timeout", "50ms"], 75),
+            (["why", "-4", "::1"], 64), (["watch", "--interface", "a/b"], 64),
+        ]
+        for (words, status) in commands {
+            let result = try await Command.run(words, in: uplink.namespace)
+            #expect(result.status == status, "\(words): \(result.output)\(result.errors)")
+        }
+    }
+}
+
+/// Names of other scripts: encoded for the name service, and shown as they were given.
+@Suite struct InternationalNameTests {
+    private static let encoded = "xn--bcher-kva.example"
+
+    @Test func `a name server is asked for the encoded name`() async throws {
+        let world = try await NameWorld.make()
+        let server = try await world.serve(.portal("203.0.113.9"))
+        let status = try await world.run("status bücher.example")
+        #expect(status.status == 0, "\(status)")
+        #expect(status.output.contains(" bücher.example: reachable"), "\(status)")
+        #expect(try await world.run("wait BÜCHER。example --timeout 30s").status == 0)
+        #expect(try await world.run("wait --dns bücher.example --timeout 30s").status == 0)
+        #expect(Set(server.questions.map(\.name)) == [Self.encoded])
+        let watch = try await world.start("watch bücher.example")
+        while try await !watch.status(of: "bücher.example").hasPrefix("reachable") {}
+        watch.signal(15)
+        let why = try await world.run("why bücher.example")
+        #expect(why.status == 0 && why.output.contains("192.0.2.53 over u0: "), "\(why)")
+        #expect(Set(server.questions.map(\.name)) == [Self.encoded])
+    }
+}

@@ -7,13 +7,7 @@ import TrustForge
 /// `reachability trust`: verdicts, reasons and exit statuses.
 @Suite struct TrustTests {
     private static let good = """
-        leaf          CN=example.org,O=Forge
-                      issued by CN=Intermediate,O=Forge, expires in 100 days, \(TrustWorld.ends)
-                      \(TrustWorld.leaf.pin)
-        intermediate  CN=Intermediate,O=Forge
-                      issued by CN=Root,O=Forge, expires in 100 days, \(TrustWorld.ends)
-                      \(TrustWorld.intermediate.pin)
-        root          CN=Root,O=Forge, not sent
+        \(PinTests.certificates)root          CN=Root,O=Forge, not sent
                       issued by itself, expires in 100 days, \(TrustWorld.ends)
                       \(TrustWorld.root.pin)
         ok      server        127.0.0.1:PORT, TLS 1.3
@@ -67,23 +61,6 @@ import TrustForge
         #expect(checks.map { $0["state"] } == ["ok", "ok", "ok", "ok", "failed"])
     }
 
-    @Test func `a root that nobody knows`() async throws {
-        let server = try await TLSServer.start()
-        let arguments = "trust example.org --connect-to 127.0.0.1:PORT"
-        let strange = try await server.run(arguments, environment: "SSL_CERT_FILE=stranger.pem")
-        let reason = "the issuer of Intermediate, CN=Root,O=Forge, is neither an anchor nor sent by the server"
-        #expect(strange.status == 1)
-        #expect(strange.lines.first.map(String.init) == "example.org:443: not trusted, \(reason)")
-        let none = try await server.run(arguments, environment: "SSL_CERT_FILE=/dev/null")
-        #expect(none.status == 1)
-        #expect(
-            none.lines.first?.contains("not trusted, there are no anchors: no certificate was found in /dev/null")
-                == true
-        )
-        let own = "{\"anchors\": [\"root.pem\"], \"hosts\": {\"example.org\": {\"policy\": \"default\"}}}"
-        #expect(try await server.trust(own).status == 0)
-    }
-
     @Test func `a certificate that cannot be used is not trusted`() async throws {
         let leaf = TrustWorld.server("example.org").with(\.key, .rsa1024).signed(by: TrustWorld.intermediate)
         let server = try await TLSServer.start(leaf, options: ["-cipher", "DEFAULT:@SECLEVEL=0"])
@@ -101,19 +78,136 @@ import TrustForge
         let server = try await TLSServer.start()
         try await server.run("trust example.org --policy none.json")
             .expectRefusal("cannot read the policy file none.json: No such file or directory", status: 66)
-        try await server.trust("{\"hosts\": {\"example.org\": {\"policy\": \"pinned\"}}}").expectRefusal(
-            "policy.json:1:38: there is no such policy: \"policy\" is one of default, revocation, certificates, publicKeys, pins, disabled",
-            status: 65
-        )
-        try await server.trust("{\"hosts\": {}, \"anchors\": [\"none.pem\"]}").expectRefusal(
-            "policy.json:1:27: cannot read certificates from none.pem: No such file or directory",
-            status: 66
-        )
         try await server.run("trust example.org --at tomorrow").expectRefusal(
             "\"tomorrow\" is no time: write 2027-11-01 or 2027-11-01T12:00:00Z, in Universal Time"
         )
         // What a stranger wrote into it is shown, not done.
         try await server.trust("{\"hosts\": {\"\u{1b}[2J\": 1}}")
             .expectRefusal("policy.json:1:13: a text ends on the line it begins on", status: 65)
+    }
+}
+
+/// `reachability pin`: every line it writes.
+@Suite struct PinTests {
+    fileprivate static let certificates = """
+        leaf          CN=example.org,O=Forge
+                      issued by CN=Intermediate,O=Forge, expires in 100 days, \(TrustWorld.ends)
+                      \(TrustWorld.leaf.pin)
+        intermediate  CN=Intermediate,O=Forge
+                      issued by CN=Root,O=Forge, expires in 100 days, \(TrustWorld.ends)
+                      \(TrustWorld.intermediate.pin)
+
+        """
+
+    @Test func `a server that the system trusts`() async throws {
+        let server = try await TLSServer.start()
+        let text = """
+            127.0.0.1:PORT: 2 certificates, TLS 1.3, trusted by the system
+            \(Self.certificates)root          CN=Root,O=Forge, not sent
+                          issued by itself, expires in 100 days, \(TrustWorld.ends)
+                          \(TrustWorld.root.pin)
+            backup        \(TrustWorld.intermediate.pin)
+                          the key of CN=Intermediate,O=Forge; better is one of your own that no server uses yet
+
+            """
+        #expect(try await server.run("pin 127.0.0.1:PORT") == CommandResult(status: 0, output: text, errors: ""))
+        let anchored = try await server.run(
+            "pin 127.0.0.1:PORT --anchors root.pem",
+            environment: "SSL_CERT_FILE=/dev/null"
+        )
+        #expect(anchored.output == text.replacing("the system", with: "the anchors in root.pem"))
+    }
+
+    /// A server that only copied the certificate of another: it signs with a key of its own.
+    @Test(arguments: ["-tls1_2", "-tls1_3"], ["pin 127.0.0.1:PORT", "trust example.org --connect-to 127.0.0.1:PORT"])
+    func `a server without the key of its certificate gets no verdict`(version: String, arguments: String) async throws
+    {
+        let server = try await TLSServer.start(isKeyless: true, options: [version])
+        let result = try await server.run("\(arguments) --json")
+        let start = "reachability: 127.0.0.1:PORT shows a certificate, but the TLS handshake failed: bad signature"
+        #expect(result.status == 69 && result.output.isEmpty && result.errors.hasPrefix(start), "\(result)")
+    }
+
+    @Test func `a server that refuses us for want of a certificate gets no verdict`() async throws {
+        let server = try await TLSServer.start(options: ["-tls1_2", "-Verify", "1", "-verify_return_error"])
+        let result = try await server.run("pin 127.0.0.1:PORT")
+        #expect(result.status == 69)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.contains("a server of TLS 1.2 that wants a client's certificate ends so too"))
+    }
+
+    @Test func `pin and trust share anchors, destination and namespace`() async throws {
+        let server = try await TLSServer.start()
+        let pinned = try await server.run("pin example.org --connect-to 127.0.0.1:PORT")
+        #expect(pinned.lines.first == "example.org:443: 2 certificates, TLS 1.3, trusted by the system")
+        for (file, status) in [("root.pem", CInt(0)), ("stranger.pem", 1)] {
+            let options = "--connect-to 127.0.0.1:PORT --anchors \(file)"
+            #expect(try await server.run("trust example.org \(options)").status == status)
+        }
+        for subcommand in ["pin", "trust"] {
+            try await server.run("\(subcommand) --anchors none.pem 127.0.0.1:PORT")
+                .expectRefusal("cannot read the anchors in none.pem: No such file or directory", status: 66)
+            try await server.run("\(subcommand) --anchors key.pem 127.0.0.1:PORT").expectRefusal(
+                "key.pem has no certificate that can be read: --anchors takes certificates in PEM or DER",
+                status: 65
+            )
+        }
+        let namespace = try await NamedNamespace.make()
+        defer { namespace.delete() }
+        for subcommand in ["pin", "trust"] {
+            // The server is here and not there.
+            let there = try await server.run("\(subcommand) 127.0.0.1:PORT --netns \(namespace.name)")
+            #expect(there.status == 69)
+            #expect(there.errors.hasPrefix("reachability: cannot connect to 127.0.0.1:PORT: "))
+            let path = "/run/netns/\(namespace.name)"
+            #expect(try await server.run("\(subcommand) 127.0.0.1:PORT --netns \(path)").status == 69)
+            let here = try await server.run("\(subcommand) 127.0.0.1:PORT --netns \(getpid())")
+            #expect(!here.output.isEmpty, "\(here.errors)")
+            #expect(try await server.run("\(subcommand) 127.0.0.1:PORT --netns nowhere").status == 64)
+            #expect(try await server.run("\(subcommand) 127.0.0.1:PORT --netns a/b").status == 64)
+        }
+    }
+
+    @Test(arguments: ["pin", "trust"])
+    func `a server that is absent, silent or without TLS is reported`(subcommand: String) async throws {
+        let sentence = "cannot connect to 127.0.0.1:1: Connection refused: is a server running there,"
+        try await Command.run([subcommand, "127.0.0.1:1"])
+            .expectRefusal("\(sentence) and what does `reachability why 127.0.0.1` say?", status: 69)
+        let unknown = "cannot find an address of nowhere.invalid: the name service knows none: is it written right?"
+        try await Command.run([subcommand, "nowhere.invalid"]).expectRefusal(unknown, status: 69)
+        let mute = try ScriptedServer { _ in .silence }
+        let silent = "127.0.0.1:\(mute.port)"
+        let awaited = subcommand == "pin" ? "the certificates of \(silent)" : "\(silent) to be judged"
+        try await Command.run([subcommand, silent, "--time-limit", "300ms"])
+            .expectRefusal("waited 300ms for \(awaited): give more time with --time-limit", status: 75)
+        let listener = try ScriptedServer.perConnection { connection in
+            _ = connection.receive()
+            connection.send("HTTP/1.1 400 No\r\n\r\n")
+            connection.stream.halfClose()
+            connection.waitForEnd()
+        }
+        let place = "127.0.0.1:\(listener.port)"
+        try await Command.run([subcommand, place]).expectRefusal(
+            "\(place) shows no certificate: wrong version number: does it speak TLS 1.2 or later on this port?",
+            status: 69
+        )
+    }
+
+    @Test(arguments: ["pin 127.0.0.1:PORT", "pin --json 127.0.0.1:PORT", "trust 127.0.0.1:PORT"])
+    func `a full disk, and a reader that goes away`(arguments: String) async throws {
+        let server = try await TLSServer.start()
+        try await server.run("\(arguments) > /dev/full")
+            .expectRefusal("cannot write to standard output: No space left on device", status: 74)
+        let piped = try await server.run("\(arguments) > /dev/null; { $R \(arguments); echo $? >&2; } | true")
+        #expect(piped == CommandResult(status: 0, output: "", errors: "0\n"))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `signals end it as they end others`(signal: CInt) async throws {
+        let listener = try ScriptedServer { _ in .silence }
+        let command = try await RunningCommand.start(["pin", "127.0.0.1:\(listener.port)"])
+        #expect(try await eventually { listener.connections == 1 })
+        command.signal(signal)
+        #expect(try await command.result() == CommandResult(status: -signal, output: "", errors: ""))
     }
 }

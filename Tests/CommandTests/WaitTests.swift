@@ -79,23 +79,6 @@ import Testing
         #expect(try await gone.result() == Self.success)
     }
 
-    @Test func `an interface is waited for from before it is there`() async throws {
-        let namespace = try await Self.offline()
-        let wait = try await RunningCommand.start(["wait", "--interface", "later0"], in: namespace)
-        for command in [
-            "link add later0 type veth peer name far", "link set later0 up", "link set far up",
-            "addr add 169.254.1.1/16 scope link dev later0",
-        ] {
-            try await LabThread.detached { try namespace.ip(command) }
-            try await ThreadActivity(of: wait.identifier).waitForRest(of: .milliseconds(400))
-        }
-        // Duplicates are looked for during a second or two.
-        try await LabThread.detached { try namespace.ip("addr add 2001:db8::7/64 dev later0") }
-        #expect(try await wait.result() == Self.success)
-        let shown = try await LabThread.detached { try namespace.run("ip", ["addr", "show", "dev", "later0"]).output }
-        #expect(shown.split(separator: "\n").contains { $0.contains("2001:db8::7") && !$0.contains("tentative") })
-    }
-
     @Test(arguments: [
         (["wait", "203.0.113.9", "--interface", "no0", "--route", "10.0.0.0/8", "--timeout", "10m"], CInt(143)),
         (["list", "--watch", "--json"], CInt(0)),

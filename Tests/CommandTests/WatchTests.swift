@@ -75,33 +75,6 @@ import Testing
         #expect(try await watch.result().lines.count == 4)
     }
 
-    @Test(arguments: [[], ["--flags", "--paths"]])
-    func `another reason is a line of its own, the same reason is none`(options: [String]) async throws {
-        let uplink = try await Uplink.make()
-        let watch = try await RunningCommand.start(["watch", "203.0.113.9"] + options, in: uplink.namespace)
-        func reason() async throws -> String {
-            let words = try await watch.status(of: "203.0.113.9").split(separator: ", ")
-            return words.dropFirst().first.map(String.init) ?? ""
-        }
-        #expect(try await watch.status(of: "203.0.113.9").hasPrefix("reachable"))
-        try await uplink.ip("-4 route add prohibit 203.0.113.0/24")
-        #expect(try await reason() == "prohibited by a route or rule")
-        // Another route, the same reason.
-        try await uplink.ip("-4 route add prohibit 203.0.113.9")
-        try await uplink.ip("-4 route add unreachable 203.0.113.9 metric 1", "-4 route del prohibit 203.0.113.9")
-        #expect(try await reason() == "a route says unreachable")
-        try await uplink.ip(
-            "-4 route del default",
-            "-4 route del prohibit 203.0.113.0/24",
-            "-4 route del unreachable 203.0.113.9"
-        )
-        #expect(try await reason() == "no route")
-        try await uplink.ip("link set u0 down")
-        #expect(try await reason() == "no carrier")
-        watch.signal(SIGTERM)
-        #expect(try await watch.result().lines.count == 5)
-    }
-
     @Test func `--mark asks as packets with that mark`() async throws {
         let uplink = try await Uplink.make(isConnected: false)
         try await uplink.ip("route add default via 192.0.2.1 table 77", "rule add fwmark 0x4d lookup 77")
@@ -150,5 +123,133 @@ import Testing
         let end = try await watch.result()
         #expect(end.lines.count == 1)
         #expect(end.errors.contains("path changed"))
+    }
+}
+
+/// Schema 1: what programs read of both commands.
+@Suite struct JSONTests {
+    private static let refused = "198.51.100.1"
+
+    private static func network() async throws -> Uplink {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("route add prohibit \(refused)")
+        return uplink
+    }
+
+    @Test func `watch writes the same schema, and generations grow`() async throws {
+        let uplink = try await Self.network()
+        let watch = try await RunningCommand.start(
+            ["watch", "--json", "203.0.113.9", Self.refused],
+            in: uplink.namespace
+        )
+        let first = [try JSONLine(try await watch.line()), try JSONLine(try await watch.line())]
+        #expect(Set(first.map { $0["target"] }) == ["203.0.113.9", Self.refused])
+        try await uplink.setConnected(false)
+        let lost = try JSONLine(try await watch.line())
+        #expect(lost["target"] == "203.0.113.9")
+        #expect(lost["status"] == "notReachable")
+        #expect(lost["reason"] == "noRoute")
+        #expect((lost.members["generation"] as? Int ?? 0) > 1)
+        let before = first.compactMap { $0.members["monotonicNanoseconds"] as? Int }.max() ?? .max
+        #expect((lost.members["monotonicNanoseconds"] as? Int ?? 0) > before)
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().status == 0)
+    }
+}
+
+/// What `watch` says of itself when it is asked to.
+@Suite struct StatisticsTests {
+    private static let numbers =
+        #"reachability: messages \d+, irrelevant \d+, overruns 0, foreign 0, evaluations [1-9]\d*, "#
+        + #"targets [1-9]\d*, lookups [1-9]\d*, listener calls \d+, lag: "#
+
+    @Test(arguments: [["watch"], ["watch", "--json", "203.0.113.1", "203.0.113.2"]])
+    func `SIGUSR1 writes the statistics to standard error and ends nothing`(arguments: [String]) async throws {
+        let targets = max(1, arguments.count - 2)
+        let uplink = try await Uplink.make()
+        let watch = try await RunningCommand.start(arguments, in: uplink.namespace)
+        for _ in 0..<targets { _ = try await watch.line() }
+        watch.signal(SIGUSR1)
+        #expect(try await eventually { await watch.errors.hasSuffix("\n") })
+        watch.signal(SIGTERM)
+        let result = try await watch.result()
+        #expect(result.status == 0 && result.lines.count == targets)
+        #expect(try result.errors.wholeMatch(of: Regex(Self.numbers + "count 0\n")) != nil, "\(result.errors)")
+    }
+}
+
+/// Netlink denied by a sandbox, for ever or for a while.
+@Suite struct SandboxTests {
+    private static func start(
+        _ arguments: [String],
+        in namespace: LabNamespace,
+        denyingWith error: CInt
+    ) async throws -> (Sandbox, RunningCommand) {
+        try await namespace.perform {
+            try Sandbox.enter(denyingNetlinkWith: error) { RunningCommand(try Command.start(arguments)) }
+        }
+    }
+
+    @Test func `status is unknown`() async throws {
+        let uplink = try await Uplink.make()
+        let (sandbox, status) = try await Self.start(
+            ["status", "--json", "203.0.113.9", "::1"],
+            in: uplink.namespace,
+            denyingWith: EPERM
+        )
+        let result = try await status.result()
+        #expect(result.status == 2)
+        #expect(result.errors.isEmpty)
+        #expect(result.lines.count == 2)
+        for text in result.lines {
+            let line = try JSONLine(text)
+            #expect(line["status"] == "unknown")
+            #expect(line["reason"] == "netlinkUnavailable")
+        }
+        #expect(sandbox.denials > 0)
+    }
+
+    @Test func `watch begins with unknown, and knows when it may`() async throws {
+        let uplink = try await Uplink.make()
+        let (sandbox, watch) = try await Self.start(["watch"], in: uplink.namespace, denyingWith: EAFNOSUPPORT)
+        #expect(try await watch.status() == "unknown, netlink is not available")
+        // It tries again, and is not told off for trying often.
+        #expect(try await eventually { sandbox.denials >= 4 })
+        #expect(sandbox.denials < 20)
+        sandbox.allow()
+        #expect(try await watch.status().hasPrefix("reachable"))
+        try await uplink.setConnected(false)
+        #expect(try await watch.status() == "not reachable, no route")
+        watch.signal(SIGTERM)
+        let result = try await watch.result()
+        #expect(result.status == 0)
+        #expect(result.lines.count == 3)
+    }
+
+    @Test func `a limit of descriptors under which nothing can be waited for is told, and costs nothing`() async throws
+    {
+        let uplink = try await Uplink.make()
+        let watch = try await RunningCommand.start(["watch"], in: uplink.namespace)
+        #expect(try await watch.status().hasPrefix("reachable"))
+        // poll(2) refuses more descriptors than a process may have, from the next event on.
+        try await Self.prlimit(watch, "1:4096")
+        try await uplink.setConnected(false)
+        var status = try await watch.status()
+        if status.hasPrefix("not reachable") { status = try await watch.status() }
+        #expect(status == "unknown, netlink is not available")
+        try await Self.prlimit(watch, "1024:4096")
+        while try await watch.status() != "not reachable, no route" {}
+        try await uplink.setConnected(true)
+        #expect(try await watch.status().hasPrefix("reachable"))
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().status == 0)
+    }
+
+    private static func prlimit(_ command: RunningCommand, _ limits: String) async throws {
+        let identifier = command.identifier
+        let result = try await LabThread.detached {
+            try LabProcess("prlimit", ["--pid", "\(identifier)", "--nofile=\(limits)"]).wait()
+        }
+        guard result.status == 0 else { throw LabError("prlimit: \(result.errors)") }
     }
 }

@@ -1,0 +1,153 @@
+#if Fleet
+import BrokerLab
+import Foundation
+import LinuxSupport
+import MQTT
+import NetworkLab
+import ReachabilityFleet
+import Testing
+
+/// The agent, with a real service and real brokers, of those that are installed.
+@Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
+struct FleetAgentTests {
+    @Test(
+        "It is there, tells of an outage as it begins and ends, and leaves with a reason",
+        arguments: BrokerKind.tested
+    )
+    func tells(_ kind: BrokerKind) async throws {
+        let lab = try await FleetLab.start(kind)
+        let agent = try await lab.agent()
+        let birth = try await lab.hub.state(.online)
+        #expect(birth.report?.refresh == .seconds(900))
+        #expect(try await lab.hub.outagesUntilCaughtUp().isEmpty)
+        try await lab.outage()
+        let begun = try await lab.hub.event { if case .outage = $0.kind { true } else { false } }
+        guard case .outage(let outage) = begun.kind else { return }
+        #expect(outage.target == "internet" && outage.attribution == .us && outage.cause?.rawValue == "route")
+        #expect(begun.session == birth.session && begun.position != nil)
+        let ended = try await lab.hub.event {
+            if case .outage(let outage) = $0.kind { outage.end != nil } else { false }
+        }
+        guard case .outage(let same) = ended.kind else { return }
+        #expect(same.id == outage.id)
+        #expect(try await lab.outages() == [same.id])
+        agent.signal(SIGTERM)
+        #expect(try await lab.hub.state(.leaving).report?.reason == "stopped")
+        let result = try await agent.result()
+        #expect(result.status == 0 && result.output.isEmpty)
+        let lines = result.errors.split(separator: "\n")
+        #expect(lines.first?.contains("anybody on the way can read") == true)
+        #expect(lines.contains("reachability: connected to \(lab.broker.address), as hq/door"))
+        let saysVersion = lines.filter { $0.contains("speaks MQTT 3.1.1 and not 5") }
+        #expect(saysVersion.count == (kind.version == .five ? 0 : 1))
+        // What is kept for who comes later says so, too.
+        var options = BrokerOptions(address: lab.broker.address, client: "late")
+        options.version = kind.version
+        let late = try await BrokerPeer.begin(MosquittoBroker(), options, in: lab.namespace)
+        _ = try await late.connected()
+        try await late.subscribe(kind.tellsRetainedByWildcard ? "reach/v1/+/+/state" : "reach/v1/hq/door/state")
+        let kept = try await late.message()
+        #expect(kept.isRetained)
+        #expect(try DeviceState(kept.payload).standing == .leaving)
+    }
+
+    @Test("An agent that is killed again and again loses nothing", arguments: BrokerKind.tested)
+    func survivesKills(_ kind: BrokerKind) async throws {
+        let lab = try await FleetLab.start(kind)
+        let collector = try await FleetLab.hub(of: lab.broker, in: lab.namespace, as: "collector")
+        let kills = ProcessInfo.processInfo.environment["FLEET_KILLS"].flatMap { Int($0) } ?? 10
+        for number in 0..<kills {
+            let agent = try await lab.agent()
+            // At another moment each time: before it is connected, while it tells, and after.
+            if number % 3 == 1 { _ = try await lab.hub.state(.online) }
+            if number % 3 == 2 { _ = try await lab.hub.outagesUntilCaughtUp() }
+            try await lab.outage()
+            agent.signal(SIGKILL)
+            #expect(try await agent.result().status == -SIGKILL)
+        }
+        try await lab.outage()
+        let agent = try await lab.agent()
+        let all = try await lab.outages()
+        #expect(all.count == kills + 1)
+        // An event that never comes ends the test.
+        var heard: Set<String> = []
+        while !heard.isSuperset(of: all) {
+            let event = try await collector.event { _ in true }
+            if case .outage(let outage) = event.kind, outage.end != nil { heard.insert(outage.id) }
+        }
+        agent.signal(SIGTERM)
+        #expect(try await agent.result().status == 0)
+    }
+
+    @Test("The broker says that it is gone when it is killed, and not when it comes back in time")
+    func leavesWill() async throws {
+        let lab = try await FleetLab.start()
+        // Long enough for a second one to begin, however busy the machine is.
+        let first = try await lab.agent(["--will-delay", "60s"])
+        let birth = try await lab.hub.state(.online)
+        first.signal(SIGKILL)
+        _ = try await first.result()
+        let second = try await lab.agent(["--will-delay", "1s"])
+        // The first one says how it is again when it knows whether there is a path to the internet.
+        let again = try await lab.hub.word("state", { try DeviceState($0) }) { state in
+            state.session != birth.session || state.standing != .online
+        }
+        #expect(again.standing == .online && again.session != birth.session)
+        second.signal(SIGKILL)
+        _ = try await second.result()
+        let will = try await lab.hub.state(.offline)
+        #expect(will == DeviceState.will(session: again.session))
+    }
+
+    @Test("All of it may stand in the service's file, which the service takes, too")
+    func readsConfiguration() async throws {
+        let lab = try await FleetLab.start()
+        let file = lab.serve.directory.file("serve.toml")
+        let text = """
+            schema = 1
+            [fleet]
+            broker = "\(lab.broker.address)"
+            site = "hq"
+            device = "door"
+            jitter = "10ms"
+            refresh = "7m"
+            allow = ["report"]
+            """
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        #expect(try await Command.run(["serve", "--check", file]).status == 0)
+        let agent = try await RunningCommand.start(
+            ["fleet", "agent", "--config", file, "--socket", lab.serve.socket, "--state", "none"],
+            in: lab.namespace
+        )
+        #expect(try await lab.hub.state(.online).report?.refresh == .seconds(420))
+        agent.signal(SIGTERM)
+        #expect(try await agent.result().status == 0)
+        try Data("schema = 1\n[fleet]\nbroker = \"http://a\"\nsite = \"a/b\"\nallow = [\"exec\"]\n".utf8).write(
+            to: URL(fileURLWithPath: file)
+        )
+        let refused = try await Command.run(["serve", "--check", file])
+        #expect(refused.status == 78)
+        for text in [
+            "fleet.broker: it is mqtts://HOST", "fleet.site: it is 1 to 64", "fleet.device: it is missing",
+            "fleet.allow[1]: it is check or report",
+        ] { #expect(refused.errors.contains(text)) }
+        #expect(try await Command.run(["fleet", "agent", "--config", file]).status == 78)
+        try Data("schema = 1\n".utf8).write(to: URL(fileURLWithPath: file))
+        let without = try await Command.run(["fleet", "agent", "--config", file])
+        #expect(without.status == 78 && without.errors.contains("says nothing of a fleet"))
+        let none = try await Command.run(["fleet", "agent", "--broker", "mqtt://a"])
+        #expect(none.status == 64 && none.errors.contains("say --broker, --site and --device"))
+    }
+
+    @Test("One state has one agent")
+    func sharesNoState() async throws {
+        let lab = try await FleetLab.start()
+        let first = try await lab.agent()
+        _ = try await lab.hub.state(.online)
+        let second = try await lab.agent().result()
+        #expect(second.status == 75 && second.errors.contains("give each its own --state"))
+        first.signal(SIGINT)
+        #expect(try await first.result().status == 0)
+    }
+}
+#endif

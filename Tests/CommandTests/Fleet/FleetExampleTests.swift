@@ -1,0 +1,232 @@
+#if Fleet
+import BrokerLab
+import Foundation
+import LinuxSupport
+import MQTT
+import NetworkLab
+import ReachabilityFleet
+import ReachabilityFleetAgent
+import ServerTrust
+import Testing
+
+/// The files of `examples/fleet`, as docs/fleet.md uses them.
+@Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
+struct FleetExampleTests {
+    private static let folder = Checkout.path("examples/fleet")
+
+    /// What a machine, or the hub, shows.
+    private static func tls(_ name: String, in directory: String) -> BrokerOptions.TLS {
+        .init(
+            authority: "\(directory)/authority.pem",
+            certificate: "\(directory)/\(name).pem",
+            key: "\(directory)/\(name).key"
+        )
+    }
+
+    @Test("An agent with a certificate tells the hub of itself, and cannot be another machine")
+    func works() async throws {
+        let directory = try ScratchDirectory()
+        let place = directory.file("fleet")
+        let host = LabBroker.freeHost()
+        let made = try await LabThread.detached {
+            try LabProcess(Self.folder + "/make-certificates", [place, host, "door-7", "hub"]).wait()
+        }
+        #expect(made.status == 0 && made.errors.isEmpty)
+        try directory.write("fleet/acl", try String(contentsOfFile: Self.folder + "/acl", encoding: .utf8))
+        let lines = try String(contentsOfFile: Self.folder + "/mosquitto.conf", encoding: .utf8)
+            .replacing("/etc/mosquitto/fleet", with: place)
+            .replacing("keyfile \(place)/broker.pem", with: "keyfile \(place)/broker.key")
+            .split(separator: "\n").map(String.init)
+        // Where it listens, and where it keeps what it has, is the test's; and there is no list of what was revoked.
+        let settings = lines.filter { line in
+            !["listener", "per_listener_settings", "persistence", "autosave", "crlfile"].contains { line.hasPrefix($0) }
+        }
+        let broker = try await LabBroker(settings, isSecured: true, at: host)
+
+        var options = BrokerOptions(address: broker.address, client: "hub")
+        options.tls = Self.tls("hub", in: place)
+        let hub = try await BrokerPeer.begin(MosquittoBroker(), options)
+        _ = try await hub.connected()
+        try await hub.subscribe("reach/v1/#")
+
+        // A machine that says it is the hub gets a session of its own, and the hub keeps its own.
+        var disguise = BrokerOptions(address: broker.address, client: "hub")
+        disguise.tls = Self.tls("door-7", in: place)
+        let stranger = try await BrokerPeer.begin(MosquittoBroker(), disguise)
+        _ = try await stranger.connected()
+        try await stranger.subscribe("reach/v1/+/door-7/cmd")
+        hub.connection.publish(BrokerMessage(topic: "reach/v1/hq/door-7/cmd", payload: Array("x".utf8)))
+        #expect(try await stranger.message().payload == Array("x".utf8))
+        #expect(try await hub.message().topic == "reach/v1/hq/door-7/cmd")
+        stranger.connection.close()
+
+        func agent(_ device: String) async throws -> RunningCommand {
+            let tls = Self.tls("door-7", in: place)
+            return try await RunningCommand.start([
+                "fleet", "agent", "--broker", broker.address.description, "--site", "hq", "--device", device, "--state",
+                "none", "--socket", "/nowhere", "--jitter", "10ms", "--authority", tls.authority ?? "", "--certificate",
+                tls.certificate ?? "", "--key", tls.key ?? "",
+            ])
+        }
+        let good = try await agent("door-7")
+        let birth = try await hub.message()
+        #expect(birth.topic == "reach/v1/hq/door-7/state")
+        #expect(try DeviceState(birth.payload).standing == .online)
+        hub.connection.publish(
+            BrokerMessage(topic: "reach/v1/hq/door-7/cmd", payload: DeviceCommand.report(outage: "a").bytes)
+        )
+        while true {
+            let message = try await hub.message()
+            guard message.topic == "reach/v1/hq/door-7/detail" else { continue }
+            #expect(try DeviceAnswer(message.payload).problem?.contains("--allow report") == true)
+            break
+        }
+        good.signal(SIGTERM)
+        let result = try await good.result()
+        #expect(result.status == 0 && !result.errors.contains("anybody on the way"))
+
+        let other = try await agent("door-8")
+        try await other.untilErrors(contain: "refuses what is published to reach/v1/hq/door-8/state: not authorized")
+        other.signal(SIGTERM)
+        #expect(try await other.result().status == 0)
+    }
+
+    @Test("An agent that is stopped while it connects ends in order")
+    func endsWhileItConnects() async throws {
+        try await withStrangers { address, ours, theirs in
+            for delay in 0..<24 {
+                let agent = try await Self.agent(at: address, trusting: theirs, as: ours)
+                try await agent.untilErrors(contain: "certificate verify failed")
+                // It tries again meanwhile, each time a little later.
+                try await Task.sleep(for: .milliseconds(2 * delay))
+                agent.signal(SIGTERM)
+                let result = try await agent.result()
+                #expect(result.status == 0, "\(result)")
+            }
+        }
+    }
+
+    private static func agent(
+        at address: String,
+        trusting authority: String,
+        as own: String
+    ) async throws -> RunningCommand {
+        try await RunningCommand.start([
+            "fleet", "agent", "--broker", address, "--site", "hq", "--device", "door-7", "--state", "none",
+            "--socket", "/nowhere", "--jitter", "10ms", "--authority", "\(authority)/authority.pem",
+            "--certificate", "\(own)/door-7.pem", "--key", "\(own)/door-7.key",
+        ])
+    }
+
+    /// A broker, the folder of its authority, and that of another one.
+    private func withStrangers(_ body: (String, String, String) async throws -> Void) async throws {
+        let directory = try ScratchDirectory()
+        let (ours, theirs) = (directory.file("ours"), directory.file("theirs"))
+        let host = LabBroker.freeHost()
+        for place in [ours, theirs] {
+            _ = try await LabThread.detached {
+                try LabProcess(Self.folder + "/make-certificates", [place, host, "door-7"]).wait()
+            }
+        }
+        let broker = try await LabBroker(
+            ["cafile \(ours)/authority.pem", "certfile \(ours)/broker.pem", "keyfile \(ours)/broker.key"]
+                + ["require_certificate true", "use_identity_as_username true", "allow_anonymous false"],
+            isSecured: true,
+            at: host
+        )
+        try await body(broker.address.description, ours, theirs)
+        withExtendedLifetime((broker, directory)) {}
+    }
+}
+
+/// Machines, a hub and a broker with certificates of `fleet ca`, and what a broker does with who is revoked.
+@Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
+struct FleetRevocationTests {
+    private let lab: FleetAuthorityLab
+    private let host: String
+
+    init() async throws {
+        lab = try await FleetAuthorityLab.start()
+        host = LabBroker.freeHost()
+        try await lab.enroll("broker", ["--server", host])
+        try await lab.enroll("hub", ["--hub"])
+    }
+
+    /// With `mosquitto.conf` of the examples, but for where it listens and what it keeps.
+    private func broker() async throws -> LabBroker {
+        let folder = FleetAuthorityLab.examples
+        try lab.directory.write("acl", try String(contentsOfFile: folder + "/acl", encoding: .utf8), mode: 0o644)
+        let settings = try String(contentsOfFile: folder + "/mosquitto.conf", encoding: .utf8)
+            .replacing("/etc/mosquitto/fleet/authority.pem", with: lab.certificate)
+            .replacing("/etc/mosquitto/fleet/revoked.pem", with: lab.list)
+            .replacing("/etc/mosquitto/fleet/broker.pem", with: lab.pair("broker"))
+            .replacing("/etc/mosquitto/fleet/acl", with: lab.directory.file("acl"))
+            .split(separator: "\n").map(String.init).filter { line in
+                !["listener", "per_listener_settings", "persistence", "autosave"].contains { line.hasPrefix($0) }
+            }
+        return try await LabBroker(settings, isSecured: true, at: host)
+    }
+
+    private func hub(of broker: LabBroker) async throws -> BrokerPeer {
+        var options = BrokerOptions(address: broker.address, client: "hub")
+        options.tls = .init(authority: lab.certificate, certificate: lab.pair("hub"), key: lab.pair("hub"))
+        let hub = try await BrokerPeer.begin(MosquittoBroker(), options)
+        _ = try await hub.connected()
+        try await hub.subscribe("reach/v1/#")
+        return hub
+    }
+
+    private func agent(
+        _ device: String,
+        of broker: LabBroker,
+        _ more: [String] = []
+    ) async throws -> RunningCommand {
+        try await RunningCommand.start(
+            [
+                "fleet", "agent", "--broker", broker.address.description, "--site", "hq", "--device", device,
+                "--state", "none", "--socket", "/nowhere", "--jitter", "10ms", "--will-delay", "0s",
+                "--authority", lab.certificate, "--certificate", lab.pair(device),
+            ] + more
+        )
+    }
+
+    /// Waits until a machine says that it is there.
+    private func birth(of device: String, at hub: BrokerPeer) async throws {
+        while true {
+            let message = try await hub.message()
+            guard message.topic == "reach/v1/hq/\(device)/state" else { continue }
+            if try DeviceState(message.payload).standing == .online { return }
+        }
+    }
+
+    @Test func `a machine that is revoked is refused when the broker starts again, and no other is`() async throws {
+        try await lab.enroll("door-7")
+        try await lab.enroll("door-8")
+        let broker = try await self.broker()
+        let first = try await hub(of: broker)
+        let lost = try await agent("door-7", of: broker)
+        try await birth(of: "door-7", at: first)
+        let good = try await agent("door-8", of: broker)
+        try await birth(of: "door-8", at: first)
+
+        let revoked = try await lab.fleet("ca", "revoke", lab.authority, "door-7")
+        #expect(revoked.status == 0)
+        try await broker.end(SIGTERM)
+        try await broker.start()
+        let second = try await hub(of: broker)
+        try await birth(of: "door-8", at: second)
+        try await lost.untilErrors(contain: "refuses TLS: ")
+        for agent in [lost, good] {
+            agent.signal(SIGTERM)
+            #expect(try await agent.result().status == 0)
+        }
+        // With another certificate it is let in again.
+        OwnFile.remove(lab.pair("door-7"))
+        try await lab.enroll("door-7")
+        let found = try await agent("door-7", of: broker)
+        try await birth(of: "door-7", at: second)
+        found.signal(SIGTERM)
+        #expect(try await found.result().status == 0)
+    }
+}
+#endif

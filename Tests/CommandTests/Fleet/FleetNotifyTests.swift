@@ -1,0 +1,102 @@
+#if Fleet
+import BrokerLab
+import Foundation
+import LinuxSupport
+import MQTT
+import NetworkLab
+import ReachabilityFleet
+import Testing
+
+/// The hub tells of its incidents, with a real broker and machines that are played.
+@Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
+struct FleetNotifyTests {
+    @Test("Who is to be told is read again, also where there was nobody")
+    func readsAgain() async throws {
+        let lab = try await FleetLab.start()
+        let directory = lab.serve.directory
+        let (file, told) = (directory.file("hub.toml"), directory.file("told"))
+        try directory.write("hook", "#!/bin/sh\necho $REACHABILITY_EVENT $REACHABILITY_SITE >>\(told)\n")
+        try directory.write("hub.toml", "schema = 1\n", mode: 0o644)
+        let hub = try await HubLab.start(lab, ["--config", file])
+        let notify = "[[notify]]\nname = \"local\"\nexec = \"\(directory.file("hook"))\"\nafter = \"1s\"\n"
+        try directory.write("hub.toml", "schema = 1\n" + notify, mode: 0o644)
+        hub.command.signal(SIGHUP)
+        try await hub.command.untilErrors(contain: "reachability: \(file) is applied\n")
+        let site = PlayedSite(lab.hub, 2)
+        defer { site.end() }
+        site.come("a")
+        try await hub.until("/v1/devices") {
+            $0.count == 2 && $0.allSatisfy { $0["standing"] as? String == "online" }
+        }
+        site.fall()
+        #expect(
+            try await eventually {
+                (try? String(contentsOfFile: told, encoding: .utf8)) == "began hq\n"
+            }
+        )
+        let reload = ["fleet", "hub", "--reload", "--socket", directory.file("hub.sock")]
+        #expect(
+            try await Command.run(reload) == CommandResult(status: 0, output: "\(file) is applied\n", errors: "")
+        )
+        try directory.write("hub.toml", "schema = 1\n[[target]]\nname = \"x\"\n", mode: 0o644)
+        hub.command.signal(SIGHUP)
+        try await hub.command.untilErrors(contain: "reachability: \(file) is not applied; what was so before goes on\n")
+        #expect(try await Command.run(reload).status == 78)
+        #expect(try await hub.end() == 0)
+    }
+}
+
+/// Machines of one site, which say what agents do.
+private final class PlayedSite: Sendable {
+    private let peer: BrokerPeer
+    private let devices: [String]
+    private let session = Locked("")
+    private let answering = Locked<Task<Void, Never>?>(nil)
+
+    init(_ peer: BrokerPeer, _ count: Int) {
+        (self.peer, devices) = (peer, (0..<count).map { "d\($0)" })
+        let task = Task { [self] in
+            while !Task.isCancelled, let message = try? await peer.message(within: .seconds(300)) { answer(message) }
+        }
+        answering.withLock { $0 = task }
+    }
+
+    /// They connect.
+    func come(_ session: String) {
+        self.session.withLock { $0 = session }
+        for device in devices { arrive(device, isRetained: true) }
+    }
+
+    /// Their connections end without a word.
+    func fall() {
+        let state = DeviceState.will(session: session.withLock(\.self))
+        for device in devices { say(state.bytes, device, "state", true) }
+    }
+
+    func end() { answering.withLock { $0?.cancel() } }
+
+    private func answer(_ message: BrokerMessage) {
+        guard case .device(let place, .command)? = FleetTopic(message.topic),
+            case .replay(let replay)? = try? DeviceCommand(message.payload)
+        else { return }
+        arrive(place.device, isRetained: false, mark: replay.mark)
+    }
+
+    private func arrive(_ device: String, isRetained: Bool, mark: String? = nil) {
+        let session = session.withLock(\.self)
+        let now = SystemClock.real
+        let report = DeviceState.Report(boot: "one", wall: now, bootTime: .seconds(1000), refresh: .seconds(900))
+        say(DeviceState(session: session, standing: .online, report: report).bytes, device, "state", isRetained)
+        let kinds = (mark.map { [DeviceEvent.Kind.replaying(mark: $0)] } ?? []) + [.caughtUp]
+        for kind in kinds {
+            say(DeviceEvent(session: session, position: nil, wall: now, kind: kind).bytes, device, "event", false)
+        }
+    }
+
+    private func say(_ payload: [UInt8], _ device: String, _ kind: String, _ isRetained: Bool) {
+        _ = peer.connection.publish(
+            BrokerMessage(topic: "reach/v1/hq/\(device)/\(kind)", payload: payload, isRetained: isRetained)
+        )
+    }
+}
+#endif

@@ -1,0 +1,249 @@
+import Foundation
+import LinuxSupport
+import NetworkLab
+import TestSupport
+import Testing
+
+/// `reachability serve` against the real kernel.
+@Suite struct ServeTests {
+    @Test func `it sleeps while nothing happens, also after an outage and questions`() async throws {
+        let directory = try ScratchDirectory()
+        let lab = try await ServeLab.start(history: directory.file("history.sqlite"), in: directory)
+        try await lab.uplink.ip("link set far down")
+        #expect(try await eventually { try await !lab.outages().isEmpty })
+        for path in ["/", "/outages", "/metrics", "/v1/status"] { _ = try await lab.get(path) }
+        // The history marks an outage that lasts every ten seconds.
+        try await lab.uplink.ip("link set far up")
+        #expect(try await eventually { try await lab.outages().allSatisfy { $0.end != nil } })
+        // A timer of a second would never let it.
+        try await ThreadActivity(of: lab.command.identifier).waitForRest()
+        #expect(try await lab.end() == 0)
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT]) func `a signal ends it cleanly`(signal: CInt) async throws {
+        let lab = try await ServeLab.start()
+        #expect(try await lab.get("/healthz") == "ok\n")
+        #expect(try await lab.end(signal) == 0)
+        #expect(access(lab.socket, F_OK) != 0)
+        #expect(await lab.command.errors == "")
+    }
+
+    @Test func `a stream tells of the kernel's change, and ends whole with the service`() async throws {
+        let lab = try await ServeLab.start()
+        async let stream = lab.get("/v1/stream")
+        #expect(
+            try await eventually {
+                try await lab.get("/metrics").contains("reachability_http_streams 1\n")
+            }
+        )
+        try await lab.uplink.ip("link set u0 down")
+        #expect(try await eventually { try await lab.outages().count == 1 })
+        #expect(try await lab.end() == 0)
+        let text = try await stream
+        #expect(text.contains("event: snapshot\n"))
+        #expect(text.contains("event: outageBegan\n"))
+        #expect(text.hasSuffix("0\r\n\r\n"))
+    }
+
+    @Test func `a socket that is served is refused, and one that a kill left is taken`() async throws {
+        let lab = try await ServeLab.start()
+        let arguments = ["serve", "--listen", "none", "--socket", lab.socket, "--history", "none"]
+        try await Command.run(arguments)
+            .expectRefusal("cannot listen at \(lab.socket): another service listens there", status: 69)
+        #expect(try await lab.end(SIGKILL) == -SIGKILL)
+        #expect(access(lab.socket, F_OK) == 0)
+        let next = try await ServeLab.start(on: lab.uplink, in: lab.directory)
+        #expect(try await next.get("/healthz") == "ok\n")
+        #expect(try await next.end() == 0)
+    }
+
+    @Test func `an address that is taken is refused`() async throws {
+        let namespace = try await Uplink.make().namespace
+        let first = try await RunningCommand.start(["serve", "--socket", "none", "--history", "none"], in: namespace)
+        #expect(try await first.line() == "listening at http://127.0.0.1:9672/")
+        try await Command.run(["serve", "--socket", "none", "--history", "none"], in: namespace)
+            .expectRefusal("cannot listen at 127.0.0.1:9672: another program listens there", status: 69)
+        first.signal(SIGTERM)
+        #expect(try await first.result().status == 0)
+    }
+
+    @Test func `what cannot be listened at is refused`() async throws {
+        try await Command.run(["serve", "--listen", "192.0.2.1:80", "--socket", "none", "--history", "none"])
+            .expectRefusal(
+                "cannot listen at 192.0.2.1:80: others could ask without saying who they are: name an address of the loopback, or say listen.https in the configuration"
+            )
+        try await Command.run(["serve", "--listen", "none", "--socket", "none", "--history", "none"])
+            .expectRefusal("there is nothing to listen at: name an address with --listen or a path with --socket")
+        try await Command.run(["serve", "--listen", "none", "--socket", "/nowhere/s", "--history", "none"])
+            .expectRefusal("cannot listen at /nowhere/s: No such file or directory", status: 73)
+    }
+}
+
+/// The configuration of `reachability serve`, reading it again, and its checks.
+@Suite struct ServeConfigurationTests {
+    private let directory: ScratchDirectory
+    private var file: String { directory.file("serve.toml") }
+
+    init() throws {
+        directory = try ScratchDirectory()
+    }
+
+    private func write(_ targets: String) throws {
+        try directory.write("serve.toml", "schema = 1\n\(targets)", mode: 0o644)
+    }
+
+    private static let internet = "[[target]]\nname = \"internet\"\nat-large = true\n"
+    private static let other = "[[target]]\nname = \"other\"\nhost = \"203.0.113.9\"\n"
+
+    @Test func `what has changed is applied, and the rest keeps its time`() async throws {
+        try write(Self.internet)
+        let lab = try await ServeLab.start(["--config", file], in: directory)
+        try await lab.uplink.setConnected(false)
+        #expect(try await eventually { try await lab.outages().count == 1 })
+        try write(Self.internet + Self.other)
+        lab.command.signal(SIGHUP)
+        try await lab.command.untilErrors(contain: "reachability: \(file) is applied\n")
+        #expect(try await lab.get("/metrics").contains("seconds_total{target=\"other\",state=\"us\"}"))
+        // The outage that lasts is the same.
+        #expect(try await lab.outages().filter { $0.target == "internet" }.map(\.end) == [nil])
+        try write(Self.other)
+        #expect(try await post(lab).contains("\"needsRestart\":[],\"targets\":[\"other\"]"))
+        try write("[listen]\nhttp = []\n" + Self.other)
+        #expect(try await post(lab).contains("\"needsRestart\":[\"listen\"]"))
+        try write("[[target]]\nname = \"x\"\nhots = \"203.0.113.9\"\n")
+        lab.command.signal(SIGHUP)
+        try await lab.command.untilErrors(contain: "is not applied; what was so before goes on\n")
+        #expect(try await lab.end() == 0)
+    }
+
+    @Test func `the command lets the service read it again`() async throws {
+        try write(Self.internet)
+        let lab = try await ServeLab.start(["--config", file], in: directory)
+        let reload = ["serve", "--reload", "--socket", lab.socket]
+        try write(Self.internet + Self.other)
+        #expect(
+            try await Command.run(reload) == CommandResult(status: 0, output: "\(file) is applied\n", errors: "")
+        )
+        try write("[listen]\nhttp = []\n" + Self.other)
+        #expect(try await Command.run(reload).output == "\(file) is applied; a restart is needed for listen\n")
+        try write("[[target]]\nname = \"x\"\nhost = \"203.0.113.9\"\nhots = 1\n")
+        let refused = try await Command.run(reload)
+        #expect(refused.status == 78)
+        #expect(
+            refused.errors == """
+                \(file):5: target[1].hots: there is no such key; did you mean host?
+                reachability: \(file) is not applied; what was so before goes on
+
+                """
+        )
+        #expect(try await lab.end() == 0)
+        try await Command.run(reload)
+            .expectRefusal(
+                "no service listens at \(lab.socket): start one with `reachability serve`, or name its socket with --socket",
+                status: 69
+            )
+        let without = try await ServeLab.start()
+        try await Command.run(["serve", "--reload", "--socket", without.socket])
+            .expectRefusal("the service was started without a configuration: give it one with --config", status: 69)
+        #expect(try await without.end() == 0)
+    }
+
+    @Test func `a file is checked without running`() async throws {
+        try write(Self.internet)
+        for good in [file, Checkout.path("examples/serve.toml")] {
+            let result = try await Command.run(["serve", "--check", good])
+            #expect(result == CommandResult(status: 0, output: "the configuration is valid\n", errors: ""))
+        }
+        try write("[listen]\nport = 1\n[history]\nkeep = 1\n")
+        for option in ["--check", "--config"] {
+            let result = try await Command.run(["serve", option, file, "--history", "none"])
+            #expect(result.status == 78)
+            #expect(
+                result.errors == """
+                    \(file):3: listen.port: there is no such key; there are http, https, socket
+                    \(file):5: history.keep: it is a text, not a whole number
+
+                    """
+            )
+        }
+        let missing = try await Command.run(["serve", "--check", "/nowhere"])
+        #expect(
+            missing
+                == CommandResult(
+                    status: 78,
+                    output: "",
+                    errors: "/nowhere: it cannot be read: No such file or directory\n"
+                )
+        )
+    }
+
+    private func post(_ lab: ServeLab) async throws -> String {
+        try await ServeLab.send("POST", "/v1/reload", at: lab.socket)
+    }
+
+    private func attribution(_ lab: ServeLab) async throws -> String {
+        let target = try await lab.object("/v1/targets/it")
+        return "\(target["attribution"] ?? "-") \(target["basis"] ?? "-")"
+    }
+
+    @Test func `a namespace that goes is not observed, and nothing is blamed`() async throws {
+        let namespace = try await NamedNamespace.make()
+        try write(
+            "[[target]]\nname = \"it\"\nat-large = true\nnamespace = \"\(namespace.name)\"\nchecks = [\"network\"]\n"
+        )
+        let lab = try await ServeLab.start(["--config", file], in: directory)
+        #expect(try await eventually { try await attribution(lab) == "upstream path+checks" })
+        namespace.delete()
+        #expect(try await eventually { try await attribution(lab) == "unknown path" })
+        #expect(try await lab.object("/v1/targets/it")["cause"] as? String == "notObserved")
+        #expect(try await lab.outages().map(\.ending) == ["unknown"])
+        // Another one of that name is checked, not the one that is gone.
+        let other = try await NamedNamespace.make(namespace.name)
+        #expect(try await eventually { try await attribution(lab) == "upstream path+checks" })
+        let counters = "/proc/thread-self/net/dev"
+        let before = try await other.uplink.namespace.perform { TextFile.read(counters) }
+        #expect(
+            try await eventually {
+                try await other.uplink.namespace.perform { TextFile.read(counters) } != before
+            }
+        )
+        #expect(try await lab.end() == 0)
+    }
+
+    @Test func `it ends at once while checks are under way`() async throws {
+        try write(
+            (1...50).map { "[[target]]\nname = \"\($0)\"\nhost = \"203.0.113.\($0)\"\nchecks = [\"tcp:443\"]\n" }
+                .joined()
+        )
+        let lab = try await ServeLab.start(["--config", file], in: directory)
+        #expect(
+            try await eventually {
+                try await lab.get("/metrics").contains("reachability_checks_total{")
+            }
+        )
+        let start = ContinuousClock.now
+        #expect(try await lab.end() == 0)
+        // Only a machine without other work can keep this limit.
+        if getenv("SERVICE_TIMES") != nil { #expect(ContinuousClock.now - start < .seconds(1)) }
+    }
+
+    @Test func `names that do not resolve keep nobody from asking, and cost no more than they may`() async throws {
+        let names = (1...1000).map {
+            "[[target]]\nname = \"\($0)\"\nhost = \"n\($0).invalid\"\nchecks = [\"tcp:443\"]\n"
+        }
+        try write(names.joined())
+        let lab = try await ServeLab.start(["--config", file], in: directory)
+        #expect(
+            try await eventually {
+                try await lab.get("/metrics").contains("reachability_checks_total{")
+            }
+        )
+        let metrics = try await lab.get("/metrics")
+        #expect(metrics.contains("reachability_targets 1000\n"))
+        let descriptors = metrics.firstRange(of: "\nprocess_open_fds ").map {
+            metrics[$0.upperBound...].prefix { $0 != "\n" }
+        }
+        #expect(try #require(descriptors.flatMap { Int($0) }) < 1500)
+        #expect(try await lab.end() == 0)
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Glibc
+import NetworkLab
+import Testing
+
+/// A line of schema 1, its keys and types checked.
+struct JSONLine {
+    let members: [String: Any]
+
+    /// Which values each key may have.
+    private static let schema: [String: @Sendable (Any) -> Bool] = [
+        "schema": { $0 as? Int == 1 },
+        "time": { ($0 as? String)?.wholeMatch(of: #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/#) != nil },
+        "monotonicNanoseconds": { $0 is Int },
+        "target": isTextOrNull,
+        "status": { ["reachable", "notReachable", "unknown"].contains($0 as? String) },
+        "connectionType": { $0 is NSNull || ["ethernetOrWiFi", "wwan"].contains($0 as? String) },
+        "flags": { $0 is [String] },
+        "interface": isTextOrNull,
+        "interfaceType": isTextOrNull,
+        "gateway": isTextOrNull,
+        "source": isTextOrNull,
+        "reason": isTextOrNull,
+        "generation": { ($0 as? Int).map { $0 > 0 } ?? false },
+        "underlyingInterfaces": { $0 is [String] },
+        "destination": isTextOrNull,
+        "supportsIPv4": { $0 is Bool },
+        "supportsIPv6": { $0 is Bool },
+        "flapping": { $0 is Bool },
+        "namespace": isTextOrNull,
+        "kind": { ["path", "evidence"].contains($0 as? String) },
+    ]
+
+    private static let isTextOrNull: @Sendable (Any) -> Bool = { $0 is NSNull || $0 is String }
+
+    init(_ line: some StringProtocol) throws {
+        members = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        for (key, isValid) in Self.schema {
+            let value = try #require(members[key], "the key \(key) is missing")
+            #expect(isValid(value), "\(key) is \(value)")
+        }
+        // A type and a reason exclude each other, and each belongs to its status.
+        #expect((self["status"] == "reachable") == (self["connectionType"] != nil))
+        #expect((self["status"] == "reachable") == (self["reason"] == nil))
+    }
+
+    /// The text of a key; nil for null.
+    subscript(key: String) -> String? { members[key] as? String }
+}
+
+/// How often the threads of a process went to sleep: none of them has run in between if that has not grown.
+///
+/// Source: `voluntary_ctxt_switches` in `proc_pid_status(5)`.
+struct ThreadActivity {
+    private let process: pid_t
+
+    init(of process: pid_t) {
+        self.process = process
+    }
+
+    /// The sum over all threads there are. Throws when the process is gone.
+    var switches: Int {
+        get throws {
+            let directory = "/proc/\(process)/task"
+            return try FileManager.default.contentsOfDirectory(atPath: directory).reduce(0) { sum, thread in
+                // One that has just ended counts no more.
+                let status = (try? String(contentsOfFile: "\(directory)/\(thread)/status", encoding: .utf8)) ?? ""
+                let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+                return sum + (line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
+            }
+        }
+    }
+
+    /// Waits until the process has been asleep for so long. Threads that have no work end after five seconds; then nothing is
+    /// left that was begun before.
+    func waitForRest(of duration: Duration = .seconds(6)) async throws {
+        var last: (switches: Int, since: ContinuousClock.Instant)?
+        let isQuiet = try await eventually(every: .milliseconds(50)) {
+            let now = ContinuousClock.now
+            let switches = try self.switches
+            if last?.switches != switches { last = (switches, now) }
+            return last.map { now - $0.since > duration } ?? false
+        }
+        guard isQuiet else { throw LabError("the process does not come to rest") }
+    }
+}
+
+/// What programs write to the system's log, by `syslog(3)`: a socket of our own takes the place of `/dev/log`.
+final class SystemLog: Sendable {
+    private let directory: ScratchDirectory
+    private let receiver: DatagramReceiver
+
+    init() throws {
+        directory = try ScratchDirectory()
+        receiver = try DatagramReceiver(at: directory.file("log"))
+        try check("chmod", chmod(receiver.place, 0o777))
+    }
+
+    /// A script that runs `program`, with devices of its own among which this log is.
+    func script(running program: String) -> String {
+        let devices = directory.file("dev")
+        return """
+            exec unshare --mount sh -ec '
+            mkdir \(devices)
+            for name in null zero urandom; do
+                touch \(devices)/$name
+                mount --bind /dev/$name \(devices)/$name
+            done
+            ln -s \(directory.file("log")) \(devices)/log
+            mount --rbind \(devices) /dev
+            exec \(program)'
+            """
+    }
+
+    /// What has been written so far.
+    var messages: [String] {
+        var messages: [String] = []
+        while let message = receiver.next(within: .zero) { messages.append(message) }
+        return messages
+    }
+}

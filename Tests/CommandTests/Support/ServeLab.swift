@@ -1,0 +1,96 @@
+import Foundation
+import LinuxSupport
+import NetworkLab
+import Testing
+
+/// `reachability serve` in a namespace, asked over its socket.
+final class ServeLab: Sendable {
+    let directory: ScratchDirectory
+    let uplink: Uplink
+    let command: RunningCommand
+    /// Where it says it listens.
+    let places: String
+    var socket: String { directory.file("api.sock") }
+
+    private init(_ directory: ScratchDirectory, _ uplink: Uplink, _ command: RunningCommand, _ places: String) {
+        (self.directory, self.uplink, self.command, self.places) = (directory, uplink, command, places)
+    }
+
+    /// Starts it, and waits until it listens.
+    static func start(
+        _ arguments: [String] = [],
+        history: String = "none",
+        on uplink: Uplink? = nil,
+        in directory: ScratchDirectory? = nil,
+        environment: [String] = []
+    ) async throws -> ServeLab {
+        let directory = try directory ?? ScratchDirectory()
+        let uplink = if let uplink { uplink } else { try await Uplink.make() }
+        let socket = directory.file("api.sock")
+        let words = ["serve", "--listen", "none", "--socket", socket, "--history", history] + arguments
+        let command = try await RunningCommand.start(in: uplink.namespace) {
+            try Command.start(words, environment: environment)
+        }
+        let places = try await command.line()
+        #expect(places.hasPrefix("listening at ") && places.hasSuffix(socket))
+        return ServeLab(directory, uplink, command, places)
+    }
+
+    /// Asks for a path, and returns the body.
+    func get(_ path: String) async throws -> String { try await Self.get(path, at: socket) }
+
+    /// Asks the service at a socket for a path, and returns the body.
+    static func get(_ path: String, at socket: String) async throws -> String {
+        let text = try await send("GET", path, at: socket)
+        return text.firstRange(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
+    }
+
+    /// Sends a request to the service at a socket, and returns the whole answer.
+    static func send(_ method: String, _ path: String, at socket: String) async throws -> String {
+        try await LabThread.detached {
+            let length = method == "GET" ? "" : "Content-Length: 0\r\n"
+            let request = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(length)Connection: close\r\n\r\n"
+            let bytes = try LocalSocket.exchange(
+                Array(request.utf8),
+                with: socket,
+                limit: 1 << 24,
+                patience: .seconds(60)
+            )
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    func object(_ path: String) async throws -> [String: any Sendable] {
+        let object = try JSONSerialization.jsonObject(with: Data(try await get(path).utf8))
+        return try #require(object as? [String: any Sendable])
+    }
+
+    func outages() async throws -> [ServedOutage] { try await Self.outages(at: socket) }
+
+    static func outages(at socket: String) async throws -> [ServedOutage] {
+        struct List: Decodable { let items: [ServedOutage] }
+        let text = try await get("/v1/outages?limit=1000", at: socket)
+        return try JSONDecoder().decode(List.self, from: Data(text.utf8)).items
+    }
+
+    /// Ends it by a signal, and returns its exit status.
+    func end(_ signal: CInt = SIGTERM) async throws -> CInt {
+        command.signal(signal)
+        return try await command.result().status
+    }
+}
+
+/// An outage as the service tells it.
+struct ServedOutage: Decodable, Sendable {
+    let id: String
+    let target: String
+    let attribution: String
+    let cause: String?
+    let reason: String?
+    let start: String
+    let end: String?
+    let ending: String?
+    let durationMilliseconds: Int64
+    let durationNanoseconds: Int64
+    let uncertaintyMilliseconds: Int64
+}
