@@ -6,7 +6,7 @@ import NetworkLab
 import Testing
 
 /// TLS with certificates on both sides, and what is said when one of them is not good.
-@Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-mosquitto gets it"))
+@Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
 struct BrokerTLSTests {
     /// How a connection ends that is refused.
     private static func refusal(_ options: BrokerOptions) async throws -> BrokerError {

@@ -7,7 +7,7 @@ import NetworkLab
 import Testing
 
 /// The client of libmosquitto, with a real mosquitto.
-@Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-mosquitto gets it"))
+@Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
 struct MosquittoTests {
     private static func options(_ broker: LabBroker, _ client: String) -> BrokerOptions {
         BrokerOptions(address: broker.address, client: client)

@@ -6,7 +6,7 @@ import TrustForge
 import WebLab
 
 /// The same verdicts where the server is nginx.
-@Suite(.enabled(if: Program.hasNginx, "nginx is not installed; Scripts/fetch-nginx gets it"))
+@Suite(.enabled(if: Program.hasNginx, "nginx is not installed; Scripts/fetch-servers gets it"))
 struct NginxTests {
     private func outcome(
         _ chain: Forged...,
