@@ -116,7 +116,8 @@ extension CompanionProgram {
         let path = places.first { access($0, X_OK) == 0 } ?? places[0]
         var pointers = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         _ = unsafe execv(path, &pointers)
-        throw ExitMessage("cannot run \(path): \(SystemError.current): install it beside reachability", .unavailable)
+        let error = SystemError.current
+        throw ExitMessage("cannot run \(path): \(error): install it beside reachability", .unavailable)
     }
 
     /// The directory of this program.
