@@ -984,6 +984,21 @@ struct SituationTests {
         #expect(uncounted.removed(from: [.ipv4: 4], in: .seconds(3)) == [.ipv4: 0])
     }
 
+    /// The kernel counts a packet when it comes in, and later when it is delivered. What is between may be delivered while noise is counted.
+    @Test func `counters of packets may go back`() {
+        func counters(_ received: Int, _ delivered: Int) -> PacketCounters {
+            PacketCounters(
+                four: "Ip: InReceives InDelivers\nIp: \(received) \(delivered)\n",
+                six: "Ip6InReceives \(received)\nIp6InDelivers \(delivered)\n"
+            )
+        }
+        let dropped = counters(20, 19).dropped(since: counters(10, 7))
+        #expect(dropped == [.ipv4: 0, .ipv6: 0])
+        #expect(counters(20, 12).dropped(since: counters(10, 7)) == [.ipv4: 5, .ipv6: 5])
+        let noise = PacketNoise(in: .current, heard: [.ipv4: -2])
+        #expect(noise.removed(from: [.ipv4: 3], in: .seconds(3)) == [.ipv4: 3])
+    }
+
     @Test func leavesOutWhatIsVoid() {
         let old = Self.dead.gateway(.silent).adding(.hop, .line, .answered, generation: 0)
         #expect(old.verdict.place == .gateway)

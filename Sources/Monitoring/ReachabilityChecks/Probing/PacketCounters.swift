@@ -59,11 +59,12 @@ struct PacketCounters: Hashable, Sendable {
         return received - delivered - others.reduce(0) { $0 + (numbers[$1] ?? 0) }
     }
 
-    /// Returns the number of packets that were dropped since, by family.
+    /// Returns the number of packets that were dropped since, by family. A packet received before and delivered since is not counted, so no
+    /// number is negative.
     func dropped(since earlier: PacketCounters) -> [AddressFamily: Int] {
         var dropped: [AddressFamily: Int] = [:]
         for (family, count) in lost {
-            if let before = earlier.lost[family] { dropped[family] = count - before }
+            if let before = earlier.lost[family] { dropped[family] = max(0, count - before) }
         }
         return dropped
     }
