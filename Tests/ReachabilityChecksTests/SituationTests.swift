@@ -35,6 +35,14 @@ struct SituationTests {
         row(1, "all well", .works, .internetProven, none.allWell),
         row(2, "no route", .thisMachine, .noRoute, Situation(reason: .noRoute)),
         row(3, "cable out", .link, ProbeReason(rawValue: "noCarrier"), Situation(reason: .noCarrier)),
+        row(
+            3,
+            "interface or VRF deleted",
+            .link,
+            ProbeReason(rawValue: "noInterface"),
+            Situation(reason: .noInterface)
+        ),
+        row(3, "interface discards", .link, ProbeReason(rawValue: "discarded"), Situation(reason: .discarded)),
         row(4, "local drop", .thisMachine, .firewall, dead.gateway(.blockedHere(1))),
         row(
             5,

@@ -93,6 +93,22 @@ import Testing
         #expect(world.total(.unknown) == .milliseconds(300))
     }
 
+    /// A check and the ledger name one cause of what the kernel reports, such as a VRF that was deleted.
+    @Test(arguments: [
+        NetworkPath.UnsatisfiedReason.noRoute, .noInterface, .refused, .unreachable, .blackholed, .prohibited,
+        .discarded,
+        .noSourceAddress, .linkDown, .noCarrier, .dormant, .interfaceNotAllowed,
+    ])
+    func `a check and the ledger agree about what the kernel reports`(reason: NetworkPath.UnsatisfiedReason) {
+        let verdict = CheckJudge.judge(CheckEvidence(path: NetworkPath(flags: [], reason: reason)))
+        let check = Observation.Check(place: verdict.place.rawValue, reason: verdict.reason.rawValue)
+        let byCheck = Attributor.state(of: Observation(path: .reachable, check: check))
+        let byKernel = Attributor.state(of: Observation(path: .notReachable(reason: reason.rawValue)))
+        #expect(byCheck.description == byKernel.description)
+        #expect(verdict.reason.rawValue == reason.rawValue)
+        #expect((verdict.place == .link) == (byKernel.cause == .link))
+    }
+
     @Test(arguments: [
         ("gateway", "neighbourFailed", TargetState(.upstream, .gateway, basis: .checks)),
         ("portal", "redirected", TargetState(.upstream, .portal, basis: .checks)),

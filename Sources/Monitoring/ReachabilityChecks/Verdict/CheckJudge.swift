@@ -159,7 +159,7 @@ enum KernelStage {
         else { return nil }
         let place: CheckPlace =
             switch reason {
-            case .noCarrier, .linkDown, .dormant: .link
+            case .noCarrier, .linkDown, .dormant, .noInterface, .discarded, .interfaceNotAllowed: .link
             case .nameNotResolved: .dns
             case .resolving: .inconclusive
             default: .thisMachine
