@@ -97,7 +97,10 @@ private enum UnderlayStage {
 enum TunnelStage {
     /// Returns the finding that replaces one about silence of the uplink; nil if that one holds.
     fileprivate static func undecided(_ evidence: CheckEvidence, _ line: Finding) -> Finding? {
-        guard let tunnel = evidence.tunnel, [.gateway, .upstream].contains(line.place),
+        // If no default route exists, the line is known from probes to the target alone.
+        let isAboutTarget = line.evidence.allSatisfy(\.isTarget)
+        guard let tunnel = evidence.tunnel ?? (isAboutTarget ? evidence.path.tunnel : nil),
+            [.gateway, .upstream].contains(line.place),
             [.silent, .silentBeyond, .neighbourFailed].contains(line.reason), !isExamined(evidence)
         else { return nil }
         return silence(behind: tunnel, line.reason, line.evidence)

@@ -70,6 +70,9 @@ enum TargetStage {
             return finding
         }
         let silent = results.filter { $0.outcome == .silent }
+        // The kernel reports the packets that a tunnel did not take (no peer, no policy) as it reports a neighbour that does not answer.
+        let isGivenUp = !results.isEmpty && results.allSatisfy(\.isNeighbourGivenUp)
+        if isGivenUp, let finding = TunnelStage.silence(of: target, evidence, results) { return finding }
         if !silent.isEmpty {
             if let finding = TunnelStage.silence(of: target, evidence, silent) { return finding }
             return Finding(
