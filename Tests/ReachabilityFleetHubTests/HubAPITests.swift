@@ -51,6 +51,7 @@ import Testing
         #expect(try names("unexplained=true") == ["d1"])
         #expect(try names("limit=2") == ["d0", "d1"])
         #expect(try world.object("/v1/devices?limit=2")["next"] as? String == "north/d1")
+        #expect(try world.object("/v1/devices?limit=2")["total"] as? Int == 4)
         #expect(try names("limit=2&after=north/d1") == ["d2", "s"])
         #expect(try world.answer("/v1/devices?after=north").status == .badRequest)
         // As texts, north-a/d0 comes before north/d0.

@@ -139,7 +139,13 @@ import Testing
         let all = try world.ids("/v1/outages?limit=1000")
         #expect(all.count == 16)
         #expect(Set(all).count == 16)
-        for limit in [1, 2, 3, 7, 15] { #expect(try world.ids("/v1/outages?limit=\(limit)") == all) }
+        for limit in [1, 2, 3, 7, 15] {
+            #expect(try world.ids("/v1/outages?limit=\(limit)") == all)
+            for (query, total) in [("", 16), ("&target=a", 8), ("&attribution=them", 0), ("&state=open", 0)] {
+                let page = try world.object("/v1/outages?limit=\(limit)\(query)")
+                #expect(page["total"] as? Int == total, "\(query)")
+            }
+        }
         #expect(try world.ids("/v1/outages?limit=3&target=a").count == 8)
         #expect(try world.ids("/v1/outages?limit=3&attribution=them").isEmpty)
         for id in all { #expect(try world.object("/v1/outages/\(id)")["id"] as? String == id) }

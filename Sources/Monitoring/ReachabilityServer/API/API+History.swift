@@ -25,6 +25,19 @@ extension API {
         OutageReader(service, history).outageSums(filter, snapshot)
     }
 
+    /// The number of outages that a filter admits; nil if there are more than are counted for one request, or if the disk cannot be read.
+    func outageTotal(_ filter: OutageFilter, _ snapshot: MonitoringService.Snapshot) -> Int? {
+        // An outage that lasts is in memory. What an earlier run left open ended with that run.
+        guard !filter.isOpen, let store = history?.store else {
+            return snapshot.books.outages(filter, upTo: snapshot.now, limit: .max, at: snapshot.now).count
+        }
+        let limit = 100_000
+        guard let count = try? store.outageCount(filter, upTo: snapshot.now, limit: limit + 1), count <= limit else {
+            return nil
+        }
+        return count
+    }
+
     /// The outage with an id; nil if there is none.
     func outage(with key: OutageKey, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> ExplainedOutage? {
         try reading { try $0.outage(with: key, snapshot) }

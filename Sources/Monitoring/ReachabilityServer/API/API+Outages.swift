@@ -21,7 +21,8 @@ extension API {
         }
         let limit = try query.limit
         let found = try outages(filter, after: after, limit: limit + 1, snapshot)
-        return Page(first: limit, of: found.map { snapshot.item(of: $0) })
+        let total = outageTotal(filter, snapshot)
+        return Page(first: limit, of: found.map { snapshot.item(of: $0) }, total: total)
     }
 
     /// An outage by its id, or the latest.

@@ -22,14 +22,20 @@ package struct Page {
     package let items: [Item]
     /// The key of the last item, if there are more pages.
     package let next: String?
+    /// The number of items on all pages; nil if it is not counted.
+    let total: Int?
 
     init(_ items: [Item], next: String?) {
-        (self.items, self.next) = (items, next)
+        (self.items, self.next, total) = (items, next, nil)
     }
 
-    /// - Parameter items: The items of the page, and one more if there is another page.
-    package init(first limit: Int, of items: [Item]) {
-        self.init(Array(items.prefix(limit)), next: items.count > limit ? items[limit - 1].key : nil)
+    /// - Parameters:
+    ///   - items: The items of the page, and one more if there is another page.
+    ///   - total: The number of items on all pages, if known.
+    package init(first limit: Int, of items: [Item], total: Int? = nil) {
+        self.items = Array(items.prefix(limit))
+        next = items.count > limit ? items[limit - 1].key : nil
+        self.total = total
     }
 
     /// Takes a page of a sorted list.
@@ -47,6 +53,7 @@ package struct Page {
         var items: [Item] = []
         for element in rest.prefix(limit) { if let item = try item(element) { items.append(item) } }
         self.items = items
+        total = all.count
         next = rest.count > limit ? rest.prefix(limit).last.map(key) : nil
     }
 
@@ -56,6 +63,7 @@ package struct Page {
             var object = JSONObject()
             object.add("items", items.map(\.object))
             object.add("next", next)
+            if let total { object.add("total", total) }
             return object.bytes
         case .lines: return items.flatMap { $0.object.bytes + [UInt8(ascii: "\n")] }
         case .text: return items.flatMap { Array(($0.text + "\n").utf8) }

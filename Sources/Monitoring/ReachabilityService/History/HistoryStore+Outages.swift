@@ -158,6 +158,15 @@ extension HistoryStore {
         }
     }
 
+    /// The number of outages that a filter admits, at most `limit`.
+    package func outageCount(_ filter: OutageFilter, upTo now: LedgerInstant, limit: Int) throws -> Int {
+        try database.read { db in
+            let (conditions, arguments) = try Self.conditions(filter, upTo: now, db)
+            let sql = "SELECT count(*) FROM (SELECT 1 FROM outages WHERE \(conditions) LIMIT ?)"
+            return try Int.fetchOne(db, sql: sql, arguments: arguments + [limit]) ?? 0
+        }
+    }
+
     private static func conditions(
         _ filter: OutageFilter,
         upTo start: LedgerInstant,
