@@ -36,6 +36,26 @@ struct AgentTellingTests {
         #expect(try world.page([28, 29, 30]).events.count == 3)
     }
 
+    @Test("Thousands of missed events come in seconds")
+    func catchesUpWithManyTargets() throws {
+        var world = try AgentWorld(cursor: Self.cursor(0))
+        world.connect()
+        world.acknowledge()
+        let before = world.now
+        var told: [UInt64] = []
+        for page in 0..<30 {
+            let numbers = (1...100).map { UInt64(page * 100 + $0) }
+            told += try world.page(numbers, hasMore: page < 29).events.compactMap(\.position?.number)
+            while told.count < (page + 1) * 100 || !world.unacknowledged.isEmpty {
+                let actions = world.unacknowledged.isEmpty ? world.pass() : world.acknowledge()
+                told += actions.events.compactMap(\.position?.number)
+            }
+        }
+        #expect(told == Array(1...3000))
+        #expect(world.now - before <= .seconds(20), "\(world.now - before)")
+        #expect(world.now - before >= .seconds(15))
+    }
+
     @Test("The cursor moves over what the broker has, in the order of the log")
     func keepsOrder() throws {
         var world = try AgentWorld()

@@ -5,7 +5,7 @@ package import ReachabilityFleet
 /// What an agent does next. A value that decides, and does nothing itself.
 ///
 /// It connects when the kernel has a path to the broker. On each connection it says that it is there (birth), and tells what came after
-/// its cursor, at most 20 events a second, then `caughtUp`; from then on each event as it happens. The cursor follows the broker's
+/// its cursor, at most 20 events a second, and 200 after the first 100, then `caughtUp`; from then on each event as it happens. The cursor follows the broker's
 /// acknowledgements, so that an agent which is killed tells some events twice, and loses none.
 package struct AgentMachine {
     package enum Input: Sendable {

@@ -3,8 +3,9 @@ import ReachabilityFleet
 
 /// The way of events from the log to the broker. A value.
 struct AgentTelling {
-    /// So many events are sent in a second while what was missed is told.
-    private static let pause = Duration.milliseconds(50)
+    /// The time between two events that were missed. Most machines missed few, and many machines come back at once. One with 1,000 targets
+    /// missed thousands, and must not be minutes late.
+    private static func pause(after count: Int) -> Duration { .milliseconds(count < 100 ? 50 : 5) }
     /// So many events may be on their way at a time, and so many wait.
     private static let window = 20
     private static let backlog = 100
@@ -39,6 +40,8 @@ struct AgentTelling {
     private var items: [Item] = []
     /// So many of them are sent.
     private var sentCount = 0
+    /// The number of missed events that were sent since the connection or the last replay began.
+    private var missedCount = 0
     /// The number of the question to the log that is under way, or was last.
     private var question: UInt64 = 0
     private var isAsking = false
@@ -76,7 +79,7 @@ struct AgentTelling {
     private mutating func rewind(to position: EventPosition?, told: EventPosition?) {
         end()
         (reached, self.told) = (position, told)
-        (isAtEnd, isCaughtUp, needsHistory) = (false, false, historySince != nil)
+        (isAtEnd, isCaughtUp, needsHistory, missedCount) = (false, false, historySince != nil, 0)
     }
 
     mutating func end() {
@@ -173,7 +176,8 @@ struct AgentTelling {
                     deadline = nextSend
                     return
                 }
-                nextSend = now + Self.pause
+                missedCount += 1
+                nextSend = now + Self.pause(after: missedCount)
             }
             steps.append(.send(items[sentCount].cursor?.position, after: items[sentCount].after, kind))
             sentCount += 1
