@@ -1,7 +1,7 @@
 import LinuxSupport
 import NIOHTTP1
 import ReachabilityLedger
-package import ReachabilityService
+import ReachabilityService
 
 extension API {
     /// The outages, latest first.
