@@ -9,15 +9,15 @@ public import NetworkReachability
 ///
 /// | Metric | Kind | Published |
 /// |---|---|---|
-/// | `network_reachability_messages_total` | counter | ``MonitorStatistics/messages`` |
-/// | `network_reachability_irrelevant_messages_total` | counter | ``MonitorStatistics/irrelevantMessages`` |
-/// | `network_reachability_foreign_messages_total` | counter | ``MonitorStatistics/foreignMessages`` |
-/// | `network_reachability_overruns_total` | counter | ``MonitorStatistics/overruns`` |
-/// | `network_reachability_evaluations_total` | counter | ``MonitorStatistics/evaluations`` |
-/// | `network_reachability_evaluated_targets_total` | counter | ``MonitorStatistics/evaluatedTargets`` |
-/// | `network_reachability_lookups_total` | counter | ``MonitorStatistics/lookups`` |
-/// | `network_reachability_listener_calls_total` | counter | ``MonitorStatistics/listenerCalls`` |
-/// | `network_reachability_listener_lag_seconds` | timer | each new value of ``MonitorStatistics/lag``, to within a 64th |
+/// | `network_reachability_messages_total` | counter | `MonitorStatistics/messages` |
+/// | `network_reachability_irrelevant_messages_total` | counter | `MonitorStatistics/irrelevantMessages` |
+/// | `network_reachability_foreign_messages_total` | counter | `MonitorStatistics/foreignMessages` |
+/// | `network_reachability_overruns_total` | counter | `MonitorStatistics/overruns` |
+/// | `network_reachability_evaluations_total` | counter | `MonitorStatistics/evaluations` |
+/// | `network_reachability_evaluated_targets_total` | counter | `MonitorStatistics/evaluatedTargets` |
+/// | `network_reachability_lookups_total` | counter | `MonitorStatistics/lookups` |
+/// | `network_reachability_listener_calls_total` | counter | `MonitorStatistics/listenerCalls` |
+/// | `network_reachability_listener_lag_seconds` | timer | each new value of `MonitorStatistics/lag`, to within a 64th |
 ///
 /// The names follow Prometheus and are valid in OpenTelemetry; it is the back end that turns a timer's nanoseconds into seconds.
 /// Each has the dimension `namespace`.
