@@ -19,17 +19,17 @@ import WebLab
 
     static let obstacles: [String: Obstacle] = [
         "a server whose key is for key agreement": .notLoaded,
-        "a server whose key is for enciphering keys": .notLoaded,
+        "a server whose key is for key encipherment": .notLoaded,
         "a server whose key is for revocation lists": .notLoaded,
         "signed with MD5": .notLoaded,
         "extensions in version 1": .notLoaded,
-        "no certificate at all but bytes": .notLoaded,
+        "bytes that are not a certificate": .notLoaded,
         "nothing": .notLoaded,
-        "a byte less": .notLoaded,
-        "an intermediate that cannot be read, and is not needed": .notLoaded,
-        "an intermediate that cannot be read, and is needed": .notLoaded,
+        "a byte missing": .notLoaded,
+        "an unreadable intermediate that is not needed": .notLoaded,
+        "an unreadable intermediate that is needed": .notLoaded,
         "no certificates": .noHandshake,
-        "a byte behind the certificate": .sentWithoutFault,
+        "a byte after the certificate": .sentWithoutFault,
     ]
 
     @Test(arguments: TrustCase.all)

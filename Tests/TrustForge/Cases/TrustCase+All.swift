@@ -1,14 +1,14 @@
 extension TrustCase {
     /// All of them, by what they are about.
     package static let groups: [(title: String, cases: [TrustCase])] = [
-        ("The way to an anchor", chains),
+        ("Paths to an anchor", chains),
         ("Times", times),
         ("Authorities", authorities),
-        ("What keys and certificates are for", usages),
+        ("Key usage", usages),
         ("Strength", strengths),
         ("Critical extensions and versions", extensions),
         ("Constraints on names", constraints),
-        ("Constraints on names that are written otherwise or cannot be read", constraintForms),
+        ("Constraints on names in other encodings, and unreadable ones", constraintForms),
         ("Hosts", hosts),
         ("Pins", pins),
         ("Encodings", encodings),

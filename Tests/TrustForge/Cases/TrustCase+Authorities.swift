@@ -20,7 +20,7 @@ extension TrustCase {
             $0.send(Blueprint.leaf().signed(by: root))
             $0.trust(root)
             $0.refuse(.notCertificateAuthority(subject: "Vague Root"))
-            $0.openSSL = .differs("OpenSSL takes keyCertSign in keyUsage for it, unless strict")
+            $0.openSSL = .differs("OpenSSL accepts keyCertSign in keyUsage, except in strict mode")
         },
         TrustCase("an intermediate of version 1") {
             let middle = bare("First").signed(by: World.root)
@@ -32,17 +32,17 @@ extension TrustCase {
             $0.send(Blueprint.leaf().signed(by: root))
             $0.trust(root)
         },
-        TrustCase("no authorities below allowed, one there") {
+        TrustCase("path length limit 0, one authority below") {
             let first = Blueprint.authority("Last", pathLength: 0).signed(by: World.root)
             let second = Blueprint.authority("Too many").signed(by: first)
             $0.send(Blueprint.leaf().signed(by: second), second, first)
             $0.refuse(.pathTooLong(subject: "Last", limit: 0))
         },
-        TrustCase("no authorities below allowed, none there") {
+        TrustCase("path length limit 0, no authority below") {
             let only = Blueprint.authority("Last", pathLength: 0).signed(by: World.root)
             $0.send(Blueprint.leaf().signed(by: only), only)
         },
-        TrustCase("the root allows one authority, two are there") {
+        TrustCase("path length limit 1 of the root, two authorities below") {
             let root = Blueprint.authority("Narrow", pathLength: 1).signed()
             let first = Blueprint.authority("First").signed(by: root)
             let second = Blueprint.authority("Second").signed(by: first)

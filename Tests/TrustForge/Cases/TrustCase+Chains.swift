@@ -64,7 +64,7 @@ extension TrustCase {
             $0.send(Blueprint.leaf().signed(by: fake), fake)
             $0.refuse(.badSignature(subject: "Root"))
         },
-        TrustCase("signed with another key than the issuer's") {
+        TrustCase("not signed with the issuer's key") {
             let thief = World.intermediate.inHands(of: .p256("thief"))
             $0.send(Blueprint.leaf().signed(by: thief), World.intermediate)
             $0.refuse(.badSignature(subject: World.host))
@@ -85,7 +85,7 @@ extension TrustCase {
             $0.send(World.leaf, World.intermediate, crossed)
             $0.trust(old)
         },
-        TrustCase("cross-signed, the way over the shorter one has expired") {
+        TrustCase("cross-signed, the shorter path has expired") {
             let expired = Blueprint.authority("Intermediate").with(\.ends, World.begins).signed(by: World.root)
             let other = Blueprint.authority("Other Root").signed()
             let good = Blueprint.authority("Intermediate").signed(by: other)
@@ -132,10 +132,10 @@ extension TrustCase {
             $0.refuse(.noCertificates)
             $0.openSSL = .cannotSay
         },
-        TrustCase("more certificates than any server needs") {
+        TrustCase("too many certificates") {
             $0.sent = [World.leaf.der] + Array(repeating: World.intermediate.der, count: 32)
             $0.refuse(.tooComplex("the server sent 33 certificates, 32 are allowed"))
-            $0.openSSL = .differs("OpenSSL takes any number")
+            $0.openSSL = .differs("OpenSSL accepts any number")
         },
     ]
 

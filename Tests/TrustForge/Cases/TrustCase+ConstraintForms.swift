@@ -14,20 +14,20 @@ extension TrustCase {
         ("in TeletexString", text(20, Array("Evil Corp".utf8)), "Evil Corp"),
         ("in IA5String", text(22, Array("Evil Corp".utf8)), "Evil Corp"),
         ("in VisibleString", text(26, Array("Evil Corp".utf8)), "Evil Corp"),
-        ("in other letters, in BMPString", text(30, wide("eVIL cORP", 2)), "eVIL cORP"),
+        ("in different letter case, in BMPString", text(30, wide("eVIL cORP", 2)), "eVIL cORP"),
         ("with more blanks", text(12, Array("  Evil \t  Corp ".utf8)), "\\ \\ Evil \\09  Corp\\ "),
         ("with a no-break space", text(12, Array("Evil\u{a0}Corp".utf8)), "Evil\u{a0}Corp"),
-        ("with characters that nobody sees", text(12, Array("E\u{200b}vil Corp".utf8)), "E\\e2\\80\\8bvil Corp"),
+        ("with invisible characters", text(12, Array("E\u{200b}vil Corp".utf8)), "E\\e2\\80\\8bvil Corp"),
         ("in full-width letters", text(12, Array("Ｅvil Corp".utf8)), "Ｅvil Corp"),
-        ("in a BMPString that lacks a byte", text(30, Array(wide("Evil Corp", 2).dropLast())), nil),
-        ("in bytes that are no text", text(4, Array("Evil Corp".utf8)), nil),
+        ("in a BMPString with a missing byte", text(30, Array(wide("Evil Corp", 2).dropLast())), nil),
+        ("in bytes that are not text", text(4, Array("Evil Corp".utf8)), nil),
     ].map { title, organisation, readable in
         TrustCase("an organisation that is excluded, \(title)") {
             let encoded = Encoded.der(ASN1Any(organisation.value)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
                 .joined()
             $0.constrain(excluded: [evil], names: [.dnsName(World.host), name(organisation)])
-            if title.hasPrefix("with a no-break") || title.hasPrefix("with characters") || title.hasPrefix("in full") {
-                $0.openSSL = .differs("RFC 4518, 2: OpenSSL knows the blanks and the case of ASCII alone")
+            if title.hasPrefix("with a no-break") || title.hasPrefix("with invisible") || title.hasPrefix("in full") {
+                $0.openSSL = .differs("RFC 4518, 2: OpenSSL handles only blanks and case of ASCII")
             }
             $0.refuse(excluded("O=\(readable ?? "#" + encoded)"))
         }
@@ -41,17 +41,17 @@ extension TrustCase {
             )
             $0.host = World.host
         },
-        TrustCase("an organisation that is permitted, in bytes that are no text") {
+        TrustCase("an organisation that is permitted, in bytes that are not text") {
             let value = text(4, Array("Evil Corp".utf8))
             $0.constrain(permitted: [evil, organisation("Forge")], names: [.dnsName(World.host), name(value)])
             $0.refuse(excluded("O=#04094576696c20436f7270"))
         },
-        TrustCase("another organisation than is excluded, beyond ASCII") {
+        TrustCase("an organisation that is not excluded, beyond ASCII") {
             $0.constrain(excluded: [evil], names: [.dnsName(World.host), name(text(12, Array("Bücher".utf8)))])
         },
-        TrustCase("another organisation than is excluded, in a TeletexString beyond ASCII") {
+        TrustCase("an organisation that is not excluded, in a TeletexString beyond ASCII") {
             $0.constrain(excluded: [evil], names: [.dnsName(World.host), name(text(20, [0x42, 0xfc]))])
-            $0.openSSL = .differs("what the letters of a TeletexString are is in doubt")
+            $0.openSSL = .differs("the characters of a TeletexString are ambiguous")
             $0.refuse(excluded("O=Bü"))
         },
     ]
@@ -62,37 +62,37 @@ extension TrustCase {
 
     private static func hosts(excluded texts: [String]) -> [TrustCase] {
         texts.map { text in
-            TrustCase("an excluded name that is none: \"\(text)\"") {
+            TrustCase("an invalid excluded name: \"\(text)\"") {
                 $0.constrain(excluded: [.dnsName(text)], names: [.dnsName(World.host)])
-                $0.openSSL = .differs("what cannot be read excludes in doubt")
+                $0.openSSL = .differs("an unreadable exclusion excludes")
                 $0.refuse(excluded(World.host))
             }
         }
     }
 
     private static let others: [TrustCase] = [
-        TrustCase("a permitted name that is none") {
+        TrustCase("an invalid permitted name") {
             $0.constrain(permitted: [.dnsName("*.example.org")], names: [.dnsName(World.host)])
             $0.refuse(excluded(World.host))
         },
-        TrustCase("an excluded range whose mask has a hole") {
+        TrustCase("an excluded range with a non-contiguous mask") {
             $0.constrain(excluded: [range([10, 0, 0, 0, 255, 0, 255, 0])], names: [address(192, 0, 2, 7)])
             $0.host = "192.0.2.7"
             $0.openSSL = .differs("RFC 5280, 4.2.1.10: a mask is as in RFC 4632")
             $0.refuse(excluded("address 192.0.2.7"))
         },
-        TrustCase("a permitted range whose mask has a hole") {
+        TrustCase("a permitted range with a non-contiguous mask") {
             $0.constrain(permitted: [range([192, 0, 2, 0, 255, 0, 255, 0])], names: [address(192, 0, 2, 7)])
             $0.host = "192.0.2.7"
             $0.openSSL = .differs("RFC 5280, 4.2.1.10: a mask is as in RFC 4632")
             $0.refuse(excluded("address 192.0.2.7"))
         },
-        TrustCase("an excluded range that is no address and mask") {
+        TrustCase("an excluded range that is not an address and a mask") {
             $0.constrain(excluded: [range([10, 0, 0, 0, 255])], names: [address(192, 0, 2, 7)])
             $0.host = "192.0.2.7"
             $0.refuse(excluded("address 192.0.2.7"))
         },
-        TrustCase("a mask that does not end between bytes") {
+        TrustCase("a mask that ends within a byte") {
             $0.constrain(permitted: [range([192, 0, 2, 0, 255, 255, 254, 0])], names: [address(192, 0, 3, 7)])
             $0.host = "192.0.3.7"
         },
@@ -103,15 +103,15 @@ extension TrustCase {
                 names: [.ipAddress(.init(contentBytes: bytes[...]))]
             )
             $0.host = "::ffff:192.0.2.7"
-            $0.openSSL = .differs("to whoever connects it is the excluded one")
+            $0.openSSL = .differs("a client connects to the excluded address")
             $0.refuse(excluded("address ::ffff:192.0.2.7"))
         },
-        TrustCase("a mailbox that is excluded, in other letters") {
+        TrustCase("a mailbox that is excluded, in different letter case") {
             $0.constrain(
                 excluded: [.rfc822Name("evil@example.com")],
                 names: [.dnsName(World.host), .rfc822Name("EVIL@Example.com")]
             )
-            $0.openSSL = .differs("in doubt its host does not tell letters apart")
+            $0.openSSL = .differs("its host may be case-insensitive")
             $0.refuse(excluded("EVIL@Example.com"))
         },
         TrustCase("a mailbox that is excluded, in quotes") {
@@ -119,32 +119,32 @@ extension TrustCase {
                 excluded: [.rfc822Name("evil@example.com")],
                 names: [.dnsName(World.host), .rfc822Name("\"evil\"@example.com")]
             )
-            $0.openSSL = .differs("RFC 5321, 4.1.2: the quotes mean nothing")
+            $0.openSSL = .differs("RFC 5321, 4.1.2: the quotes have no meaning")
             $0.refuse(excluded("\"evil\"@example.com"))
         },
-        TrustCase("an excluded mailbox that is none") {
+        TrustCase("an invalid excluded mailbox") {
             $0.constrain(excluded: [.rfc822Name("")], names: [.dnsName(World.host), .rfc822Name("me@example.org")])
-            $0.openSSL = .differs("what cannot be read excludes in doubt")
+            $0.openSSL = .differs("an unreadable exclusion excludes")
             $0.refuse(excluded("me@example.org"))
         },
-        TrustCase("an excluded URI that is none") {
+        TrustCase("an invalid excluded URI") {
             $0.constrain(
                 excluded: [.uniformResourceIdentifier("")],
                 names: [.dnsName(World.host), .uniformResourceIdentifier("https://example.org/")]
             )
-            $0.openSSL = .differs("what cannot be read excludes in doubt")
+            $0.openSSL = .differs("an unreadable exclusion excludes")
             $0.refuse(excluded("https://example.org/"))
         },
-        TrustCase("a URI with a backslash, which some read as a slash") {
+        TrustCase("a URI with a backslash, which some clients read as a slash") {
             let identifier = "https://evil.example\\@example.org/"
             $0.constrain(
                 excluded: [.uniformResourceIdentifier("evil.example")],
                 names: [.dnsName(World.host), .uniformResourceIdentifier(identifier)]
             )
-            $0.openSSL = .differs("its host is in doubt")
+            $0.openSSL = .differs("its host is ambiguous")
             $0.refuse(excluded(identifier))
         },
-        TrustCase("an unreadable exclusion of another form says nothing") {
+        TrustCase("an unreadable exclusion of another form has no effect") {
             $0.constrain(excluded: [.rfc822Name("."), .uniformResourceIdentifier(".")], names: [.dnsName(World.host)])
         },
     ]

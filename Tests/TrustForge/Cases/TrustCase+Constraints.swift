@@ -45,7 +45,7 @@ extension TrustCase {
             leaf: "*.example.org",
             host: "www.example.org",
             refused: "*.example.org",
-            openSSL: .differs("OpenSSL compares the star as a letter")
+            openSSL: .differs("OpenSSL compares the star as a character")
         ),
         constrained(
             "a wildcard below a name that is permitted",
@@ -75,7 +75,7 @@ extension TrustCase {
             $0.host = "192.0.2.7"
             $0.refuse(.nameConstraints(subject: "address", name: "address 192.0.2.7", constrainedBy: "Constrained"))
         },
-        TrustCase("a constraint on mail says nothing of a server") {
+        TrustCase("a constraint on mail does not apply to a server") {
             $0.constrain(permitted: [.rfc822Name("example.com")], names: [.dnsName("example.org")])
         },
         TrustCase("a mail address that is not permitted") {
@@ -107,7 +107,7 @@ extension TrustCase {
             $0.constrain(permitted: [organisation("Other")], names: [.dnsName("example.org")])
             $0.refuse(.nameConstraints(subject: "address", name: "CN=address,O=Forge", constrainedBy: "Constrained"))
         },
-        TrustCase("an organisation that is excluded, in other letters") {
+        TrustCase("an organisation that is excluded, in different letter case") {
             $0.constrain(excluded: [organisation("FORGE")], names: [.dnsName("example.org")])
             $0.refuse(.nameConstraints(subject: "address", name: "CN=address,O=Forge", constrainedBy: "Constrained"))
         },

@@ -2,7 +2,7 @@ import ServerTrust
 
 extension TrustCase {
     static let encodings: [TrustCase] = [
-        TrustCase("no certificate at all but bytes") {
+        TrustCase("bytes that are not a certificate") {
             $0.sent = [[1, 2, 3], World.intermediate.der]
             $0.openSSL = .cannotSay
             $0.refuseUnreadable()
@@ -12,26 +12,26 @@ extension TrustCase {
             $0.openSSL = .cannotSay
             $0.refuseUnreadable()
         },
-        TrustCase("a byte behind the certificate") {
+        TrustCase("a byte after the certificate") {
             $0.sent[0] += [0]
             $0.openSSL = .cannotSay
             $0.refuseUnreadable()
         },
-        TrustCase("a byte less") {
+        TrustCase("a byte missing") {
             $0.sent[0].removeLast()
             $0.openSSL = .cannotSay
             $0.refuseUnreadable()
         },
-        TrustCase("an intermediate that cannot be read, and is not needed") {
+        TrustCase("an unreadable intermediate that is not needed") {
             $0.sent = [World.leaf.der, [0x30, 0x00], World.intermediate.der]
             $0.openSSL = .cannotSay
         },
-        TrustCase("an intermediate that cannot be read, and is needed") {
+        TrustCase("an unreadable intermediate that is needed") {
             $0.sent = [World.leaf.der, Array(World.intermediate.der.dropLast())]
             $0.openSSL = .cannotSay
             $0.refuse(.unknownIssuer(subject: World.host, issuer: "CN=Intermediate,O=Forge"))
         },
-        TrustCase("the algorithm outside the signature is another than inside") {
+        TrustCase("different inner and outer signature algorithms") {
             // The last byte of ecdsa-with-SHA256 is 2, of ecdsa-with-SHA384 it is 3; the last place is the one outside.
             let identifier: [UInt8] = [0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03]
             $0.sent[0] = World.leaf.der.replacingLast(identifier + [2], with: identifier + [3])
@@ -42,7 +42,7 @@ extension TrustCase {
             $0.sent[0][$0.sent[0].count - 1] ^= 1
             $0.refuse(.badSignature(subject: World.host))
         },
-        TrustCase("one bit of what is signed changed") {
+        TrustCase("one bit of the signed data changed") {
             // The name in subject and subjectAltName: example.org becomes fxample.org.
             $0.sent[0] = World.leaf.der.replacing(Array("example.org".utf8), with: Array("fxample.org".utf8))
             $0.host = "fxample.org"

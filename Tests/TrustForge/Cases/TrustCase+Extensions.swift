@@ -29,7 +29,7 @@ extension TrustCase {
             let middle = Blueprint.authority("Strict").with(\.more, [policies]).signed(by: World.root)
             $0.send(Blueprint.leaf().signed(by: middle), middle)
             $0.refuse(.criticalExtension(subject: "Strict", identifier: "2.5.29.36"))
-            $0.openSSL = .differs("policies are not processed here, so what asks for them is refused")
+            $0.openSSL = .differs("policies are not processed, so certificates that require them are refused")
         },
         TrustCase("extensions in version 1") {
             let leaf = World.leaf { $0.version = .v1 }
@@ -37,7 +37,7 @@ extension TrustCase {
             $0.refuse(.extensionsInVersion1(subject: World.host))
             $0.openSSL = .differs("RFC 5280, 4.1.2.1: only version 3 has extensions")
         },
-        TrustCase("basicConstraints that cannot be read") {
+        TrustCase("unreadable basicConstraints") {
             let broken = Certificate.Extension(
                 oid: [2, 5, 29, 19],
                 critical: true,
@@ -48,7 +48,7 @@ extension TrustCase {
             $0.send(Blueprint.leaf().signed(by: middle), middle)
             $0.refuse(.unreadableExtension(subject: "Broken", name: "basicConstraints"))
         },
-        TrustCase("subjectAltName that cannot be read") {
+        TrustCase("unreadable subjectAltName") {
             let broken = Certificate.Extension(
                 oid: [2, 5, 29, 17],
                 critical: false,

@@ -18,7 +18,7 @@ extension TrustCase {
         host("a parent of the name", ["www.example.org"], for: "example.org", matches: false),
         host("an underscore", ["my_host.example.org"], for: "my_host.example.org"),
         host("a wildcard", ["*.example.org"], for: "www.example.org"),
-        host("a wildcard in other letters", ["*.Example.Org"], for: "WWW.example.org"),
+        host("a wildcard in different letter case", ["*.Example.Org"], for: "WWW.example.org"),
         host("a wildcard for two labels", ["*.example.org"], for: "a.b.example.org", matches: false),
         host("a wildcard for no label", ["*.example.org"], for: "example.org", matches: false),
         host("a wildcard for a top-level domain", ["*.org"], for: "example.org", matches: false),
@@ -34,12 +34,12 @@ extension TrustCase {
         host("a wildcard in the middle", ["www.*.org"], for: "www.example.org", matches: false),
         host("two wildcards", ["*.*.example.org"], for: "a.b.example.org", matches: false),
         host("a wildcard for an A-label", ["*.example.org"], for: "bücher.example.org"),
-        host("a name of another script", ["xn--bcher-kva.example"], for: "bücher.example"),
-        host("a name of another script in capitals", ["xn--bcher-kva.example"], for: "BÜCHER.Example"),
-        host("a name of another script, decomposed", ["xn--bcher-kva.example"], for: "bu\u{308}cher.example"),
-        host("a name of another script as A-label", ["XN--bcher-kva.example"], for: "xn--bcher-KVA.example"),
+        host("an internationalized name", ["xn--bcher-kva.example"], for: "bücher.example"),
+        host("an internationalized name in capitals", ["xn--bcher-kva.example"], for: "BÜCHER.Example"),
+        host("an internationalized name, decomposed", ["xn--bcher-kva.example"], for: "bu\u{308}cher.example"),
+        host("an internationalized name as A-label", ["XN--bcher-kva.example"], for: "xn--bcher-KVA.example"),
         host(
-            "a name of another script, others' letters",
+            "an internationalized name, other characters",
             ["xn--bcher-kva.example"],
             for: "bucher.example",
             matches: false
@@ -121,7 +121,7 @@ extension TrustCase {
         invalid("https://example.org", "a URL"),
         invalid("example.org:443", "a port"),
         invalid("example.org\0.evil.example", "a host with a zero byte"),
-        TrustCase("wrong host, which is not asked for") {
+        TrustCase("wrong host, not verified") {
             $0.send(World.leaf(names: [.dnsName("example.com")]), World.intermediate)
             $0.evaluator = DefaultTrustEvaluator(validateHost: false)
             $0.openSSL = .cannotSay

@@ -18,7 +18,7 @@ extension TrustCase {
         pinned("renewed with the same key", [World.leaf.pin, strange], sent: [renewed, World.intermediate]),
         pinned("renewed with the backup's key", [World.leaf.pin, rekeyed.pin], sent: [rekeyed, World.intermediate]),
         pinned(
-            "renewed with a key that nobody pinned",
+            "renewed with a key that is not pinned",
             [World.leaf.pin, strange],
             sent: [rekeyed, World.intermediate],
             mismatch: [rekeyed.pin, World.intermediate.pin, World.root.pin]
@@ -29,9 +29,9 @@ extension TrustCase {
             sent: [World.leaf, World.intermediate, World.strangeRoot],
             mismatch: chainPins
         ),
-        pinned("a mismatch after the pins' last day", [strange, rekeyed.pin], expires: World.now),
+        pinned("a mismatch after the expiry of the pins", [strange, rekeyed.pin], expires: World.now),
         pinned(
-            "a mismatch a second before the pins' last day is over",
+            "a mismatch a second before the expiry of the pins",
             [strange, rekeyed.pin],
             expires: World.now.advanced(by: .seconds(1)),
             mismatch: chainPins
@@ -76,7 +76,7 @@ extension TrustCase {
             $0.evaluator = PinnedCertificatesTrustEvaluator(certificates: [own.certificate])
             $0.refuse(.selfSigned(subject: "selfish"))
         },
-        TrustCase("another self-signed certificate than the pinned one") {
+        TrustCase("a self-signed certificate that is not the pinned one") {
             let other = Blueprint.leaf("selfish").with(\.key, .p256("other")).signed()
             $0.send(other)
             $0.evaluator = PinnedCertificatesTrustEvaluator(
@@ -92,13 +92,13 @@ extension TrustCase {
             sent: [World.leaf, World.intermediate]
         ),
         unvalidated(
-            "the pinned certificate sent along by a stranger, not validated",
+            "the pinned certificate sent by a stranger, not validated",
             [World.leaf],
             sent: [World.strangeLeaf, World.leaf, World.intermediate],
             refused: .notPinned(subject: "stranger")
         ),
         unvalidated(
-            "a pinned certificate that is no authority has signed, not validated",
+            "signed by a pinned certificate that is not an authority, not validated",
             [World.leaf],
             sent: [Blueprint.leaf("forged").signed(by: World.leaf), World.leaf],
             refused: .notPinned(subject: "forged")

@@ -22,7 +22,7 @@ extension TrustCase {
         TrustCase("a server whose key is for key agreement") {
             $0.send(World.leaf { $0.usage = KeyUsage(keyAgreement: true) }, World.intermediate)
         },
-        TrustCase("a server whose key is for enciphering keys") {
+        TrustCase("a server whose key is for key encipherment") {
             let usage = KeyUsage(keyEncipherment: true)
             $0.send(Blueprint.leaf().with(\.usage, usage).signed(by: World.rsaIntermediate), World.rsaIntermediate)
             $0.trust(World.rsaRoot)
@@ -35,7 +35,7 @@ extension TrustCase {
             $0.send(World.leaf { $0.purposes = [.clientAuth] }, World.intermediate)
             $0.refuse(.extendedKeyUsage(subject: World.host))
         },
-        TrustCase("only for code, where purposes are not asked for") {
+        TrustCase("only for code signing, purposes not verified") {
             $0.send(World.leaf { $0.purposes = [.codeSigning] }, World.intermediate)
             $0.requirements.requiresServerAuthentication = false
             $0.openSSL = .cannotSay
@@ -47,7 +47,7 @@ extension TrustCase {
             $0.send(World.leaf { $0.purposes = [.any] }, World.intermediate)
             $0.refuse(.extendedKeyUsage(subject: World.host))
         },
-        TrustCase("no purposes named") { $0.send(World.leaf { $0.purposes = [] }, World.intermediate) },
+        TrustCase("no extendedKeyUsage") { $0.send(World.leaf { $0.purposes = [] }, World.intermediate) },
         TrustCase("an intermediate only for clients") {
             let middle = Blueprint.authority("Clients").with(\.purposes, [.clientAuth]).signed(by: World.root)
             $0.send(Blueprint.leaf().signed(by: middle), middle)
@@ -60,7 +60,7 @@ extension TrustCase {
         TrustCase("an intermediate for any purpose") {
             let middle = Blueprint.authority("Any").with(\.purposes, [.any]).signed(by: World.root)
             $0.send(Blueprint.leaf().signed(by: middle), middle)
-            $0.openSSL = .differs("RFC 5280, 4.2.1.12: any is every purpose")
+            $0.openSSL = .differs("RFC 5280, 4.2.1.12: any includes every purpose")
         },
     ]
 }

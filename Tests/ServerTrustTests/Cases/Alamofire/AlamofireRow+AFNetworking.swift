@@ -85,7 +85,7 @@ extension AlamofireRow {
             policy(.publicKey, [World.commonName], allowsInvalid: true),
             .hasNoNames(World.commonName),
             difference:
-                "a common name is no host name (RFC 9525, 2); Apple's systems have not taken it since 2019 either"
+                "a common name is not a host name (RFC 9525, 2); Apple's systems have not accepted it since 2019"
         ),
         row(
             "self-signed, its key pinned, the domain",
@@ -109,7 +109,7 @@ extension AlamofireRow {
             policy(.publicKey, [World.alternativeName], allowsInvalid: true),
             .hostMismatch(names: ["foobar.com"]),
             difference:
-                "AFNetworking looks at no domain where invalid certificates are allowed, whatever `validatesDomainName` says"
+                "AFNetworking does not verify the domain if invalid certificates are allowed, for any `validatesDomainName`"
         ),
     ]
 

@@ -49,7 +49,8 @@ extension AlamofireRow {
         ) {
             $0.host = "other.alamofire.org"
             $0.refuse(.hostMismatch(names: [World.host]))
-            $0.difference = "Alamofire 4 looks at no host where it validates no chain, whatever `validateHost` says"
+            $0.difference =
+                "Alamofire 4 does not verify the host if it does not validate the chain, for any `validateHost`"
         },
         AlamofireRow(
             "certificates, no chain, host: expired",

@@ -55,7 +55,7 @@ extension AlamofireRow {
         // Not tested there, but what its documentation or code says.
         AlamofireRow("composite: of none", good, .evaluator(.composite(evaluators: []))) {
             $0.refuse(.noEvaluator)
-            $0.difference = "a list that was left empty would trust everybody"
+            $0.difference = "an empty list would trust every server"
         },
         AlamofireRow("certificates, no chain, host: expired", expired, pinned([World.expired], validateChain: false)) {
             $0.refuse(.hasExpired(World.expired))

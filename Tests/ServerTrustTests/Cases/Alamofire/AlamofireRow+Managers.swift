@@ -150,15 +150,15 @@ extension AlamofireRow {
             $0.anchors = World.system
             $0.refuse(.alamofireRootIsUntrusted)
         },
-        managed("the host is named in other letters", ["Test.Alamofire.ORG": byDefault]) {
-            $0.difference = "Alamofire compares texts; host names do not differ by their letters' case (RFC 4343)"
+        managed("the host is named in different letter case", ["Test.Alamofire.ORG": byDefault]) {
+            $0.difference = "Alamofire compares text; host names are case-insensitive (RFC 4343)"
         },
         managed("a wildcard", ["*.alamofire.org": byDefault]) {
-            $0.difference = "Alamofire knows no patterns unless a subclass does"
+            $0.difference = "Alamofire supports patterns only in a subclass"
         },
-        managed("what is named is no host", [World.host: byDefault, "test alamofire": byDefault]) {
+        managed("the key is not a host", [World.host: byDefault, "test alamofire": byDefault]) {
             $0.refuse(.invalidPattern("test alamofire"))
-            $0.difference = "what was meant to protect a host and protects none must not go unnoticed"
+            $0.difference = "an invalid key protects no host, so it must be reported"
         },
     ]
 

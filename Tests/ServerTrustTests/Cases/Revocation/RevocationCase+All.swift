@@ -5,12 +5,12 @@ extension RevocationCase {
     /// All of them, by what they are about.
     static let groups: [(title: String, cases: [RevocationCase])] = [
         ("Stapled OCSP responses", stapledResponses),
-        ("Who has signed an OCSP response", signers),
-        ("When an OCSP response counts", times),
-        ("OCSP responses that are fetched", fetched),
+        ("Signers of OCSP responses", signers),
+        ("Validity of OCSP responses", times),
+        ("Fetched OCSP responses", fetched),
         ("Revocation lists", lists),
-        ("Which certificates a list is about", scopes),
-        ("Flags, and which source decides", flagsAndOrder),
+        ("Scope of lists", scopes),
+        ("Flags and sources", flagsAndOrder),
         ("Chains", chains),
     ]
 

@@ -26,19 +26,19 @@ extension RevocationCase {
             $0.flags = .any
             $0.revoked(from: .list(place), subject: "Middle")
         },
-        below("nothing is known of the intermediate") {
+        below("no status of the intermediate") {
             $0.refuse(
                 RevocationObstacle(.unreachable("nobody is at \(place)"), from: .list(place)),
                 subject: "Middle"
             )
         },
-        below("nothing is known of the intermediate, soft") { $0.flags = .any },
-        below("nothing is known of the server") {
+        below("no status of the intermediate, soft") { $0.flags = .any },
+        below("no status of the server") {
             $0.stapled = nil
             $0.answer(place, ForgedList())
             $0.refuse()
         },
-        below("nothing is known of the server, and the intermediate is revoked") {
+        below("no status of the server, and the intermediate is revoked") {
             var list = ForgedList()
             list.revoke(middle)
             $0.stapled = nil

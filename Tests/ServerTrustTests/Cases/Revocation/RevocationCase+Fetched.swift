@@ -25,7 +25,7 @@ extension RevocationCase {
         },
         asking("fetched: about another certificate", .otherCertificate) { $0.serialNumber = [1] },
         asking("fetched: unknown to the responder", .unknownToResponder) { $0.statuses = [.unknown] },
-        asking("fetched: the responder wants to be asked later", .refused(.tryLater)) { $0.responseStatus = 3 },
+        asking("fetched: the responder answers tryLater", .refused(.tryLater)) { $0.responseStatus = 3 },
         RevocationCase("fetched: revoked") {
             var response = ForgedResponse()
             response.revoke()
@@ -51,18 +51,18 @@ extension RevocationCase {
             $0.flags = .any
             $0.revoked(from: source)
         },
-        RevocationCase("a good stapled response: nobody is asked") {
+        RevocationCase("a good stapled response: no responder is queried") {
             $0.chain = [RevocationWorld.withResponder]
             $0.stapled = ForgedResponse()
             $0.asked = []
         },
-        RevocationCase("an expired stapled response: the responder is asked, and says good") {
+        RevocationCase("an expired stapled response: the responder is queried and answers good") {
             $0.chain = [RevocationWorld.withResponder]
             $0.stapled = ForgedResponse(nextUpdate: .seconds(-1800))
             $0.answer(url, ForgedResponse())
             $0.asked = [url]
         },
-        RevocationCase("an expired stapled response: the responder is asked, and says revoked") {
+        RevocationCase("an expired stapled response: the responder is queried and answers revoked") {
             var response = ForgedResponse()
             response.revoke()
             $0.chain = [RevocationWorld.withResponder]
@@ -70,13 +70,13 @@ extension RevocationCase {
             $0.answer(url, response)
             $0.revoked(from: source)
         },
-        failing("bytes that are no response", .bytes([0x30, 0x80]), .malformed("")),
+        failing("bytes that are not a response", .bytes([0x30, 0x80]), .malformed("")),
         failing("a page in HTML", .bytes(Array("<html>".utf8)), .malformed("")),
         failing("a huge response", .bytes([UInt8](repeating: 0x30, count: 1 << 20)), .tooLarge(limit: 64 << 10)),
-        failing("a response of which the fetcher reads no more", .fails(.tooLarge), .tooLarge(limit: 64 << 10)),
-        failing("the fetcher's time is up", .fails(.timedOut), .timedOut(.seconds(5))),
+        failing("a response above the fetcher's limit", .fails(.tooLarge), .tooLarge(limit: 64 << 10)),
+        failing("the fetcher's timeout", .fails(.timedOut), .timedOut(.seconds(5))),
         failing("another HTTP status", .fails(.status(503)), .httpStatus(503)),
-        failing("nobody is there", .fails(.failed("refused")), .unreachable("refused")),
+        failing("no connection", .fails(.failed("refused")), .unreachable("refused")),
         RevocationCase("a responder that does not answer") {
             $0.chain = [RevocationWorld.withResponder]
             $0.answers = [url: .never]
@@ -94,7 +94,7 @@ extension RevocationCase {
             $0.answer(second, ForgedResponse())
             $0.asked = [url, second]
         },
-        RevocationCase("a third responder is not asked") {
+        RevocationCase("a third responder is not queried") {
             $0.chain = [three]
             $0.asked = [url, second]
             $0.refuse(
@@ -102,7 +102,7 @@ extension RevocationCase {
                 RevocationObstacle(.unreachable("nobody is at \(second)"), from: .responder(url: second))
             )
         },
-        RevocationCase("responders at addresses that cannot be asked") {
+        RevocationCase("responders with unsupported addresses") {
             $0.chain = [directory]
             $0.asked = []
             $0.refuse()

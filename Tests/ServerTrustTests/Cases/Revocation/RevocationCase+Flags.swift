@@ -11,7 +11,7 @@ extension RevocationCase {
     private static let noList = RevocationObstacle(.unreachable("nobody is at \(place)"), from: .list(place))
 
     static let flagsAndOrder: [RevocationCase] = [
-        both("the responder is asked first") {
+        both("the responder is queried first") {
             $0.answer(responder, ForgedResponse())
             $0.answer(place, ForgedList())
             $0.asked = [responder]
@@ -26,20 +26,20 @@ extension RevocationCase {
             $0.answer(place, ForgedList())
             $0.asked = [responder, place]
         },
-        both("preferCRL, no list: the responder is asked") {
+        both("preferCRL, no list: the responder is queried") {
             $0.answer(responder, ForgedResponse())
             $0.flags.insert(.preferCRL)
             $0.asked = [place, responder]
         },
-        both("nobody answers") { $0.refuse(noAnswer, noList) },
-        both("nobody answers, soft") { $0.flags = .any },
+        both("no source answers") { $0.refuse(noAnswer, noList) },
+        both("no source answers, soft") { $0.flags = .any },
         both("only ocsp: no list is fetched") {
             $0.answer(place, ForgedList())
             $0.flags = [.ocsp, .requirePositiveResponse]
             $0.asked = [responder]
             $0.refuse(noAnswer)
         },
-        both("only crl: no responder is asked") {
+        both("only crl: no responder is queried") {
             $0.answer(responder, ForgedResponse())
             $0.flags = [.crl, .requirePositiveResponse]
             $0.asked = [place]
@@ -55,13 +55,13 @@ extension RevocationCase {
             $0.flags = .requirePositiveResponse
             $0.asked = [responder, place]
         },
-        both("preferCRL: a good stapled response does not save the list") {
+        both("preferCRL: the list is fetched despite a good stapled response") {
             $0.stapled = ForgedResponse()
             $0.answer(place, ForgedList())
             $0.flags.insert(.preferCRL)
             $0.asked = [place]
         },
-        both("a good stapled response, but a list at hand says revoked") {
+        both("a good stapled response, but an available list says revoked") {
             var list = ForgedList()
             list.revoke()
             $0.stapled = ForgedResponse()
@@ -100,34 +100,34 @@ extension RevocationCase {
                 RevocationObstacle(.networkAccessDisabled)
             )
         },
-        both("networkAccessDisabled, a good list at hand") {
+        both("networkAccessDisabled, a good available list") {
             $0.list = ForgedList()
             $0.flags.insert(.networkAccessDisabled)
         },
-        both("nothing to fetch with") {
+        both("no fetcher") {
             $0.hasFetcher = false
             $0.refuse(RevocationObstacle(.noFetcher))
         },
-        both("at once: others would have to be asked") {
+        both("immediate: others would have to be queried") {
             $0.answer(responder, ForgedResponse())
             $0.waits = false
             $0.asked = []
             $0.refuse(RevocationObstacle(.wouldWait))
         },
-        both("at once, soft") {
+        both("immediate, soft") {
             $0.waits = false
             $0.flags = .any
             $0.asked = []
         },
-        both("at once: a good stapled response") {
+        both("immediate: a good stapled response") {
             $0.stapled = ForgedResponse()
             $0.waits = false
         },
-        both("at once: a good list at hand") {
+        both("immediate: a good available list") {
             $0.list = ForgedList()
             $0.waits = false
         },
-        both("at once: a list at hand says revoked, soft") {
+        both("immediate: an available list says revoked, soft") {
             var list = ForgedList()
             list.revoke()
             $0.list = list

@@ -11,7 +11,7 @@ extension RevocationCase {
 
     static let lists: [RevocationCase] = [
         giving("not on the list"),
-        giving("others are on the list") { $0.revoke(World.strangeLeaf) },
+        giving("other certificates are on the list") { $0.revoke(World.strangeLeaf) },
         givenRevoked("on the list", .keyCompromise) { $0.revoke() },
         givenRevoked("on the list without a reason", nil) { $0.revoke(reason: nil) },
         givenRevoked("on the list, on hold", .certificateHold) { $0.revoke(reason: 6) },
@@ -23,14 +23,14 @@ extension RevocationCase {
         },
         giving("a list of version 1") { $0.isVersion1 = true },
         giving("an expired list", .expired(now(-1800))) { $0.nextUpdate = .seconds(-1800) },
-        giving("a list that expired within the clocks' difference", openSSL: .differs(skew)) {
+        giving("a list that expired within the clock tolerance", openSSL: .differs(skew)) {
             $0.nextUpdate = .seconds(-200)
         },
         giving("a list not yet valid", .notYetValid(now(1800))) { $0.thisUpdate = .seconds(1800) },
         giving(
             "a list without nextUpdate",
             .withoutNextUpdate,
-            openSSL: .differs("RFC 5280, 5.1.2.5: every list has one")
+            openSSL: .differs("RFC 5280, 5.1.2.5: it is required")
         ) { $0.nextUpdate = nil },
         givenRevoked("on an expired list", .keyCompromise) {
             $0.revoke()
@@ -43,7 +43,7 @@ extension RevocationCase {
         giving(
             "on hold, on an expired list",
             .expired(now(-1800)),
-            openSSL: .differs("the command goes on after telling that the list has expired")
+            openSSL: .differs("the command continues after reporting the expired list")
         ) {
             $0.revoke(reason: 6)
             $0.nextUpdate = .seconds(-1800)
@@ -58,7 +58,7 @@ extension RevocationCase {
             $0.openSSL = .agrees
             $0.refuse()
         },
-        RevocationCase("a list of an authority that may sign none") {
+        RevocationCase("a list of an authority without cRLSign") {
             $0.chain = [limitedLeaf]
             $0.anchor = limitedRoot
             $0.list = ForgedList(issuer: limitedRoot)
@@ -71,19 +71,19 @@ extension RevocationCase {
             $0.list = ForgedList(issuer: World.rsaIntermediate, algorithm: .sha1WithRSAEncryption)
             $0.refuse(RevocationObstacle(.weakSignature("SHA-1 with RSA"), from: .list("given")))
         },
-        fetchedList("a list that is fetched") { _ in },
-        RevocationCase("a list that is fetched in PEM") {
+        fetchedList("a fetched list") { _ in },
+        RevocationCase("a fetched list in PEM") {
             $0.chain = [RevocationWorld.withList]
             $0.answers = [RevocationWorld.list: .bytes(Array(ForgedList().pem().utf8))]
         },
-        RevocationCase("on a list that is fetched") {
+        RevocationCase("on a fetched list") {
             var list = ForgedList()
             list.revoke()
             $0.chain = [RevocationWorld.withList]
             $0.answer(RevocationWorld.list, list)
             $0.revoked(from: .list(RevocationWorld.list))
         },
-        RevocationCase("a list from a URL that is set") {
+        RevocationCase("a list from a configured URL") {
             $0.listURLs = ["http://other.example/"]
             $0.answer("http://other.example/", ForgedList())
             $0.asked = ["http://other.example/"]
@@ -106,10 +106,10 @@ extension RevocationCase {
             let issuer = Certificate.Extension(oid: [2, 5, 29, 29], critical: true, value: names[...])
             $0.entries = [ForgedList.Entry(certificate: World.leaf, extensions: [issuer])]
         },
-        failing("bytes that are no list", .bytes([0x30, 0x03, 1, 2, 3]), .malformed("")),
+        failing("bytes that are not a list", .bytes([0x30, 0x03, 1, 2, 3]), .malformed("")),
         failing("a huge list", .bytes([UInt8](repeating: 0, count: 8 << 20 + 1)), .tooLarge(limit: 8 << 20)),
-        failing("no list there", .fails(.status(404)), .httpStatus(404)),
-        RevocationCase("a server of lists that does not answer") {
+        failing("no list", .fails(.status(404)), .httpStatus(404)),
+        RevocationCase("a list server that does not answer") {
             $0.chain = [RevocationWorld.withList]
             $0.answers = [RevocationWorld.list: .never]
             $0.isSlow = true
@@ -117,7 +117,7 @@ extension RevocationCase {
         },
     ]
 
-    private static let skew = "OpenSSL allows lists no difference of clocks"
+    private static let skew = "OpenSSL has no clock tolerance for lists"
 
     private static func givenRevoked(
         _ name: String,

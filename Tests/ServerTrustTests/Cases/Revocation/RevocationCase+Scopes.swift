@@ -16,7 +16,7 @@ extension RevocationCase {
             list.revoke()
             list.limit(someReasons)
             $0.list = list
-            $0.openSSL = .differs("OpenSSL takes no such lists unless told (-extended_crl)")
+            $0.openSSL = .differs("OpenSSL accepts such lists only with -extended_crl")
             $0.revoked(from: .list("given"))
         },
         RevocationCase("only authorities, on it") {
@@ -27,10 +27,10 @@ extension RevocationCase {
             $0.openSSL = .agrees
             $0.refuse(RevocationObstacle(.outOfScope, from: .list("given")))
         },
-        giving("only certificates that name its place", .outOfScope) { $0.limit(here) },
-        fetchedList("only certificates that name its place, as this one does") { $0.limit(here) },
-        fetchedList("only certificates that name another place", .outOfScope) { $0.limit(elsewhere) },
-        fetchedList("only servers that name its place") { $0.limit(here, Encoded.node(0x81, yes)) },
+        giving("only certificates that name its URL", .outOfScope) { $0.limit(here) },
+        fetchedList("only certificates that name its URL, as this one does") { $0.limit(here) },
+        fetchedList("only certificates that name another URL", .outOfScope) { $0.limit(elsewhere) },
+        fetchedList("only servers that name its URL") { $0.limit(here, Encoded.node(0x81, yes)) },
         RevocationCase("only authorities, about an authority") {
             var list = ForgedList()
             list.limit(Encoded.node(0x82, yes))

@@ -25,7 +25,7 @@ extension RevocationCase {
             $0.responder = .key
         },
         revoking("revoked, by a responder of the issuer's") { $0.delegate(to: good) },
-        stapling("by a responder of the issuer's that is not sent along", .signedByStranger) { $0.signer = good },
+        stapling("by a responder of the issuer's that is not sent", .signedByStranger) { $0.signer = good },
         stapling("by a certificate of the issuer's for servers", .mayNotSignResponses) {
             $0.delegate(to: otherPurpose)
         },
@@ -36,9 +36,9 @@ extension RevocationCase {
             $0.delegate(to: noPurpose)
         },
         stapling(
-            "by a responder whose key is for something else",
+            "by a responder whose key has another usage",
             .mayNotSignResponses,
-            openSSL: .differs("RFC 5280, 4.2.1.3: OpenSSL does not look at keyUsage here")
+            openSSL: .differs("RFC 5280, 4.2.1.3: OpenSSL ignores keyUsage here")
         ) { $0.delegate(to: wrongUsage) },
         stapling("by a responder that has expired", .responderNotValid(World.begins...past)) {
             $0.delegate(to: expired)
@@ -65,7 +65,7 @@ extension RevocationCase {
             $0.signer = good.inHands(of: .p256("pretender"))
             $0.certificates = [good]
         },
-        stapling("revoked, says a stranger", .signedByStranger) {
+        stapling("revoked, by a stranger", .signedByStranger) {
             $0.revoke()
             $0.delegate(to: World.strangeRoot)
         },
@@ -75,7 +75,7 @@ extension RevocationCase {
             $0.flags = [.ocsp, .requirePositiveResponse]
             $0.refuse(RevocationObstacle(.responderRevoked, from: .stapledResponse))
         },
-        RevocationCase("by a responder that is on a list but need not be looked up") {
+        RevocationCase("by a responder that is on a list, with id-pkix-ocsp-nocheck") {
             $0.stapled = delegated(unchecked)
             $0.list = ForgedList(entries: [ForgedList.Entry(certificate: unchecked)])
             $0.flags = [.ocsp, .requirePositiveResponse]

@@ -4,23 +4,23 @@ import TrustForge
 extension RevocationCase {
     private static func now(_ seconds: Int64) -> TrustTime { World.now.advanced(by: .seconds(seconds)) }
 
-    private static let age = "RFC 5280, 5.3.1: what is revoked stays so"
+    private static let age = "RFC 5280, 5.3.1: a revocation is permanent"
 
     static let times: [RevocationCase] = [
         stapling("expired", .expired(now(-1800))) { $0.nextUpdate = .seconds(-1800) },
-        stapling("expired within the clocks' difference") { $0.nextUpdate = .seconds(-200) },
+        stapling("expired within the clock tolerance") { $0.nextUpdate = .seconds(-200) },
         stapling("not yet valid", .notYetValid(now(1800))) {
             $0.thisUpdate = .seconds(1800)
             $0.producedAt = .seconds(0)
         },
-        stapling("not yet valid within the clocks' difference") {
+        stapling("not yet valid within the clock tolerance") {
             $0.thisUpdate = .seconds(200)
             $0.producedAt = .seconds(200)
         },
         stapling(
-            "made in time to come",
+            "produced in the future",
             .notYetValid(now(1800)),
-            openSSL: .differs("RFC 6960, 2.4: OpenSSL does not look at producedAt")
+            openSSL: .differs("RFC 6960, 2.4: OpenSSL ignores producedAt")
         ) { $0.producedAt = .seconds(1800) },
         stapling("without nextUpdate, new") {
             $0.thisUpdate = .seconds(-60)
@@ -29,7 +29,7 @@ extension RevocationCase {
         stapling(
             "without nextUpdate, old",
             .tooOld(now(-7200)),
-            openSSL: .differs("OpenSSL limits no age unless told (-status_age)")
+            openSSL: .differs("OpenSSL limits the age only with -status_age")
         ) {
             $0.thisUpdate = .seconds(-7200)
             $0.nextUpdate = nil

@@ -18,7 +18,7 @@ struct AlamofireFile: Sendable {
                 name: "certPEM.\(type)",
                 content: Array(PEM.text([AlamofireWorld.signing1.der]).utf8),
                 isRead: true,
-                difference: "Apple's function reads DER alone; on Linux certificates are PEM as a rule"
+                difference: "Apple's function reads only DER; on Linux certificates are usually PEM"
             )
         } + [
             AlamofireFile(
