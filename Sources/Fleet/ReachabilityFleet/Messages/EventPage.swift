@@ -1,6 +1,5 @@
 import ReachabilityLedger
 
-
 /// A page of the service's own log, `/v1/events`, as far as others are told of it.
 package struct EventPage: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {

@@ -4,7 +4,7 @@ import ServerTrustNIO
 
 /// One probe of a check and its observations; nil for what it did not observe.
 public struct CheckProbe: Hashable, Sendable {
-    package let result: ProbeResult
+    let result: ProbeResult
 
     init(_ result: ProbeResult) {
         self.result = result
@@ -88,6 +88,8 @@ public struct CheckProbe: Hashable, Sendable {
 
     // MARK: Observations
 
+    package var subject: ProbeSubject { result.request.subject }
+    package var neighbour: NeighbourFacts? { result.evidence.neighbour }
     /// Whether the subject is the target or its name.
     package var isAboutTarget: Bool { result.request.subject == .target || result.purpose == .target }
     /// The router that answered, for a probe of a hop.

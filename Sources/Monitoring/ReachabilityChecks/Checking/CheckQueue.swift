@@ -61,9 +61,9 @@ struct CheckQueue {
     /// The maximum number of first probes that begin together, and of those that run or whose answers are not reported.
     private static let batch = 64
     private static let window = 256
-    /// The maximum number of rounds of a queue, and of all in the process. A round has a few sockets.
-    private static let limit = 200
-    private static let turns = WebTurns(count: min(256, OpenFiles.limit / 8))
+    /// The maximum number of rounds, also of all queues in the process. A round has a few sockets.
+    private static let limit = max(1, min(256, OpenFiles.limit / 8))
+    private static let turns = WebTurns(count: limit)
 
     private let contexts: CheckContexts
     private let mailbox: Mailbox<Message>
@@ -107,6 +107,8 @@ struct CheckQueue {
             while !isClosed || !open.isEmpty {
                 beginJobs()
                 goOnAlone()
+                // All jobs may have failed at once.
+                if isClosed, open.isEmpty { break }
                 for message in await mailbox.take(until: moment) { take(message) }
                 report()
                 if Task.isCancelled { cancelTasks() }

@@ -13,8 +13,8 @@ public struct CheckReport: Sendable {
     public let cost: ProbeCost
     /// The duration.
     public let duration: Duration
-    package let probes: [ProbeResult]
-    package let evidence: CheckEvidence
+    let probes: [ProbeResult]
+    let evidence: CheckEvidence
     /// The options of the path.
     package let pathOptions: NetworkReachabilityOptions
     /// Whether the path changed meanwhile and still exists.

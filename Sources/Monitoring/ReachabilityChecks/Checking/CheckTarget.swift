@@ -91,25 +91,25 @@ extension CheckTarget {
     /// - Throws: ``CheckInputError``.
     public init(_ text: String) throws(CheckInputError) {
         guard let end = text.firstRange(of: "://") else {
-            let (host, port) = try Self.server(text, of: text, defaultPort: nil)
+            let (host, port) = try Self.server(text, of: text)
             self.init(text, host, port.map { .tcp(port: $0) } ?? .any)
             return
         }
         let rest = String(text[end.upperBound...])
         switch text[..<end.lowerBound].lowercased() {
         case "tcp":
-            let (host, port) = try Self.server(rest, of: text, defaultPort: nil)
+            let (host, port) = try Self.server(rest, of: text)
             guard let port else { throw .target(text, "it names no port: write tcp://example.org:22") }
             self.init(text, host, .tcp(port: port))
         case "icmp":
-            let (host, port) = try Self.server(rest, of: text, defaultPort: nil)
+            let (host, port) = try Self.server(rest, of: text)
             guard port == nil else { throw .target(text, "an echo has no port") }
             self.init(text, host, .echo)
         case "dns":
             let parts = rest.split(at: "/", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let ascii = IDNA.ascii(String(parts[1])), !ascii.isEmpty, let name = DNSName(ascii)
             else { throw .target(text, "it names no server and name: write dns://192.0.2.53/example.org") }
-            let (host, port) = try Self.server(String(parts[0]), of: text, defaultPort: nil)
+            let (host, port) = try Self.server(String(parts[0]), of: text)
             guard port == nil else { throw .target(text, "DNS servers are asked at port 53") }
             self.init(text, host, .dns(name))
         case "http", "https":
@@ -132,8 +132,7 @@ extension CheckTarget {
     /// Splits a host and its port. Two colons outside of brackets are an address.
     private static func server(
         _ text: String,
-        of whole: String,
-        defaultPort: UInt16?
+        of whole: String
     ) throws(CheckInputError) -> (host: String, port: UInt16?) {
         var (name, digits) = (text[...], Substring?.none)
         if text.hasPrefix("[") {

@@ -1,26 +1,26 @@
-package import LinuxSupport
+import LinuxSupport
 
 /// A message of DNS as a server sent it (RFC 1035, section 4; EDNS of RFC 6891 with the extended errors of RFC 8914).
-package struct DNSMessage: Hashable, Sendable {
-    package let identifier: UInt16
-    package let flags: DNSFlags
+struct DNSMessage: Hashable, Sendable {
+    let identifier: UInt16
+    let flags: DNSFlags
     /// With the upper bits, where there is EDNS.
-    package private(set) var code: DNSResponseCode
-    package private(set) var questions: [Question] = []
-    package private(set) var answers: [DNSRecord] = []
+    private(set) var code: DNSResponseCode
+    private(set) var questions: [Question] = []
+    private(set) var answers: [DNSRecord] = []
     /// The codes of EDE, for example 15 for blocked.
-    package private(set) var extendedErrors: [UInt16] = []
+    private(set) var extendedErrors: [UInt16] = []
 
-    package struct Question: Hashable, Sendable {
-        package let name: DNSName
-        package let type: DNSRecordType
-        package let recordClass: UInt16
+    struct Question: Hashable, Sendable {
+        let name: DNSName
+        let type: DNSRecordType
+        let recordClass: UInt16
     }
 
     /// Reads a datagram, or a message of a stream without its length.
     ///
     /// A truncated message may end anywhere. Its complete records are kept.
-    package init(_ bytes: [UInt8]) throws(DNSFault) {
+    init(_ bytes: [UInt8]) throws(DNSFault) {
         var reader = DNSReader(bytes)
         identifier = try reader.word()
         flags = DNSFlags(rawValue: try reader.word())
@@ -73,13 +73,13 @@ package struct DNSMessage: Hashable, Sendable {
 
 extension DNSMessage {
     /// Whether this answers `question`: a response with its number, name and type. Only the server knows the number.
-    package func answers(_ question: DNSQuestion) -> Bool {
+    func answers(_ question: DNSQuestion) -> Bool {
         flags.contains(.response) && flags.operation == 0 && identifier == question.identifier
             && questions == [Question(name: question.name, type: question.type, recordClass: 1)]
     }
 
     /// Returns the addresses of `name`. Each alias is followed once, so there is no loop.
-    package func addresses(of name: DNSName) -> [WireAddress] {
+    func addresses(of name: DNSName) -> [WireAddress] {
         var (names, last): (Set<DNSName>, DNSName) = ([name], name)
         var aliases: [DNSName: DNSName] = [:]
         for record in answers { if case .canonicalName(let other) = record.content { aliases[record.name] = other } }
@@ -92,16 +92,16 @@ extension DNSMessage {
 }
 
 /// A record of a response, as far as probes read it.
-package struct DNSRecord: Hashable, Sendable {
-    package enum Content: Hashable, Sendable {
+struct DNSRecord: Hashable, Sendable {
+    enum Content: Hashable, Sendable {
         /// A or AAAA.
         case address(WireAddress)
         case canonicalName(DNSName)
         case other(DNSRecordType)
     }
 
-    package let name: DNSName
-    package let content: Content
+    let name: DNSName
+    let content: Content
 }
 
 extension DNSRecord {
@@ -126,24 +126,24 @@ extension DNSRecord {
 }
 
 /// A question for the records of one name and type, class IN, with recursion (RFC 1035).
-package struct DNSQuestion: Hashable, Sendable {
-    package var identifier: UInt16
-    package var name: DNSName
-    package var type: DNSRecordType
+struct DNSQuestion: Hashable, Sendable {
+    var identifier: UInt16
+    var name: DNSName
+    var type: DNSRecordType
     /// Whether it has EDNS (RFC 6891), without which a server does not report why a name is blocked. A few old servers do not support it.
-    package var hasExtensions = true
+    var hasExtensions = true
 
     /// The maximum size of a response over UDP, so that it is not fragmented.
-    package static let payloadSize: UInt16 = 1232
+    static let payloadSize: UInt16 = 1232
 
-    package init(_ name: DNSName, _ type: DNSRecordType, identifier: UInt16) {
+    init(_ name: DNSName, _ type: DNSRecordType, identifier: UInt16) {
         self.name = name
         self.type = type
         self.identifier = identifier
     }
 
     /// The message as a datagram.
-    package var bytes: [UInt8] {
+    var bytes: [UInt8] {
         var bytes: [UInt8] = []
         let flags = DNSFlags.recursionDesired.rawValue
         for word in [identifier, flags, 1, 0, 0, hasExtensions ? 1 : 0] { bytes.append(word: word) }
@@ -165,7 +165,7 @@ extension [UInt8] {
 }
 
 /// The response of a server to a question.
-package enum DNSAnswer: Hashable, Sendable {
+enum DNSAnswer: Hashable, Sendable {
     case whole(DNSMessage)
     /// The flag TC is set. The same question over TCP returns the whole response.
     case truncated(DNSMessage)
@@ -173,7 +173,7 @@ package enum DNSAnswer: Hashable, Sendable {
     case mismatched
     case malformed(DNSFault)
 
-    package init(_ bytes: [UInt8], to question: DNSQuestion) {
+    init(_ bytes: [UInt8], to question: DNSQuestion) {
         guard Self.isMeant(bytes, for: question) else {
             self = .mismatched
             return
@@ -193,31 +193,31 @@ package enum DNSAnswer: Hashable, Sendable {
     }
 
     /// Whether bytes are a response with the question's number. Other bytes may be from any host, and are not parsed.
-    package static func isMeant(_ bytes: [UInt8], for question: DNSQuestion) -> Bool {
+    static func isMeant(_ bytes: [UInt8], for question: DNSQuestion) -> Bool {
         bytes.count >= 3 && bytes[0] == UInt8(question.identifier >> 8) && bytes[1] == UInt8(question.identifier & 0xff)
             && bytes[2] & 0x80 != 0
     }
 
     /// Whether it can be parsed and answers the question.
-    package var isReadable: Bool {
+    var isReadable: Bool {
         switch self {
         case .whole, .truncated: true
         case .mismatched, .malformed: false
         }
     }
 
-    package var isTruncated: Bool { if case .truncated = self { true } else { false } }
+    var isTruncated: Bool { if case .truncated = self { true } else { false } }
 }
 
 /// Messages of DNS in a stream, each after its length in two bytes (RFC 1035, section 4.2.2).
-package enum DNSStream {
+enum DNSStream {
     /// Returns a message with its length; nil if it is too long.
-    package static func frame(_ message: [UInt8]) -> [UInt8]? {
+    static func frame(_ message: [UInt8]) -> [UInt8]? {
         UInt16(exactly: message.count).map { [UInt8($0 >> 8), UInt8($0 & 0xff)] + message }
     }
 
     /// Returns the first message of a stream; nil if it is incomplete.
-    package static func first(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
+    static func first(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         guard bytes.count >= 2 else { return nil }
         let end = 2 + (Int(bytes[0]) << 8 | Int(bytes[1]))
         return bytes.count >= end ? bytes[2..<end] : nil

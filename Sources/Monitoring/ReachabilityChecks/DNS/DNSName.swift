@@ -1,19 +1,19 @@
 /// A domain name (RFC 1035, section 3.1): labels of 1 to 63 bytes, 255 on the wire. Bytes of A to Z and a to z are the same.
-package struct DNSName: Sendable {
-    package let labels: [[UInt8]]
+struct DNSName: Sendable {
+    let labels: [[UInt8]]
 
-    package static let maximumLabel = 63
-    package static let maximumLength = 255
+    static let maximumLabel = 63
+    static let maximumLength = 255
 
     /// Nil if a label is empty or too long, or the name is.
-    package init?(labels: [[UInt8]]) {
+    init?(labels: [[UInt8]]) {
         guard labels.allSatisfy({ (1...Self.maximumLabel).contains($0.count) }) else { return nil }
         guard labels.reduce(1, { $0 + $1.count + 1 }) <= Self.maximumLength else { return nil }
         self.labels = labels
     }
 
     /// Reads a name without escapes; a dot may stand at its end.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         if text == "." || text.isEmpty {
             self.init(labels: [])
             return
@@ -25,7 +25,7 @@ package struct DNSName: Sendable {
     }
 
     /// As it stands in a question, without compression.
-    package var bytes: [UInt8] {
+    var bytes: [UInt8] {
         labels.flatMap { [UInt8($0.count)] + $0 } + [0]
     }
 }
@@ -35,14 +35,14 @@ extension DNSName: Hashable {
         labels.map { $0.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 } }
     }
 
-    package static func == (one: DNSName, other: DNSName) -> Bool { one.folded == other.folded }
+    static func == (one: DNSName, other: DNSName) -> Bool { one.folded == other.folded }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(folded) }
+    func hash(into hasher: inout Hasher) { hasher.combine(folded) }
 }
 
 extension DNSName: CustomStringConvertible {
     /// Without a dot at its end; the root is `.`. What is no letter, digit, hyphen or underscore is written as `\DDD`.
-    package var description: String {
+    var description: String {
         if labels.isEmpty { return "." }
         return labels.map { $0.map(Self.text).joined() }.joined(separator: ".")
     }
@@ -59,57 +59,57 @@ extension DNSName: CustomStringConvertible {
 }
 
 /// The type of a record, by its number of the registry of IANA.
-package struct DNSRecordType: RawRepresentable, Hashable, Sendable {
-    package let rawValue: UInt16
+struct DNSRecordType: RawRepresentable, Hashable, Sendable {
+    let rawValue: UInt16
 
-    package init(rawValue: UInt16) {
+    init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    package static let a = DNSRecordType(rawValue: 1)
-    package static let cname = DNSRecordType(rawValue: 5)
-    package static let aaaa = DNSRecordType(rawValue: 28)
+    static let a = DNSRecordType(rawValue: 1)
+    static let cname = DNSRecordType(rawValue: 5)
+    static let aaaa = DNSRecordType(rawValue: 28)
     /// EDNS (RFC 6891).
-    package static let opt = DNSRecordType(rawValue: 41)
+    static let opt = DNSRecordType(rawValue: 41)
 }
 
 /// How a server ended a question (RFC 1035, section 4.1.1; with EDNS twelve bits, RFC 6891).
-package struct DNSResponseCode: RawRepresentable, Hashable, Sendable {
-    package let rawValue: UInt16
+struct DNSResponseCode: RawRepresentable, Hashable, Sendable {
+    let rawValue: UInt16
 
-    package init(rawValue: UInt16) {
+    init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    package static let noError = DNSResponseCode(rawValue: 0)
-    package static let formatError = DNSResponseCode(rawValue: 1)
-    package static let serverFailure = DNSResponseCode(rawValue: 2)
-    package static let nameError = DNSResponseCode(rawValue: 3)
-    package static let notImplemented = DNSResponseCode(rawValue: 4)
-    package static let refused = DNSResponseCode(rawValue: 5)
+    static let noError = DNSResponseCode(rawValue: 0)
+    static let formatError = DNSResponseCode(rawValue: 1)
+    static let serverFailure = DNSResponseCode(rawValue: 2)
+    static let nameError = DNSResponseCode(rawValue: 3)
+    static let notImplemented = DNSResponseCode(rawValue: 4)
+    static let refused = DNSResponseCode(rawValue: 5)
 }
 
 /// The second word of a message (RFC 1035, section 4.1.1).
-package struct DNSFlags: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt16
+struct DNSFlags: OptionSet, Hashable, Sendable {
+    let rawValue: UInt16
 
-    package init(rawValue: UInt16) {
+    init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    package static let response = DNSFlags(rawValue: 0x8000)
-    package static let truncated = DNSFlags(rawValue: 0x0200)
-    package static let recursionDesired = DNSFlags(rawValue: 0x0100)
-    package static let recursionAvailable = DNSFlags(rawValue: 0x0080)
+    static let response = DNSFlags(rawValue: 0x8000)
+    static let truncated = DNSFlags(rawValue: 0x0200)
+    static let recursionDesired = DNSFlags(rawValue: 0x0100)
+    static let recursionAvailable = DNSFlags(rawValue: 0x0080)
 
     /// 0 for a question (RFC 1035, OPCODE).
-    package var operation: UInt16 { rawValue >> 11 & 15 }
+    var operation: UInt16 { rawValue >> 11 & 15 }
     /// The lower four bits of the code.
-    package var code: UInt16 { rawValue & 15 }
+    var code: UInt16 { rawValue & 15 }
 }
 
 /// Why bytes are not a DNS message.
-package enum DNSFault: String, Error, Hashable, Sendable {
+enum DNSFault: String, Error, Hashable, Sendable {
     /// It ends too early.
     case short
     /// A pointer that does not lead backwards, or a label of an unknown kind.

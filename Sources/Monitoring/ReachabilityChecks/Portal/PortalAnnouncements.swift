@@ -86,23 +86,23 @@ final class PortalAnnouncements: Sendable {
 }
 
 /// The response of a captive portal API (RFC 8908).
-package struct PortalInformation: Hashable, Sendable {
-    package var isCaptive: Bool
+struct PortalInformation: Hashable, Sendable {
+    var isCaptive: Bool
     /// The page on which a person opens the network.
-    package var userPortalURL: String?
-    package var secondsRemaining: UInt64?
+    var userPortalURL: String?
+    var secondsRemaining: UInt64?
 
-    package init(isCaptive: Bool, userPortalURL: String? = nil, secondsRemaining: UInt64? = nil) {
+    init(isCaptive: Bool, userPortalURL: String? = nil, secondsRemaining: UInt64? = nil) {
         self.isCaptive = isCaptive
         self.userPortalURL = userPortalURL
         self.secondsRemaining = secondsRemaining
     }
 
     /// In bytes. Longer responses are refused.
-    package static let maximumLength = 8 * 1024
+    static let maximumLength = 8 * 1024
 
     /// Reads `application/captive+json`. Members of wrong types are left out, except `captive`, which must be there.
-    package init(json bytes: [UInt8]) throws(PortalFault) {
+    init(json bytes: [UInt8]) throws(PortalFault) {
         guard bytes.count <= Self.maximumLength else { throw .tooLong }
         guard let value = JSONValue(bytes) else { throw .notJSON }
         guard case .object(let members) = value else { throw .notAnObject }
@@ -114,10 +114,10 @@ package struct PortalInformation: Hashable, Sendable {
 }
 
 /// Why a response is not one of a captive portal API.
-package enum PortalFault: String, Error, Hashable, Sendable, CustomStringConvertible {
+enum PortalFault: String, Error, Hashable, Sendable, CustomStringConvertible {
     case tooLong, notJSON, notAnObject, captiveMissing
 
-    package var description: String {
+    var description: String {
         switch self {
         case .tooLong: "the captive portal API's answer is longer than \(PortalInformation.maximumLength) bytes"
         case .notJSON: "the captive portal API's answer is not JSON (RFC 8259)"

@@ -1,26 +1,21 @@
-package import LinuxSupport
+import LinuxSupport
 package import NetworkReachability
 
 /// The socket options of a probe; the kernel chooses those that are nil.
-package struct ProbeBinding: Hashable, Sendable {
-    package var family: AddressFamily
+struct ProbeBinding: Hashable, Sendable {
+    var family: AddressFamily
     /// The source address, `bind(2)`.
-    package var source: IPAddress?
+    var source: IPAddress?
     /// SO_BINDTODEVICE of `socket(7)`.
-    package var interface: String?
+    var interface: String?
     /// SO_MARK of `socket(7)`, which needs a privilege.
-    package var mark: UInt32?
-    package var namespace: NetworkNamespace
-    package var hopLimit: UInt8?
+    var mark: UInt32?
+    var namespace = NetworkNamespace.current
+    var hopLimit: UInt8?
     /// SO_PRIORITY of `socket(7)`.
-    package var priority: Int32?
+    var priority: Int32?
     /// TCP_MAXSEG of `tcp(7)`, in bytes.
-    package var maximumSegment: UInt16?
-
-    package init(family: AddressFamily, namespace: NetworkNamespace = .current) {
-        self.family = family
-        self.namespace = namespace
-    }
+    var maximumSegment: UInt16?
 }
 
 /// The purpose of a DNS question.
@@ -52,19 +47,19 @@ package enum ProbeSubject: Hashable, Sendable {
 }
 
 /// The parameters of a probe.
-package struct ProbeRequest: Hashable, Sendable {
-    package var kind: ProbeKind
-    package var subject: ProbeSubject
-    package var binding: ProbeBinding
+struct ProbeRequest: Hashable, Sendable {
+    var kind: ProbeKind
+    var subject: ProbeSubject
+    var binding: ProbeBinding
     /// The destination of packets; nil if only the kernel is queried.
-    package var destination: IPAddress?
-    package var port: UInt16?
+    var destination: IPAddress?
+    var port: UInt16?
     /// The size of the IP packet in bytes, for a probe of the MTU.
-    package var size: Int?
+    var size: Int?
     /// The time limit.
-    package var limit: Duration
+    var limit: Duration
 
-    package init(
+    init(
         _ kind: ProbeKind,
         _ subject: ProbeSubject,
         binding: ProbeBinding,

@@ -1,5 +1,5 @@
-package import LinuxSupport
-package import NetworkReachability
+import LinuxSupport
+import NetworkReachability
 
 /// The packets and bytes that a probe has sent and received, including IP headers.
 public struct ProbeCost: Hashable, Sendable, Codable {
@@ -21,18 +21,18 @@ public struct ProbeCost: Hashable, Sendable, Codable {
 }
 
 /// The result of one probe.
-package struct ProbeResult: Hashable, Sendable {
-    package var request: ProbeRequest
+struct ProbeResult: Hashable, Sendable {
+    var request: ProbeRequest
     /// The generation of the path when the probe began. A result of an older path is void.
-    package var generation: UInt64
+    var generation: UInt64
     /// Only phases that ended.
-    package var phases: [ProbePhase: Duration] = [:]
-    package var failedPhase: ProbePhase?
-    package var outcome: ProbeOutcome
-    package var evidence = ProbeEvidence()
-    package var cost = ProbeCost()
+    var phases: [ProbePhase: Duration] = [:]
+    var failedPhase: ProbePhase?
+    var outcome: ProbeOutcome
+    var evidence = ProbeEvidence()
+    var cost = ProbeCost()
 
-    package init(_ request: ProbeRequest, generation: UInt64, _ outcome: ProbeOutcome) {
+    init(_ request: ProbeRequest, generation: UInt64, _ outcome: ProbeOutcome) {
         self.request = request
         self.generation = generation
         self.outcome = outcome
@@ -40,7 +40,7 @@ package struct ProbeResult: Hashable, Sendable {
 }
 
 /// The sender of an ICMP error.
-package enum Speaker: Hashable, Sendable {
+enum Speaker: Hashable, Sendable {
     case thisMachine
     case gateway
     /// A router beyond the gateway, with its distance in hops if it is known.
@@ -51,33 +51,17 @@ package enum Speaker: Hashable, Sendable {
 }
 
 /// An ICMP error and its sender (RFC 792, RFC 4443).
-package struct ICMPError: Hashable, Sendable {
-    package var family: AddressFamily
-    package var type: UInt8
-    package var code: UInt8
-    package var sender: IPAddress
-    package var speaker: Speaker
+struct ICMPError: Hashable, Sendable {
+    var family: AddressFamily
+    var type: UInt8
+    var code: UInt8
+    var sender: IPAddress
+    var speaker: Speaker
     /// The MTU of the next hop in bytes, if the packet was too big for it.
-    package var nextHopMTU: UInt16?
-
-    package init(
-        family: AddressFamily,
-        type: UInt8,
-        code: UInt8,
-        sender: IPAddress,
-        speaker: Speaker,
-        nextHopMTU: UInt16? = nil
-    ) {
-        self.family = family
-        self.type = type
-        self.code = code
-        self.sender = sender
-        self.speaker = speaker
-        self.nextHopMTU = nextHopMTU
-    }
+    var nextHopMTU: UInt16?
 
     /// The meaning of type and code. An errno is less precise, and differs between families.
-    package var reason: ProbeReason {
+    var reason: ProbeReason {
         switch (family, type, code) {
         case (.ipv4, 3, 0), (.ipv4, 3, 6), (.ipv6, 1, 0): .noRouteBeyond
         case (.ipv4, 3, 1), (.ipv4, 3, 7), (.ipv6, 1, 3): .hostUnreachable
@@ -91,12 +75,12 @@ package struct ICMPError: Hashable, Sendable {
 }
 
 /// The reason why nothing was sent.
-package enum SkipReason: String, Hashable, Sendable, Codable {
+enum SkipReason: String, Hashable, Sendable, Codable {
     case notPermitted, noDescriptors, interfaceGone, overBudget, notNeeded, reversePathFilter
 }
 
 /// The outcome of a probe.
-package enum ProbeOutcome: Hashable, Sendable {
+enum ProbeOutcome: Hashable, Sendable {
     /// The expected answer. For TLS, the certificate is trusted.
     case answered
     /// A reset, or an ICMP error about a closed port from its host.
@@ -112,33 +96,31 @@ package enum ProbeOutcome: Hashable, Sendable {
 }
 
 /// The observations of a probe beside its outcome; nil for what it did not observe.
-package struct ProbeEvidence: Hashable, Sendable {
-    package var local: IPAddress?
-    package var remote: IPAddress?
+struct ProbeEvidence: Hashable, Sendable {
+    var local: IPAddress?
+    var remote: IPAddress?
     /// The router that answered, for a probe of a hop.
-    package var speaker: IPAddress?
-    package var interface: String?
+    var speaker: IPAddress?
+    var interface: String?
     /// As the kernel measured it: `tcpi_rtt` of `tcp(7)`, or the difference of its timestamps.
-    package var kernelRoundTrip: Duration?
+    var kernelRoundTrip: Duration?
     /// The time from the first send to the first answer.
-    package var firstAnswer: Duration?
-    package var retransmits: Int?
-    package var lost: Int?
+    var firstAnswer: Duration?
+    var retransmits: Int?
+    var lost: Int?
     /// In bytes.
-    package var pathMTU: Int?
+    var pathMTU: Int?
     /// In bytes.
-    package var segmentSize: Int?
+    var segmentSize: Int?
     /// The hop limit that the answer arrived with.
-    package var replyHopLimit: UInt8?
-    package var neighbour: NeighbourFacts?
+    var replyHopLimit: UInt8?
+    var neighbour: NeighbourFacts?
     /// The result of `getaddrinfo(3)`.
-    package var addresses: [IPAddress] = []
-    package var dns: DNSFacts?
-    package var http: HTTPFacts?
-    package var tls: TLSFacts?
-    package var portal: PortalInformation?
-
-    package init() {}
+    var addresses: [IPAddress] = []
+    var dns: DNSFacts?
+    var http: HTTPFacts?
+    var tls: TLSFacts?
+    var portal: PortalInformation?
 }
 
 /// The gateway's entry in the neighbour table before and after a probe, `ip-neighbour(8)`.
@@ -155,21 +137,7 @@ package struct NeighbourFacts: Hashable, Sendable {
     /// The time from the kernel's last confirmation until `after` was read; nil without a confirmation.
     package var confirmedAge: Duration?
     /// Whether two stations answer for one address (RFC 5227).
-    package var isContested: Bool
-
-    package init(
-        before: State,
-        after: State,
-        age: Duration,
-        confirmedAge: Duration? = nil,
-        isContested: Bool = false
-    ) {
-        self.before = before
-        self.after = after
-        self.age = age
-        self.confirmedAge = confirmedAge
-        self.isContested = isContested
-    }
+    package var isContested = false
 
     /// A resolution takes three tries of a second. An earlier failure may belong to a resolution that began before the packet.
     private static let resolution = Duration.seconds(3)
@@ -186,18 +154,18 @@ package struct NeighbourFacts: Hashable, Sendable {
 }
 
 /// The answer of a DNS server, or the question to a silent one.
-package struct DNSFacts: Hashable, Sendable {
+struct DNSFacts: Hashable, Sendable {
     /// A or AAAA, by its number (RFC 1035, RFC 3596).
-    package var type: DNSRecordType
-    package var code: DNSResponseCode
-    package var addresses: [IPAddress]
+    var type: DNSRecordType
+    var code: DNSResponseCode
+    var addresses: [IPAddress]
     /// EDE (RFC 8914).
-    package var extendedErrors: [UInt16]
-    package var isTruncated: Bool
+    var extendedErrors: [UInt16]
+    var isTruncated: Bool
     /// Whether the server is recursive (RA).
-    package var isRecursive = true
+    var isRecursive = true
 
-    package init(
+    init(
         _ type: DNSRecordType,
         code: DNSResponseCode = .noError,
         addresses: [IPAddress] = [],
@@ -212,15 +180,15 @@ package struct DNSFacts: Hashable, Sendable {
     }
 
     /// The addresses of `ipv4only.arpa` (RFC 7050).
-    package static let everybodyKnows = Set([0xc000_00aa, 0xc000_00ab].map { IPAddress(WireAddress(ipv4: $0)) })
+    static let everybodyKnows = Set([0xc000_00aa, 0xc000_00ab].map { IPAddress(WireAddress(ipv4: $0)) })
 
     /// Whether a filter made this answer: EDE 15 to 18.
-    package var isBlocked: Bool { extendedErrors.contains { (15...18).contains($0) } }
+    var isBlocked: Bool { extendedErrors.contains { (15...18).contains($0) } }
 }
 
 /// The response of an HTTP server.
-package struct HTTPFacts: Hashable, Sendable {
-    package enum Challenge: String, Hashable, Sendable, Codable {
+struct HTTPFacts: Hashable, Sendable {
+    enum Challenge: String, Hashable, Sendable, Codable {
         /// The random number was repeated.
         case echoed
         /// The random number was not repeated.
@@ -228,42 +196,21 @@ package struct HTTPFacts: Hashable, Sendable {
         case notAsked
     }
 
-    package var status: Int
-    package var location: String?
-    package var challenge: Challenge
+    var status: Int
+    var location: String?
+    var challenge = Challenge.notAsked
     /// The difference between the server's clock and this machine's (RFC 9110, `Date`).
-    package var clockOffset: Duration?
+    var clockOffset: Duration?
     /// The time in which the server wants no request (RFC 9110, `Retry-After`).
-    package var retryAfter: Duration?
-
-    package init(
-        status: Int,
-        location: String? = nil,
-        challenge: Challenge = .notAsked,
-        clockOffset: Duration? = nil,
-        retryAfter: Duration? = nil
-    ) {
-        self.status = status
-        self.location = location
-        self.challenge = challenge
-        self.clockOffset = clockOffset
-        self.retryAfter = retryAfter
-    }
+    var retryAfter: Duration?
 }
 
 /// The certificate and parameters of a TLS handshake.
-package struct TLSFacts: Hashable, Sendable {
-    package var version: String?
-    package var applicationProtocol: String?
-    /// Of the leaf certificate.
-    package var issuer: String?
+struct TLSFacts: Hashable, Sendable {
     /// Whether the chain was trusted for the requested name.
-    package var isVerified: Bool
-
-    package init(isVerified: Bool, issuer: String? = nil, version: String? = nil, applicationProtocol: String? = nil) {
-        self.isVerified = isVerified
-        self.issuer = issuer
-        self.version = version
-        self.applicationProtocol = applicationProtocol
-    }
+    var isVerified: Bool
+    /// Of the leaf certificate.
+    var issuer: String?
+    var version: String?
+    var applicationProtocol: String?
 }

@@ -1,15 +1,15 @@
 import LinuxSupport
 import Netlink
-package import NetworkReachability
+import NetworkReachability
 
 /// The kernel's facts about the path of probes: the interface, the gateway, and the own addresses.
-package struct LineFacts: Sendable {
+struct LineFacts: Sendable {
     /// Grows with each change of the path. Results of another generation are void.
-    package let generation: UInt64
+    let generation: UInt64
     /// The router that packets are sent to; nil if the destination is on the link.
-    package let gateway: IPAddress?
+    let gateway: IPAddress?
     /// The index of the interface that packets leave through; 0 for none.
-    package let link: UInt32
+    let link: UInt32
     /// The far end of the tunnel that packets leave through, if the kernel reports one.
     let tunnelEnd: TunnelFarEnd?
     /// The addresses of this machine.
@@ -19,7 +19,7 @@ package struct LineFacts: Sendable {
     /// Queries the kernel on the calling thread.
     ///
     /// - Parameter generation: The generation of all lines of a round; nil for that of this path.
-    package init(_ path: NetworkPath, of manager: NetworkReachabilityManager, generation: UInt64? = nil) {
+    init(_ path: NetworkPath, of manager: NetworkReachabilityManager, generation: UInt64? = nil) {
         self.generation = generation ?? path.generation
         gateway = path.gateway
         let link = path.interface?.index ?? 0
@@ -95,14 +95,14 @@ extension NeighbourFacts.State {
 /// The DNS servers of `resolv.conf(5)`.
 ///
 /// If no line names a server, the C library asks 127.0.0.1. Here there is none then, because hardly any machine has a server there.
-package struct NameServers: Hashable, Sendable {
+struct NameServers: Hashable, Sendable {
     /// At most three, in their sequence. A link-local address has its interface as a zone. For a stub resolver, these are the servers
     /// behind it, or the stub itself if they are unknown.
-    package var servers: [IPAddress]
+    var servers: [IPAddress]
     /// The address of systemd-resolved, if programs use it (`systemd-resolved.service(8)`).
-    package var stub: IPAddress?
+    var stub: IPAddress?
 
-    package init(_ servers: [IPAddress], stub: IPAddress? = nil) {
+    init(_ servers: [IPAddress], stub: IPAddress? = nil) {
         (self.servers, self.stub) = (servers, stub)
     }
 
@@ -113,7 +113,7 @@ package struct NameServers: Hashable, Sendable {
 
     /// Returns the servers of a namespace. A name of `ip-netns(8)` may have a file of its own in `/etc/netns`. Reads files on the calling
     /// thread.
-    package static func configured(in namespace: NetworkNamespace) throws(NetworkReachabilityError) -> NameServers {
+    static func configured(in namespace: NetworkNamespace) throws(NetworkReachabilityError) -> NameServers {
         var options = NetworkReachabilityOptions()
         options.networkNamespace = namespace
         let configuration = try MonitorEnvironment(of: options).resolver.configuration

@@ -1,11 +1,11 @@
 import LinuxSupport
 import Netlink
-package import NetworkReachability
+import NetworkReachability
 
 /// Observes the connections of other programs on a line. It sends nothing, and needs no privilege (`sock_diag(7)`, `rtnetlink(7)`).
 ///
 /// There is one for each path, because it compares counters with those of the last observation.
-package struct PassiveProof: Sendable {
+struct PassiveProof: Sendable {
     private let line: LineFacts
     private let binding: ProbeBinding
     private let peers: Set<IPAddress>?
@@ -16,7 +16,7 @@ package struct PassiveProof: Sendable {
     /// Queries the kernel on the calling thread.
     ///
     /// - Parameter peers: The peers whose answers count; nil for all beyond the gateway.
-    package init(_ line: LineFacts, _ binding: ProbeBinding, peers: Set<IPAddress>? = nil) {
+    init(_ line: LineFacts, _ binding: ProbeBinding, peers: Set<IPAddress>? = nil) {
         (self.line, self.binding, self.peers) = (line, binding, peers)
         own = line.prefixes().reduce(into: [:]) { own, address in
             own[AddressPrefix(address.address, length: Int(address.prefixLength)), default: []].insert(address.address)
@@ -27,7 +27,7 @@ package struct PassiveProof: Sendable {
     /// table, and at most ``TrafficWitness/candidates`` routes.
     ///
     /// - Parameter freshness: The maximum age of an answer. After a failure only later answers prove anything.
-    package mutating func observe(freshness: Duration = .seconds(30)) -> PassiveFinding {
+    mutating func observe(freshness: Duration = .seconds(30)) -> PassiveFinding {
         let connections = (try? connections()) ?? []
         traffic.take(connections.filter(isOnLine).map(ConnectionReading.init))
         let neighbour = line.neighbour()

@@ -2,7 +2,7 @@ import LinuxSupport
 import NetworkReachability
 
 /// Limits the probes that begin in a second, and the errors that a router is made to send, for all that share it. Thread-safe.
-package final class ProbeGate: Sendable {
+final class ProbeGate: Sendable {
     /// A router that answers packets with errors: the gateway of a link.
     struct Router: Hashable, Sendable {
         let namespace: NetworkNamespace
@@ -27,19 +27,19 @@ package final class ProbeGate: Sendable {
     }
 
     /// The limits of all continuous and single checks: 20 in a second, 50 at once.
-    package static let process = ProbeGate(rate: 20, burst: 50)
+    static let process = ProbeGate(rate: 20, burst: 50)
 
     private let state: Locked<State>
 
     /// - Parameters:
     ///   - rate: The number of probes in a second.
     ///   - burst: The maximum number that begin at once.
-    package init(rate: Int, burst: Int) {
+    init(rate: Int, burst: Int) {
         state = Locked(State(pace: ProbePace(rate: rate, burst: burst)))
     }
 
     /// No limit of probes, for targets that have a pace of their own.
-    package convenience init() {
+    convenience init() {
         self.init(rate: 1_000_000, burst: 1_000_000)
     }
 

@@ -1,5 +1,5 @@
 import LinuxSupport
-package import NetworkReachability
+import NetworkReachability
 
 /// Probes that send datagrams.
 extension Prober {
@@ -16,11 +16,11 @@ extension Prober {
         static let singleHop: [Duration] = [.zero]
     }
     /// The time in which the kernel finds that a neighbour does not answer, and some more.
-    package static let resolution = Duration.milliseconds(3200)
+    static let resolution = Duration.milliseconds(3200)
 
     /// Probes the gateway: a datagram to a closed port, an echo, and a datagram towards `destination` whose hop limit ends there. After an
     /// answer the rest is not sent. No packet gets beyond the gateway.
-    package func gateway(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
+    func gateway(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
         guard let gateway = line.gateway else { return [] }
         return await gate.share(lineProbe(.gateway, destination)) {
             await probe(gateway: gateway, towards: destination, limit: limit)
@@ -89,7 +89,7 @@ extension Prober {
     }
 
     /// Sends a datagram whose hop limit ends at the second router. If there is no second router, the destination answers.
-    package func secondHop(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
+    func secondHop(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
         await gate.share(lineProbe(.hop, destination)) {
             let tries = isThrifty ? Tries.singleHop : Tries.hop
             var result = await probeLine(.hop, destination, .payload([0]), tries, hopLimit: 2, limit: limit)
@@ -110,7 +110,7 @@ extension Prober {
     ///   - tries: The times at which echoes are sent; nil for three times within a second.
     ///   - orReset: Whether a connection is tried too if echoes are not permitted. Hosts limit the rate of their errors, and not of their
     ///     resets.
-    package func echo(
+    func echo(
         _ subject: ProbeSubject,
         to address: IPAddress,
         limit: Duration,

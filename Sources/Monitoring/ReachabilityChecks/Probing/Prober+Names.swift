@@ -1,5 +1,5 @@
 import LinuxSupport
-package import NetworkReachability
+import NetworkReachability
 
 /// Questions to single DNS servers.
 extension Prober {
@@ -14,7 +14,7 @@ extension Prober {
     /// Asks one server over UDP, and once more over TCP if the response is truncated (RFC 7766).
     ///
     /// - Parameter limit: The time limit for both.
-    package func ask(
+    func ask(
         _ server: IPAddress,
         _ purpose: NamePurpose,
         _ question: DNSQuestion,

@@ -1,5 +1,5 @@
 import LinuxSupport
-package import NetworkReachability
+import NetworkReachability
 import ServerTrustNIO
 
 /// Probes of web servers: one connection, TLS for `https`, one request of HTTP/1.1, and a reset at the end.
@@ -12,7 +12,7 @@ extension Prober {
     /// - Parameters:
     ///   - address: The address of the host of the URL.
     ///   - limit: The time limit of the whole probe.
-    package func fetch(
+    func fetch(
         _ subject: ProbeSubject,
         _ request: WebRequest,
         at address: IPAddress,
@@ -23,7 +23,7 @@ extension Prober {
 
     /// Sends one request with segments that fit through every link, both ways (TCP_MAXSEG). A request that stalled before and is answered
     /// now was lost because of its size. Any response is enough.
-    package func fetchSmall(
+    func fetchSmall(
         _ subject: ProbeSubject,
         _ request: WebRequest,
         at address: IPAddress,

@@ -1,10 +1,10 @@
-package import LinuxSupport
+import LinuxSupport
 import Netlink
-package import NetworkReachability
+import NetworkReachability
 import ServerTrustNIO
 
 /// Sends the probes of one family along one path of the kernel.
-package struct Prober: Sendable {
+struct Prober: Sendable {
     let engine: SocketEngine
     let line: LineFacts
     let binding: ProbeBinding
@@ -20,7 +20,7 @@ package struct Prober: Sendable {
     ///   - engine: The engine of the namespace of `line`.
     ///   - trust: The trust of web probes. One value for all probers of a check reads the system's roots once.
     ///   - gate: The limits that it shares with other probers.
-    package init(
+    init(
         engine: SocketEngine,
         line: LineFacts,
         binding: ProbeBinding,
@@ -65,10 +65,10 @@ package struct Prober: Sendable {
 /// Probes that open TCP connections, and close them with a reset.
 extension Prober {
     /// A router sends "host unreachable" only after three seconds.
-    package static let connectLimit = Duration.milliseconds(3400)
+    static let connectLimit = Duration.milliseconds(3400)
 
     /// Tries to connect.
-    package func connect(
+    func connect(
         _ subject: ProbeSubject,
         to address: IPAddress,
         port: UInt16,
@@ -179,7 +179,7 @@ extension Prober {
     /// Looks up all addresses of a name (`getaddrinfo(3)`), through files, DNS and other sources of `nsswitch.conf(5)`.
     ///
     /// The C library cannot be cancelled. After `limit` its thread is replaced.
-    package func resolve(_ name: String, limit: Duration = .milliseconds(3400)) async -> ProbeResult {
+    func resolve(_ name: String, limit: Duration = .milliseconds(3400)) async -> ProbeResult {
         let request = request(.resolve, .target, nil, limit: limit)
         let begun = SystemClock.monotonic
         let answer = await answer(for: name, limit)

@@ -19,7 +19,7 @@ public import ReachabilityRetry
 /// sends; without failures there is none. Thread-safe.
 public final class CheckAdvisor: RetryAdvisor {
     /// The checks of an advisor.
-    package struct Errands: Sendable {
+    struct Errands: Sendable {
         /// Checks a host, or the internet.
         var place: @Sendable (String?) async -> CheckPlace
         /// Returns when the internet works, or the task is cancelled.
@@ -61,7 +61,7 @@ public final class CheckAdvisor: RetryAdvisor {
         )
     }
 
-    package init(_ errands: Errands) {
+    init(_ errands: Errands) {
         self.errands = errands
     }
 
@@ -104,7 +104,7 @@ public final class CheckAdvisor: RetryAdvisor {
     private static let reuse = Duration.seconds(5)
 
     /// Returns the advice for a place.
-    package static func advice(at place: CheckPlace) -> RetryAdvice {
+    static func advice(at place: CheckPlace) -> RetryAdvice {
         switch place {
         case .portal: .wait
         case .tls: .end

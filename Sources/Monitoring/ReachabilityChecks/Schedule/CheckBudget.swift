@@ -1,9 +1,9 @@
 import NetworkReachability
 
 /// The budget of a continuous check in bytes a day. ``ProbeGate`` limits the rate of probes.
-package struct CheckBudget: Sendable {
+struct CheckBudget: Sendable {
     /// The purpose of a round.
-    package enum Purpose: Hashable, Sendable {
+    enum Purpose: Hashable, Sendable {
         /// A change. It has no limit.
         case event
         /// No connection of another program shows that the network works.
@@ -15,14 +15,12 @@ package struct CheckBudget: Sendable {
     }
 
     /// The limits in bytes a day.
-    package struct Limits: Hashable, Sendable {
-        package var idle = 250_000
-        package var anchors = 1_600_000
-        package var trouble = 6_000_000
-        package var meteredIdle = 25_000
-        package var meteredTrouble = 500_000
-
-        package init() {}
+    struct Limits: Hashable, Sendable {
+        var idle = 250_000
+        var anchors = 1_600_000
+        var trouble = 6_000_000
+        var meteredIdle = 25_000
+        var meteredTrouble = 500_000
 
         /// Returns a limit in bytes; nil for none.
         func bytes(for purpose: Purpose, _ isMetered: Bool) -> Int? {
@@ -43,25 +41,25 @@ package struct CheckBudget: Sendable {
     private let limits: Limits
     private var days: [Account: DailyBytes] = [:]
 
-    package init(_ limits: Limits = Limits()) {
+    init(_ limits: Limits = Limits()) {
         self.limits = limits
     }
 
     // MARK: Bytes in a day
 
     /// Whether more rounds for this purpose fit into the day.
-    package func allows(_ purpose: Purpose, _ isMetered: Bool, rounds: Int = 1, at now: Duration) -> Bool {
+    func allows(_ purpose: Purpose, _ isMetered: Bool, rounds: Int = 1, at now: Duration) -> Bool {
         guard let limit = limits.bytes(for: purpose, isMetered) else { return true }
         guard limit > 0 else { return false }
         return days[Account(purpose: purpose, isMetered: isMetered)]?.hasRoom(for: rounds, limit, at: now) ?? true
     }
 
     /// The end of the day into which no more round fits.
-    package func renewal(of purpose: Purpose, _ isMetered: Bool, at now: Duration) -> Duration {
+    func renewal(of purpose: Purpose, _ isMetered: Bool, at now: Duration) -> Duration {
         days[Account(purpose: purpose, isMetered: isMetered)].map { max($0.end, now) } ?? now + DailyBytes.day
     }
 
-    package mutating func spend(_ cost: ProbeCost, on purpose: Purpose, _ isMetered: Bool, at now: Duration) {
+    mutating func spend(_ cost: ProbeCost, on purpose: Purpose, _ isMetered: Bool, at now: Duration) {
         days[Account(purpose: purpose, isMetered: isMetered), default: DailyBytes(began: now)].add(cost, at: now)
     }
 

@@ -2,36 +2,25 @@
 ///
 /// It has no clock, no random numbers of its own and no socket. A time counts from any fixed moment, and never goes back. At most one
 /// round runs at a time, the timer is never armed for the past, and no verdict is notified twice in a row.
-package struct CheckSchedule: Sendable {
-    package struct Options: Hashable, Sendable {
+struct CheckSchedule: Sendable {
+    struct Options: Hashable, Sendable {
         /// Whether there is a target or an anchor, so that a round may be more than private.
-        package var asksOthers: Bool
+        var asksOthers = false
         /// The time after a change within which anchors are asked, at random.
-        package var spread: Duration
+        var spread = Duration.milliseconds(250)
         /// The place of this machine among others, 0 to 1. The interval between anchor rounds depends on it, so that machines that begin
         /// together do not stay together.
-        package var place: Double
-        package var limits: CheckBudget.Limits
+        var place = 0.5
+        var limits = CheckBudget.Limits()
         /// Whether the caller waits for the first success.
-        package var isAwaited: Bool
-
-        package init(
-            asksOthers: Bool = false,
-            spread: Duration = .milliseconds(250),
-            place: Double = 0.5,
-            limits: CheckBudget.Limits = .init(),
-            isAwaited: Bool = false
-        ) {
-            (self.asksOthers, self.spread, self.place, self.limits) = (asksOthers, spread, place, limits)
-            self.isAwaited = isAwaited
-        }
+        var isAwaited = false
     }
 
     let options: Options
     /// The cost of past rounds, and the limits.
-    package internal(set) var budget: CheckBudget
+    var budget: CheckBudget
     /// The last notified verdict.
-    package internal(set) var notified: CheckVerdict?
+    var notified: CheckVerdict?
     var line: CheckLine?
     var course = Course()
     var running: Running?
@@ -42,7 +31,7 @@ package struct CheckSchedule: Sendable {
     var actions: [ScheduleAction] = []
 
     /// - Parameter chance: The random numbers that spread rounds in time.
-    package init(
+    init(
         _ options: Options = Options(),
         chance: sending some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
@@ -51,10 +40,10 @@ package struct CheckSchedule: Sendable {
         budget = CheckBudget(options.limits)
     }
 
-    package var state: ScheduleState { course.state }
+    var state: ScheduleState { course.state }
 
     /// Takes an event, and returns the actions in sequence.
-    package mutating func handle(_ event: ScheduleEvent, at now: Duration) -> [ScheduleAction] {
+    mutating func handle(_ event: ScheduleEvent, at now: Duration) -> [ScheduleAction] {
         defer { actions = [] }
         switch event {
         case .path(let line): take(line, at: now)
@@ -142,23 +131,18 @@ package struct CheckSchedule: Sendable {
 
 extension CheckVerdict {
     /// Whether the target is usable.
-    package var isWorking: Bool { place == .works || place == .degraded }
+    var isWorking: Bool { place == .works || place == .degraded }
 
     /// Whether place and reason are the same. Evidence and text change with each round.
-    package func isSame(as other: CheckVerdict) -> Bool { place == other.place && reason == other.reason }
+    func isSame(as other: CheckVerdict) -> Bool { place == other.place && reason == other.reason }
 }
 
 extension CheckSchedule {
     /// The state and the plans for one path, which are void with it.
-    struct Course: Hashable, Sendable {
+    struct Course: Sendable {
         var state = ScheduleState.unknown
         /// The last round that was more than cheap.
-        var latest: (verdict: CheckVerdict, time: Duration)? {
-            get { latestVerdict.map { ($0, latestTime) } }
-            set { (latestVerdict, latestTime) = (newValue?.verdict, newValue?.time ?? .zero) }
-        }
-        private var latestVerdict: CheckVerdict?
-        private var latestTime = Duration.zero
+        var latest: (verdict: CheckVerdict, time: Duration)?
         var trial: Trial?
         /// The start of the successes that no failure has interrupted.
         var successSince: Duration?
@@ -182,14 +166,14 @@ extension CheckSchedule {
     }
 
     /// A planned round.
-    struct Plan: Hashable, Sendable {
+    struct Plan: Sendable {
         var at: Duration
         var kind: RoundKind
         var purpose: CheckBudget.Purpose
     }
 
     /// A running round.
-    struct Running: Hashable, Sendable {
+    struct Running: Sendable {
         var kind: RoundKind
         var purpose: CheckBudget.Purpose
         var isMetered: Bool
@@ -201,7 +185,7 @@ extension CheckSchedule {
     }
 
     /// Rounds that decide together, by two of three.
-    struct Trial: Hashable, Sendable {
+    struct Trial: Sendable {
         let began: Duration
         let purpose: CheckBudget.Purpose
         /// Whether passive proof or a cheap probe began it, and not a round.

@@ -1,22 +1,14 @@
 import LinuxSupport
 
 /// Performs a ``CheckSchedule``: gives it events and the time, and performs its actions. None of its tasks is left when ``run`` returns.
-package struct CheckSession: Sendable {
+struct CheckSession: Sendable {
     /// The work that a schedule requires. A task that is cancelled must end soon, with any result.
-    package struct Work: Sendable {
+    struct Work: Sendable {
         /// The events of the line, beginning with its path. See ``LineEvents``.
-        package var events: @Sendable () -> AsyncStream<ScheduleEvent>
-        package var runRound: @Sendable (RoundKind) async -> (CheckVerdict, ProbeCost)
+        var events: @Sendable () -> AsyncStream<ScheduleEvent>
+        var runRound: @Sendable (RoundKind) async -> (CheckVerdict, ProbeCost)
         /// Queries the kernel. See ``PassiveProof``.
-        package var observe: @Sendable () async -> PassiveFinding
-
-        package init(
-            events: @escaping @Sendable () -> AsyncStream<ScheduleEvent>,
-            runRound: @escaping @Sendable (RoundKind) async -> (CheckVerdict, ProbeCost),
-            observe: @escaping @Sendable () async -> PassiveFinding
-        ) {
-            (self.events, self.runRound, self.observe) = (events, runRound, observe)
-        }
+        var observe: @Sendable () async -> PassiveFinding
     }
 
     private let schedule: CheckSchedule
@@ -24,7 +16,7 @@ package struct CheckSession: Sendable {
     private let clock: Timeline
 
     /// - Parameter clock: The clock of the schedule. It must go on while the machine sleeps.
-    package init(_ schedule: CheckSchedule, clock: some Clock<Duration> = ContinuousClock(), work: Work) {
+    init(_ schedule: CheckSchedule, clock: some Clock<Duration> = ContinuousClock(), work: Work) {
         (self.schedule, self.work, self.clock) = (schedule, work, Timeline(clock))
     }
 
@@ -33,7 +25,7 @@ package struct CheckSession: Sendable {
     /// - Parameters:
     ///   - notify: Receives each verdict that differs from the one before.
     ///   - answer: Receives each success, if the schedule is awaited.
-    package func run(
+    func run(
         notify: (CheckVerdict) -> Void = { _ in },
         answer: (CheckVerdict) -> Void = { _ in }
     ) async {

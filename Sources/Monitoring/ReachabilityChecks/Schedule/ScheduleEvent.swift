@@ -1,7 +1,7 @@
-package import NetworkReachability
+import NetworkReachability
 
 /// An event of a schedule.
-package enum ScheduleEvent: Hashable, Sendable {
+enum ScheduleEvent: Hashable, Sendable {
     /// The kernel's path, at first and after each change.
     case path(CheckLine)
     /// The network announces another captive portal API (RFC 8910).
@@ -19,7 +19,7 @@ package enum ScheduleEvent: Hashable, Sendable {
 }
 
 /// An action of a schedule.
-package enum ScheduleAction: Hashable, Sendable {
+enum ScheduleAction: Hashable, Sendable {
     /// Send ``ScheduleEvent/timer`` at this time; nil for never. It takes the place of the time before.
     case arm(Duration?)
     /// Query the kernel, without a packet.
@@ -35,7 +35,7 @@ package enum ScheduleAction: Hashable, Sendable {
 }
 
 /// The result of an observation of connections of other programs.
-package enum PassiveFinding: Hashable, Sendable {
+enum PassiveFinding: Hashable, Sendable {
     /// A host beyond the gateway has answered a connection at this age.
     case fresh(age: Duration)
     /// No recent answer.
@@ -45,7 +45,7 @@ package enum PassiveFinding: Hashable, Sendable {
 }
 
 /// The state of a schedule.
-package enum ScheduleState: Hashable, Sendable {
+enum ScheduleState: Hashable, Sendable {
     case unknown
     /// Also if it is degraded.
     case works
@@ -67,7 +67,7 @@ package enum ScheduleState: Hashable, Sendable {
 }
 
 /// The extent of a round.
-package enum RoundKind: Hashable, Sendable {
+enum RoundKind: Hashable, Sendable {
     /// One question to a DNS server behind the gateway, or else one packet to the second router: two packets.
     case cheap
     /// Only the network itself is contacted.
@@ -79,16 +79,16 @@ package enum RoundKind: Hashable, Sendable {
 }
 
 /// The kernel's facts about the line of a schedule.
-package struct CheckLine: Hashable, Sendable {
+struct CheckLine: Hashable, Sendable {
     /// The generation of the path. Results of another are void.
-    package var generation: UInt64
+    var generation: UInt64
     /// The fault that the kernel reports without a packet; nil if packets may get through.
-    package var obstacle: CheckVerdict?
+    var obstacle: CheckVerdict?
     /// Whether bytes cost money.
-    package var isMetered: Bool
+    var isMetered: Bool
 
     /// - Parameter isMetered: The user's setting; nil for that of the interface.
-    package init(_ path: NetworkPath, isMetered: Bool? = nil) {
+    init(_ path: NetworkPath, isMetered: Bool? = nil) {
         generation = path.generation
         self.isMetered = isMetered ?? path.isExpensive
         let word = CheckJudge.judge(CheckEvidence(path: path, generation: path.generation))

@@ -12,7 +12,7 @@ import LinuxSupport
 /// | between rounds while it is broken | 1, 2, 4 ... 60 s | 1, 2, 4 ... 300 s, after two hours 900 s |
 /// | from the first success to the notified one | 2 s | 2 s |
 /// | between rounds in a captive portal | 20 s if a caller waits, else 60, 120 ... 600 s | the same |
-package enum ScheduleTiming {
+enum ScheduleTiming {
     static let settle = Duration.milliseconds(250)
     static let observation = Duration.seconds(30)
     static let freshness = Duration.seconds(30)

@@ -1,42 +1,42 @@
-package import LinuxSupport
-package import NetworkReachability
+import LinuxSupport
+import NetworkReachability
 
 /// The input of the judge.
-package struct CheckEvidence: Sendable {
+struct CheckEvidence: Sendable {
     /// The kernel's path to the target, or to the network at large.
-    package var path: NetworkPath
-    package var generation: UInt64
+    var path: NetworkPath
+    var generation: UInt64
     /// The families that packets may take; empty for both.
-    package var families: Set<AddressFamily> = []
+    var families: Set<AddressFamily> = []
     /// The router of each family, if it is not the path's.
-    package var gateways: [AddressFamily: IPAddress] = [:]
+    var gateways: [AddressFamily: IPAddress] = [:]
     /// Whether the target is a neighbour, so that nothing beyond the link concerns it.
-    package var isOnLink = false
+    var isOnLink = false
     /// Whether packets to the target use the probed uplink, so that an interception there may answer in its name.
-    package var sharesLine = true
+    var sharesLine = true
     /// Nil for the internet.
-    package var target: CheckTarget?
+    var target: CheckTarget?
     /// The hosts of the anchors.
-    package var anchors: Set<String> = []
+    var anchors: Set<String> = []
     /// The hosts of the anchors that want no request now.
-    package var restingAnchors: Set<String> = []
+    var restingAnchors: Set<String> = []
     /// The configured DNS servers; nil if they could not be read.
-    package var servers: [IPAddress]?
+    var servers: [IPAddress]?
     /// The addresses of names that the user expects.
-    package var expectations: [String: Set<IPAddress>] = [:]
-    package var results: [ProbeResult] = []
+    var expectations: [String: Set<IPAddress>] = [:]
+    var results: [ProbeResult] = []
     /// The number of packets that were received during the round and not delivered, by family; nil if it is unknown.
-    package var dropped: [AddressFamily: Int] = [:]
+    var dropped: [AddressFamily: Int] = [:]
     /// Whether the reverse path filter dropped some (`rp_filter` of `ip-sysctl`).
-    package var isReversePathFiltered = false
+    var isReversePathFiltered = false
     /// Addresses of this machine that another machine has too.
-    package var duplicates: [IPAddress] = []
+    var duplicates: [IPAddress] = []
     /// The interface of the line if it is a tunnel.
-    package var tunnel: NetworkInterface?
+    var tunnel: NetworkInterface?
     /// The evidence about the path to the far end of a tunnel. At most one.
-    package var underlay: [CheckEvidence] = []
+    var underlay: [CheckEvidence] = []
 
-    package init(path: NetworkPath, generation: UInt64 = 1, target: CheckTarget? = nil) {
+    init(path: NetworkPath, generation: UInt64 = 1, target: CheckTarget? = nil) {
         self.path = path
         self.generation = generation
         self.target = target
@@ -64,7 +64,7 @@ package struct CheckEvidence: Sendable {
 
 extension NetworkPath {
     /// The interface if it is a tunnel, whose packets are encapsulated. PPP is not one, because its other end is the provider.
-    package var tunnel: NetworkInterface? {
+    var tunnel: NetworkInterface? {
         flags?.contains(.transientConnection) == true ? nil : interface.flatMap { $0.type == .tunnel ? $0 : nil }
     }
 }

@@ -2,9 +2,9 @@ import LinuxSupport
 import NetworkReachability
 
 /// Finds the place of the fault: a pure function with stages in sequence, the nearest first.
-package enum CheckJudge {
+enum CheckJudge {
     /// Returns the verdict for any evidence.
-    package static func judge(_ evidence: CheckEvidence) -> CheckVerdict {
+    static func judge(_ evidence: CheckEvidence) -> CheckVerdict {
         let notes = Notes.of(evidence)
         if let finding = KernelStage.judge(evidence) ?? TargetStage.answers(evidence)
             ?? KernelStage.conflict(evidence)

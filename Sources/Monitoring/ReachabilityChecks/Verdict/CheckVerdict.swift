@@ -13,7 +13,7 @@ public struct CheckVerdict: Hashable, Sendable {
     /// Observations that do not decide: words of ``ProbeReason`` and names.
     public var notes: [String]
     /// The results that decided.
-    package var evidence: [ProbeResult]
+    var evidence: [ProbeResult]
 
     init(_ finding: Finding, notes: [String] = []) {
         place = finding.place

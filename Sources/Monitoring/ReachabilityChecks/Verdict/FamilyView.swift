@@ -183,13 +183,8 @@ enum SegmentStage {
         let small = results.filter { $0.kind == .mtu && $0.request.size == nil && $0.outcome == .answered }
         guard !small.isEmpty else { return nil }
         let size = small.compactMap(\.evidence.pathMTU).max().map { "; packets of \($0) bytes pass" } ?? ""
-        return Finding(
-            .upstream,
-            .pathMTU,
-            .proven,
-            "large packets are lost on the way, small ones pass\(size)",
-            small
-        )
+        let text = "large packets are lost on the way, small ones pass\(size)"
+        return Finding(.upstream, .pathMTU, .proven, text, small)
     }
 }
 
@@ -204,13 +199,8 @@ enum TLSStage {
         else { return nil }
         let issuer = issuers.first.flatMap { $0 }.map { " by \($0)" } ?? ""
         let hosts = Set(untrusted.map(\.request.subject)).count
-        return Finding(
-            .tls,
-            .intercepted,
-            hosts > 1 ? .proven : .likely,
-            "TLS is intercepted: certificates of the anchors are issued\(issuer)",
-            untrusted
-        )
+        let text = "TLS is intercepted: certificates of the anchors are issued\(issuer)"
+        return Finding(.tls, .intercepted, hosts > 1 ? .proven : .likely, text, untrusted)
     }
 }
 

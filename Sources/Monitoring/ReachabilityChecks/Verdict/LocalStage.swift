@@ -74,13 +74,8 @@ enum LocalStage {
             Set(connections.map(\.request.destination)).count > 1 || connections.contains(where: \.isAnchor),
             !echoes.isEmpty, !datagrams.isEmpty
         else { return nil }
-        return Finding(
-            .thisMachine,
-            .tcpFiltered,
-            .suspected,
-            "UDP and echoes are answered, and no TCP connection is: a packet filter, probably on this machine",
-            connections + echoes + datagrams
-        )
+        let text = "UDP and echoes are answered, and no TCP connection is: a packet filter, probably on this machine"
+        return Finding(.thisMachine, .tcpFiltered, .suspected, text, connections + echoes + datagrams)
     }
 
     /// Certificates of several hosts are not valid now, or a server reports another day.
@@ -88,13 +83,8 @@ enum LocalStage {
         let untimely = view.results.filter { $0.outcome == .invalid(.notYetValid) || $0.outcome == .invalid(.expired) }
         let dated = view.results.filter { $0.isEchoed && ($0.evidence.http?.clockOffset).map(isFar) == true }
         guard !view.isVerified, Set(untimely.map(\.request.subject)).count > 1 || !dated.isEmpty else { return nil }
-        return Finding(
-            .thisMachine,
-            .clockWrong,
-            dated.isEmpty ? .likely : .proven,
-            "this machine's clock is wrong: certificates of several hosts are not valid at its time",
-            untimely + dated
-        )
+        let text = "this machine's clock is wrong: certificates of several hosts are not valid at its time"
+        return Finding(.thisMachine, .clockWrong, dated.isEmpty ? .likely : .proven, text, untimely + dated)
     }
 
     private static func isFar(_ offset: Duration) -> Bool { offset > .seconds(86_400) || offset < .seconds(-86_400) }
@@ -144,13 +134,8 @@ enum UpstreamStage {
         }
         if !view.hops.isEmpty {
             let name = view.hops.lazy.compactMap(\.evidence.speaker).first.map { " (\($0))" } ?? ""
-            return Finding(
-                .upstream,
-                .silentBeyond,
-                confidence,
-                "nothing answers beyond the second hop\(name)",
-                view.hops
-            )
+            let text = "nothing answers beyond the second hop\(name)"
+            return Finding(.upstream, .silentBeyond, confidence, text, view.hops)
         }
         // What this machine refused to send is not silence.
         let beyond = view.results.contains { result in

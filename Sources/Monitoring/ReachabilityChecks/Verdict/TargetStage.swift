@@ -75,13 +75,8 @@ enum TargetStage {
         if isGivenUp, let finding = TunnelStage.silence(of: target, evidence, results) { return finding }
         if !silent.isEmpty {
             if let finding = TunnelStage.silence(of: target, evidence, silent) { return finding }
-            return Finding(
-                .host,
-                .silent,
-                evidence.silence,
-                "\(target.text) is silent, and the internet is not",
-                silent
-            )
+            let text = "\(target.text) is silent, and the internet is not"
+            return Finding(.host, .silent, evidence.silence, text, silent)
         }
         return Finding(.inconclusive, .notEnoughEvidence, .suspected, "\(target.text) could not be asked", results)
     }
@@ -122,13 +117,8 @@ enum TargetStage {
         for result in results {
             switch result.outcome {
             case .invalid(let reason):
-                return Finding(
-                    .service,
-                    reason,
-                    .proven,
-                    "\(target.text) answers wrongly: \(reason.rawValue)",
-                    [result]
-                )
+                let text = "\(target.text) answers wrongly: \(reason.rawValue)"
+                return Finding(.service, reason, .proven, text, [result])
             case .refused(.peer), .refused(.unknown):
                 return Finding(.service, .refused, .proven, "\(target.text) refuses the connection", [result])
             case .silent where result.phases[.connect] != nil:
@@ -158,12 +148,7 @@ enum TargetStage {
         let echoes = results.filter { $0.isEcho && $0.outcome == .answered }
         let silent = results.filter { !$0.isEcho && $0.outcome == .silent }
         guard !echoes.isEmpty, !silent.isEmpty else { return nil }
-        return Finding(
-            .host,
-            .portFiltered,
-            .likely,
-            "\(target.text) answers echoes, and its port is silent",
-            echoes + silent
-        )
+        let text = "\(target.text) answers echoes, and its port is silent"
+        return Finding(.host, .portFiltered, .likely, text, echoes + silent)
     }
 }

@@ -1,10 +1,10 @@
 import NIOHTTP1
-package import ServerTrustNIO
+import ServerTrustNIO
 
 /// One request of a web probe, and the response that it expects. Redirects are not followed.
-package struct WebRequest: Hashable, Sendable {
+struct WebRequest: Hashable, Sendable {
     /// The server, and the response that it must give.
-    package enum Purpose: Hashable, Sendable {
+    enum Purpose: Hashable, Sendable {
         /// An anchor. A repeated random number, or a trusted certificate, proves the internet.
         case anchor(nonce: String)
         /// A server of the user: any status below 500, unless ``WebRequest/expectedStatus`` is set.
@@ -17,14 +17,14 @@ package struct WebRequest: Hashable, Sendable {
         case portalAPI
     }
 
-    package var url: TrustedHTTPURL
-    package var purpose: Purpose
+    var url: TrustedHTTPURL
+    var purpose: Purpose
     /// The statuses that a target may answer with; nil for any below 500.
     var expectedStatus: ClosedRange<Int>?
     /// Whether any response is enough.
     var isTrial = false
 
-    package init(_ url: TrustedHTTPURL, _ purpose: Purpose) {
+    init(_ url: TrustedHTTPURL, _ purpose: Purpose) {
         (self.url, self.purpose) = (url, purpose)
     }
 

@@ -1,11 +1,11 @@
 import LinuxSupport
 import NIOSSL
-package import ServerTrust
+import ServerTrust
 import ServerTrustNIO
 
 /// The servers that web probes trust: those with a valid certificate for the host of a trusted authority, or those of the user's policy
 /// file. No server is asked about revocation.
-package struct WebTrust: Sendable {
+struct WebTrust: Sendable {
     /// Returns the time since the beginning of 1970.
     let now: @Sendable () -> Duration
     private let configuration: TrustConfiguration
@@ -17,7 +17,7 @@ package struct WebTrust: Sendable {
     ///     handshake.
     ///   - policy: The user's policy; nil for a valid certificate alone.
     ///   - now: Returns the time since the beginning of 1970.
-    package init(
+    init(
         anchors: TrustAnchors = .systemNow(),
         policy: TrustPolicyFile? = nil,
         now: @escaping @Sendable () -> Duration = { SystemClock.real }

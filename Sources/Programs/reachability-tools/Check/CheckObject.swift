@@ -43,7 +43,7 @@ enum ProbeObject {
     static func object(_ probe: CheckProbe) -> JSONObject {
         var object = JSONObject()
         object.add("probe", probe.kind.rawValue)
-        object.add("subject", probe.result.request.subject.name)
+        object.add("subject", probe.subject.name)
         object.add("family", probe.family.rawValue)
         object.add("destination", probe.destination?.description)
         object.add("port", optional: probe.port)
@@ -54,7 +54,7 @@ enum ProbeObject {
         object.add("phases", phases(of: probe))
         object.add("roundTripMicroseconds", optional: probe.roundTrip.map { $0.nanoseconds / 1000 })
         object.add("speaker", probe.speaker?.description)
-        if let facts = probe.result.evidence.neighbour {
+        if let facts = probe.neighbour {
             object.add("neighbour", [facts.before.rawValue, facts.after.rawValue])
         }
         addNames(of: probe, to: &object)
