@@ -138,7 +138,8 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CLinux", path: "Sources/System/CLinux"),
-        .module("Sources/System/LinuxSupport", ["CLinux"], settings: strict),
+        .module("Sources/System/Formats", []),
+        .module("Sources/System/LinuxSupport", ["Formats", "CLinux"], settings: strict),
         .systemLibrary(name: "CZlib", path: "Sources/System/CZlib", providers: [.apt(["zlib1g-dev"])]),
         .module("Sources/System/Compression", ["CZlib"], settings: strict),
 

@@ -29,7 +29,6 @@ import Testing
             var visited: [(key: WireAddress, value: Int)] = []
             trie.forEach(coveredBy: prefix) { visited.append(($0, $1)) }
             #expect(visited.elementsEqual(expected, by: ==), "seed \(seed), step \(step), \(prefix)")
-            #expect(trie.isAnyCovered(by: prefix) == !expected.isEmpty)
         }
     }
 
@@ -44,21 +43,6 @@ import Testing
             #expect(tree.count == 0)
         }
         #expect(tree.nodes.count <= 2 * 50)
-    }
-
-    @Test func `visiting can end early`() {
-        struct End: Error {}
-        var trie = AddressTrie<Int>()
-        for value in 1...9 { trie[WireAddress(ipv4: UInt32(value))] = value }
-        var visited: [Int] = []
-        let everything = AddressPrefix(WireAddress(ipv4: 0), length: 0)
-        #expect(throws: End.self) {
-            try trie.forEach(coveredBy: everything) { (_, value) throws(End) in
-                visited.append(value)
-                if value == 3 { throw End() }
-            }
-        }
-        #expect(visited == [1, 2, 3])
     }
 
     @Test(arguments: 0..<20)
@@ -114,8 +98,118 @@ import Testing
         var trie = AddressTrie<Int>()
         for address in addresses { trie[address, default: 0] += 1 }
         #expect(trie.count == Set(addresses).count)
-        for address in addresses { #expect(trie.isAnyCovered(by: AddressPrefix(host: address))) }
+        for address in addresses { #expect(trie[address] != nil) }
         for address in addresses { trie.removeValue(for: address) }
         #expect(trie.isEmpty)
+    }
+}
+
+extension AddressTrie {
+    /// The cover of all addresses with at most `limit` prefixes.
+    fileprivate func covering(atMost limit: Int) -> [AddressPrefix] {
+        var prefixes: [AddressPrefix] = []
+        for family in AddressFamily.allCases {
+            let everything = AddressPrefix(WireAddress(family: family, bits: 0), length: 0)
+            forEach(coveredBy: everything) { address, _ in prefixes.append(AddressPrefix(host: address)) }
+        }
+        return PrefixCover(sorted: prefixes).widened(toCount: limit).prefixes
+    }
+}
+
+@Suite struct AddressPrefixTests {
+    @Test func `bits beyond the length are ignored`() throws {
+        let address = try #require(WireAddress("192.0.2.77"))
+        #expect(AddressPrefix(address, length: 24).description == "192.0.2.0/24")
+        #expect(AddressPrefix(address, length: 0).description == "0.0.0.0/0")
+        #expect(AddressPrefix(address, length: 99) == AddressPrefix(host: address))
+        #expect(AddressPrefix(address, length: -1).length == 0)
+        let other = try #require(WireAddress("2001:db8::1"))
+        #expect(AddressPrefix(other, length: 0).description == "::/0")
+        #expect(AddressPrefix(other, length: 127).description == "2001:db8::/127")
+        #expect(AddressPrefix(host: other).length == 128)
+    }
+
+    @Test func `two prefixes are apart or one lies within the other`() {
+        var random = RandomPrefixes(seed: 5)
+        for _ in 0..<2000 {
+            let one = random.prefix(of: random.address())
+            let other = random.route(near: [one])
+            let common = one.family == other.family ? one.commonLength(with: other) : -1
+            #expect(one.overlaps(other) == (common == min(one.length, other.length)))
+            #expect(one.overlaps(other) == other.overlaps(one))
+            #expect(one.covers(other) == (one.overlaps(other) && one.length <= other.length))
+            #expect(one.covers(other) && other.covers(one) ? one == other : one != other)
+        }
+    }
+}
+
+/// Addresses and prefixes by chance that can be repeated: some alone, some close together, some at the edges.
+struct RandomPrefixes {
+    var generator: DecoderMutator
+    /// Where addresses are close to.
+    private var neighbourhoods: [WireAddress] = []
+
+    init(seed: UInt64) {
+        generator = DecoderMutator(seed: seed)
+        neighbourhoods = (0..<8).map { _ in anyAddress() }
+    }
+
+    mutating func address() -> WireAddress {
+        switch Int.random(in: 0..<10, using: &generator) {
+        case 0: return edge()
+        case 1...3: return anyAddress()
+        default:
+            let near = neighbourhoods[Int.random(in: 0..<neighbourhoods.count, using: &generator)]
+            return flipped(near)
+        }
+    }
+
+    mutating func hosts(_ count: Int) -> [AddressPrefix] {
+        (0..<count).map { _ in AddressPrefix(host: address()) }
+    }
+
+    /// Hosts and wider prefixes.
+    mutating func prefixes(_ count: Int) -> [AddressPrefix] {
+        (0..<count).map { _ in Bool.random(using: &generator) ? AddressPrefix(host: address()) : prefix(of: address()) }
+    }
+
+    /// A prefix of any length around an address, or of one that has often been forgotten.
+    mutating func prefix(of address: WireAddress) -> AddressPrefix {
+        let bits = address.family.bitCount
+        let lengths = [0, 1, 31, 32, 33, 63, 64, 65, 95, 96, 97, 127, 128].filter { $0 <= bits }
+        let length =
+            Bool.random(using: &generator)
+            ? Int.random(in: 0...bits, using: &generator)
+            : lengths[Int.random(in: 0..<lengths.count, using: &generator)]
+        return AddressPrefix(address, length: length)
+    }
+
+    /// A route that is about one of `prefixes`, nearly about it, or about something else.
+    mutating func route(near prefixes: [AddressPrefix]) -> AddressPrefix {
+        let near = prefixes.randomElement(using: &generator)?.address ?? address()
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: return prefix(of: address())
+        case 1: return prefix(of: near)
+        default: return prefix(of: flipped(near))
+        }
+    }
+
+    private mutating func anyAddress() -> WireAddress {
+        let family: AddressFamily = Bool.random(using: &generator) ? .ipv4 : .ipv6
+        let bits = UInt128.random(in: 0 ... .max, using: &generator)
+        return WireAddress(family: family, bits: bits >> UInt128(128 - family.bitCount))
+    }
+
+    private mutating func edge() -> WireAddress {
+        let family: AddressFamily = Bool.random(using: &generator) ? .ipv4 : .ipv6
+        let all = UInt128.max >> UInt128(128 - family.bitCount)
+        let words = [0, 1, all, all - 1, all / 2, all / 2 + 1, 1 << UInt128(family.bitCount / 2)]
+        return WireAddress(family: family, bits: words[Int.random(in: 0..<words.count, using: &generator)])
+    }
+
+    /// The same but for one bit.
+    private mutating func flipped(_ address: WireAddress) -> WireAddress {
+        let bit = UInt128(Int.random(in: 0..<address.family.bitCount, using: &generator))
+        return WireAddress(family: address.family, bits: address.bits ^ 1 << bit)
     }
 }

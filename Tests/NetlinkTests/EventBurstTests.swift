@@ -1,4 +1,5 @@
 import CLinux
+import NetworkLab
 import Testing
 
 @testable import LinuxSupport
@@ -124,5 +125,111 @@ import Testing
         #expect(EventBurst(messages: 1, subjects: [.route, .addition]).prefixes == .everything)
         #expect(EventBurst(messages: 1, subjects: .link).prefixes == .none)
         #expect(EventBurst(foreign: 1).prefixes == .none)
+    }
+}
+
+/// Messages of neighbours, as the kernel sends them.
+enum NeighbourMessage {
+    static func neighbour(
+        _ address: WireAddress,
+        _ state: NeighbourState,
+        isRouter: Bool = false,
+        kind: MessageKind = .newNeighbour
+    ) -> [UInt8] {
+        var builder = RequestBuilder()
+        builder.begin(kind, sequence: 0)
+        var head = ndmsg()
+        head.ndm_family = address.family.rawValue
+        head.ndm_ifindex = 2
+        head.ndm_state = state.rawValue
+        head.ndm_flags = isRouter ? UInt8(NTF_ROUTER) : 0
+        builder.append(head)
+        builder.append(attribute: Int(NDA_DST), address.bytes)
+        return builder.bytes
+    }
+
+    /// Each kind of message of each state, and whether it may change a route.
+    static let all: [(bytes: [UInt8], mayChangeRoutes: Bool, name: String)] = {
+        let states: [NeighbourState] = [
+            .none, .incomplete, .reachable, .stale, .delay, .probe, .failed, .noARP, .permanent,
+        ]
+        var messages: [(bytes: [UInt8], mayChangeRoutes: Bool, name: String)] = []
+        for address in [WireAddress(ipv4: 0x0a01_0001), WireAddress(family: .ipv6, bits: 0xfd01 << 112 | 1)] {
+            for state in states {
+                for isRouter in [false, true] {
+                    for kind in [MessageKind.newNeighbour, .deleteNeighbour] {
+                        let answers = isRouter && (state == .reachable || state == .stale)
+                        messages.append(
+                            (
+                                neighbour(address, state, isRouter: isRouter, kind: kind),
+                                address.family == .ipv6 && (state == .failed || answers),
+                                "\(address) \(state) \(isRouter) \(kind)"
+                            )
+                        )
+                    }
+                }
+            }
+        }
+        return messages
+    }()
+}
+
+/// Messages about routes as the kernel writes them, and as it does not.
+enum RouteMessage {
+    /// RTM_NEWROUTE or RTM_DELROUTE. IPv4 names its table before its destination.
+    static func route(
+        _ prefix: AddressPrefix,
+        kind: MessageKind = .newRoute,
+        family: UInt8? = nil,
+        length: UInt8? = nil,
+        destination: [UInt8]? = nil
+    ) -> [UInt8] {
+        var builder = RequestBuilder()
+        builder.begin(kind, sequence: 0)
+        var head = rtmsg()
+        head.rtm_family = family ?? prefix.family.rawValue
+        head.rtm_dst_len = length ?? UInt8(prefix.length)
+        builder.append(head)
+        if prefix.family == .ipv4 { builder.append(attribute: Int(RTA_TABLE.rawValue), UInt32(254)) }
+        let destination = destination ?? (prefix.length == 0 ? nil : prefix.address.bytes)
+        if let destination { builder.append(attribute: Int(RTA_DST.rawValue), destination) }
+        builder.append(attribute: Int(RTA_OIF.rawValue), UInt32(2))
+        return builder.bytes
+    }
+
+    /// Another kind of message with the body of a route.
+    static func other(_ kind: UInt16) -> [UInt8] {
+        route(AddressPrefix(WireAddress(ipv4: 0), length: 8), kind: MessageKind(rawValue: kind))
+    }
+}
+
+/// Groups that the kernel refuses, as an older one does with those it does not have.
+@Suite struct MulticastGroupTests {
+    /// No kernel has so many groups of rtnetlink yet (RTNLGRP_MAX is 36 in Linux 6.1).
+    private static func unknown(_ name: String) -> MulticastGroup { MulticastGroup(rawValue: 2000, name: name) }
+
+    @Test func `one that may be missing is left out and told, and the others are joined`() throws {
+        let namespace = try LabNamespace()
+        defer { namespace.close() }
+        let events = try namespace.perform { try EventSocket() }
+        let groups = [Self.unknown("NEXTHOP")] + MulticastGroup.reachability
+        #expect(try events.join(groups) == [Self.unknown("NEXTHOP")])
+        try namespace.ip("link set lo up")
+        #expect(events.drain().messages > 0)
+    }
+
+    @Test func `this kernel has all of them`() throws {
+        let namespace = try LabNamespace()
+        defer { namespace.close() }
+        #expect(try namespace.perform { try EventSocket() }.join().isEmpty)
+    }
+
+    @Test func `without links nothing would be right`() throws {
+        let namespace = try LabNamespace()
+        defer { namespace.close() }
+        let events = try namespace.perform { try EventSocket() }
+        #expect(throws: NetlinkError("join netlink group 2000", .invalidArgument)) {
+            try events.join([Self.unknown("LINK")])
+        }
     }
 }

@@ -1,3 +1,4 @@
+import KernelLab
 import LinuxSupport
 import NetworkLab
 import NetworkReachabilityTesting
@@ -36,5 +37,236 @@ import Testing
     private func compare(_ kernels: TwoKernels, _ scenario: HonestyScenario, after change: String) throws {
         let differences = try kernels.differences(scenario.queries)
         if !differences.isEmpty { Issue.record("after \(change):\n\(differences.joined(separator: "\n"))") }
+    }
+}
+
+/// Long random histories, the same for every run, done to the fake kernel and to the real one. Needs root.
+@Suite(.serialized) struct FakeKernelRandomTests {
+    @Test(arguments: UInt64(1)...4)
+    func answersAsLinuxDoes(_ seed: UInt64) throws {
+        let kernels = try TwoKernels()
+        var history = RandomHistory(seed: seed)
+        var done: [String] = []
+        let queries = HonestyScenario(name: "", commands: [], comparesEntriesOnly: true).queries
+        for command in HonestyScenario.addresses { try kernels.run(command) }
+        for _ in 0..<60 {
+            let command = history.next()
+            // What Linux refuses is not asked of the fake, which would end the program.
+            guard try kernels.runIfPossible(command) else { continue }
+            done.append(command)
+            let differences = try kernels.differences(queries)
+            guard differences.isEmpty else {
+                Issue.record("after \(done.joined(separator: "; ")):\n\(differences.joined(separator: "\n"))")
+                return
+            }
+        }
+        #expect(done.count > 20, "too much was refused for this to mean anything")
+    }
+}
+
+/// Commands drawn at random, the same ones for the same seed.
+struct RandomHistory {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed &* 0x9e37_79b9_7f4a_7c15
+    }
+
+    mutating func next() -> String {
+        let number = draw(2) + 1
+        let link = "c\(number - 1)"
+        switch draw(22) {
+        case 0: return "link set \(link) down"
+        case 1, 2: return "link set \(link) up"
+        case 3: return "cable r\(number - 1) down"
+        case 4, 5: return "cable r\(number - 1) up"
+        case 6: return "addr add 10.\(number).0.2/24 dev \(link)"
+        case 7: return "addr add fd0\(number)::2/64 dev \(link)"
+        case 8:
+            return draw(2) == 0 ? "addr del 10.\(number).0.2/24 dev \(link)" : "addr del fd0\(number)::2/64 dev \(link)"
+        case 9, 10: return "route replace default via 10.\(number).0.1\(metric())"
+        case 11, 12: return "-6 route replace default via fd0\(number)::1\(metric())"
+        case 13: return draw(2) == 0 ? "route del default\(metric())" : "-6 route del default\(metric())"
+        case 14:
+            let kind = ["blackhole", "unreachable", "prohibit", "throw"][draw(4)]
+            return draw(2) == 0 ? "route replace \(kind) 1.0.0.0/8" : "-6 route replace \(kind) 2606::/16"
+        case 15: return "-6 rule add pref \(100 + draw(3)) from fd0\(number)::2 \(action())"
+        case 16: return "rule add pref \(100 + draw(3)) to 1.0.0.0/8 \(action())"
+        case 17: return draw(2) == 0 ? "rule del pref \(100 + draw(3))" : "-6 rule del pref \(100 + draw(3))"
+        case 18: return "nexthop add id \(number) via 10.\(number).0.1 dev \(link)"
+        case 19: return draw(2) == 0 ? "route add 9.0.0.0/8 nhid \(number)" : "nexthop del id \(number)"
+        case 20:
+            let (one, other) = draw(2) == 0 ? ("10.1.0.1", "10.2.0.1") : ("fd01::1", "fd02::1")
+            let family = one.contains(":") ? "-6 " : ""
+            return "\(family)route add default nexthop via \(one) dev c0 nexthop via \(other) dev c1\(metric())"
+        default: return "ignore ipv\(draw(2) == 0 ? 4 : 6) \(draw(2))"
+        }
+    }
+
+    private mutating func action() -> String {
+        ["prohibit", "unreachable", "blackhole", "lookup main"][draw(4)]
+    }
+
+    private mutating func metric() -> String {
+        ["", "", " metric 50", " metric 200"][draw(4)]
+    }
+
+    /// Knuth's linear congruential generator; its high bits are good enough.
+    private mutating func draw(_ limit: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int((state >> 33) % UInt64(limit))
+    }
+}
+
+/// A command as `ip` understands it, done to a fake kernel. Only what the tests need is understood.
+struct FakeKernelCommand {
+    private let words: [Substring]
+    private let isIPv6: Bool
+    private let isIPv4: Bool
+
+    init(_ text: String) {
+        var words = text.split(separator: " ")
+        isIPv6 = words.first == "-6"
+        isIPv4 = words.first == "-4"
+        if words.first?.hasPrefix("-") == true { words.removeFirst() }
+        self.words = words
+    }
+
+    private var family: FakeKernel.Family { isIPv6 ? .ipv6 : .ipv4 }
+
+    func run(on kernel: FakeKernel) {
+        switch (words[0], words[1]) {
+        case ("link", "del"): kernel.removeLink(String(words[2]))
+        case ("link", _): setLink(String(words[2]), on: kernel)
+        case ("addr", "add"): kernel.addAddress(String(words[2]), to: text("dev") ?? "")
+        case ("addr", _): kernel.removeAddress(String(words[2]), from: text("dev") ?? "")
+        case ("route", let verb): route(verb, on: kernel)
+        case ("rule", "add"): addRule(on: kernel)
+        case ("rule", _): kernel.removeRule(family, priority: number("pref") ?? 0)
+        case ("neigh", let verb): neighbour(verb, on: kernel)
+        case ("nexthop", let verb): nextHop(verb, on: kernel)
+        default: fatalError("not understood: \(words.joined(separator: " "))")
+        }
+    }
+
+    private func text(_ key: String) -> String? {
+        words.firstIndex { $0 == key }.map { String(words[$0 + 1]) }
+    }
+
+    private func number(_ key: String) -> UInt32? {
+        text(key).flatMap {
+            $0 == "main"
+                ? 254 : $0 == "local" ? 255 : $0.hasPrefix("0x") ? UInt32($0.dropFirst(2), radix: 16) : UInt32($0)
+        }
+    }
+
+    private func setLink(_ name: String, on kernel: FakeKernel) {
+        switch words[3] {
+        case "name": kernel.rename(name, to: String(words[4]))
+        case "mtu": kernel.touchLink(name)
+        default: kernel.setUp(name, words[3] == "up")
+        }
+    }
+
+    private func route(_ verb: Substring, on kernel: FakeKernel) {
+        let kinds: [Substring: FakeKernel.RouteKind] = [
+            "blackhole": .blackhole, "unreachable": .unreachable, "prohibit": .prohibit, "throw": .throwing,
+            "local": .local,
+        ]
+        let kind = kinds[words[2]]
+        var destination = String(words[kind == nil ? 2 : 3])
+        if destination == "default", isIPv6 { destination = "::/0" }
+        if destination == "default", isIPv4 { destination = "0.0.0.0/0" }
+        if let object = number("nhid") {
+            kernel.addRoute(destination, nextHop: object, metric: number("metric"), table: number("table") ?? 254)
+            return
+        }
+        let hops = words.indices.filter { words[$0] == "nexthop" }
+            .map { FakeKernel.Hop(via: String(words[$0 + 2]), on: String(words[$0 + 4])) }
+        if !hops.isEmpty {
+            kernel.addRoute(destination, hops: hops, metric: number("metric"), table: number("table") ?? 254)
+            return
+        }
+        let gateway = text("inet6") ?? text("via")
+        let (link, metric, table) = (text("dev"), number("metric"), number("table") ?? 254)
+        let lifetime = number("expires").map { Duration.seconds($0) }
+        switch verb {
+        case "add":
+            kernel.addRoute(
+                destination,
+                via: gateway,
+                on: link,
+                metric: metric,
+                table: table,
+                kind: kind ?? .unicast,
+                source: text("src"),
+                expiresAfter: lifetime
+            )
+        case "replace":
+            kernel.replaceRoute(
+                destination,
+                via: gateway,
+                on: link,
+                metric: metric,
+                table: table,
+                kind: kind ?? .unicast,
+                source: text("src"),
+                expiresAfter: lifetime
+            )
+        case "append":
+            kernel.appendRoute(destination, via: gateway ?? "", on: link, metric: metric, table: table)
+        default:
+            kernel.removeRoute(
+                destination,
+                via: gateway,
+                on: link,
+                metric: metric,
+                table: table,
+                kind: kind ?? .unicast
+            )
+        }
+    }
+
+    private func addRule(on kernel: FakeKernel) {
+        let actions: [Substring: FakeKernel.RuleAction] = [
+            "prohibit": .prohibit, "unreachable": .unreachable, "blackhole": .blackhole,
+        ]
+        let table = (number("lookup") ?? number("table")).map { FakeKernel.RuleAction.lookUp(table: $0) }
+        guard let action = table ?? words.lazy.compactMap({ actions[$0] }).first else {
+            fatalError("a rule without an action: \(words)")
+        }
+        kernel.addRule(
+            family,
+            priority: number("pref"),
+            from: text("from"),
+            to: text("to"),
+            mark: number("fwmark"),
+            inverted: words.contains("not"),
+            action,
+            suppressingPrefixLength: number("suppress_prefixlength").map { Int($0) }
+        )
+    }
+
+    private func neighbour(_ verb: Substring, on kernel: FakeKernel) {
+        let states: [String: FakeKernel.NeighbourState] = [
+            "reachable": .reachable, "stale": .stale, "permanent": .permanent, "noarp": .noARP, "failed": .failed,
+        ]
+        let state = verb == "del" ? nil : text("nud").flatMap { states[$0] }
+        kernel.setNeighbour(String(words[2]), on: text("dev") ?? "", state)
+    }
+
+    private func nextHop(_ verb: Substring, on kernel: FakeKernel) {
+        guard let id = number("id") else { fatalError("a next hop without an id: \(words)") }
+        if verb == "del" {
+            kernel.removeNextHop(id)
+        } else if let members = text("group") {
+            kernel.addNextHopGroup(id, of: members.split(separator: "/").compactMap { UInt32($0) })
+        } else if words.contains("blackhole") {
+            kernel.setNextHopBlackhole(id)
+        } else if verb == "add" {
+            kernel.addNextHop(id, via: text("via") ?? "", on: text("dev") ?? "")
+        } else {
+            kernel.replaceNextHop(id, via: text("via") ?? "", on: text("dev") ?? "")
+        }
     }
 }

@@ -1,8 +1,10 @@
 import Dispatch
-import KernelLab
-import NetworkReachability
-import NetworkReachabilityTesting
+import LinuxSupport
 import Testing
+
+@testable import KernelLab
+@testable import NetworkReachability
+@testable import NetworkReachabilityTesting
 
 /// The library as its users test with it: nothing real, nothing slept.
 @Suite struct FakeManagerTests {
@@ -92,5 +94,156 @@ import Testing
         #expect(throws: NetworkReachabilityError.self) {
             try NetworkReachabilityManager(host: "https://example.org", kernel: kernel)
         }
+    }
+}
+
+@Suite struct FakeListenerTests {
+    @Test func valuesStandInTheirOrder() {
+        let listener = RecordingListener<Int>()
+        for value in 1...3 { listener.record(value) }
+        #expect(listener.values == [1, 2, 3])
+        #expect(listener.last == 3)
+        listener.removeAll()
+        #expect(listener.count == 0)
+        #expect(listener.last == nil)
+    }
+
+    @Test func waitingEndsWithTheValue() {
+        let listener = RecordingListener<Int>()
+        DispatchQueue.global().async { for value in 0..<100 { listener.record(value) } }
+        #expect(listener.waitForCount(100))
+        #expect(listener.values == Array(0..<100))
+    }
+
+    @Test func waitingEndsWithTheTime() {
+        let listener = RecordingListener<Int>()
+        listener.record(1)
+        #expect(!listener.waitForCount(2, timeout: .milliseconds(20)))
+        #expect(listener.waitForCount(1, timeout: .zero))
+    }
+
+    @Test func waitingNeedsNoThread() async {
+        let listener = RecordingListener<Int>()
+        listener.record(1)
+        #expect(await listener.waitForCount(1, timeout: .zero))
+        #expect(await !listener.waitForCount(2, timeout: .milliseconds(20)))
+    }
+}
+
+@Suite struct FakeClockTests {
+    private let clock = ManualClock(start: .seconds(5))
+    private let queue = DispatchQueue(label: "FakeClockTests")
+    private let heard = RecordingListener<String>()
+
+    private func schedule(_ seconds: Int, _ name: String) -> Cancellation {
+        clock.schedule(after: .seconds(seconds), on: queue) { [heard] in heard.record(name) }
+    }
+
+    @Test func actionsRunInTheOrderOfTheirTimes() {
+        let timers = [schedule(3, "c"), schedule(1, "a"), schedule(2, "b")]
+        clock.advance(by: .milliseconds(2999))
+        #expect(heard.values == ["a", "b"])
+        #expect(clock.timeToNextAction == .milliseconds(1))
+        clock.advance(by: .milliseconds(1))
+        #expect(heard.values == ["a", "b", "c"])
+        #expect(clock.monotonic == .seconds(8))
+        #expect(clock.scheduledCount == 0)
+        withExtendedLifetime(timers) {}
+    }
+
+    @Test func anActionSeesItsOwnTimeAndMaySetOffAnother() {
+        let times = RecordingListener<Duration>()
+        let timers = RecordingListener<Cancellation>()
+        timers.record(
+            clock.schedule(after: .seconds(1), on: queue) { [clock, queue] in
+                times.record(clock.monotonic)
+                timers.record(clock.schedule(after: .seconds(1), on: queue) { times.record(clock.monotonic) })
+            }
+        )
+        clock.advance(by: .seconds(10))
+        #expect(times.values == [.seconds(6), .seconds(7)])
+    }
+
+    @Test func whatIsCancelledOrLetGoDoesNotRun() {
+        let timer = schedule(1, "cancelled")
+        timer.cancel()
+        _ = schedule(1, "let go")
+        clock.advance(by: .seconds(2))
+        #expect(heard.values == [])
+    }
+
+    @Test func whatIsDueAtOnceNeedsNoTime() {
+        let timer = schedule(0, "now")
+        #expect(heard.waitForCount(1))
+        #expect(clock.scheduledCount == 0)
+        withExtendedLifetime(timer) {}
+    }
+
+    @Test func sleepMovesTheBootClockAlone() {
+        let timer = schedule(1, "timer")
+        let watch = clock.watchForSleep(on: queue) { [heard] in heard.record("slept") }
+        clock.sleep(for: .seconds(100))
+        #expect(heard.values == ["slept"])
+        #expect(clock.monotonic == .seconds(5))
+        #expect(clock.boot == .seconds(105))
+        watch?.cancel()
+        clock.sleep(for: .seconds(1))
+        #expect(heard.values == ["slept"])
+        withExtendedLifetime(timer) {}
+    }
+}
+
+@Suite("What waits for a listener's queue")
+struct DeliveryQueueTests {
+    private let queue = DeliveryQueue(.status)
+    private let reachable = NetworkPath(flags: .reachable)
+    private let lost = NetworkPath(flags: [])
+
+    @Test("Up to the limit everything waits, in order")
+    func order() {
+        for number in 0..<DeliveryQueue.limit { #expect(queue.put(number % 2 == 0 ? reachable : lost, since: nil)) }
+        for number in 0..<DeliveryQueue.limit {
+            #expect(queue.take()?.path == (number % 2 == 0 ? reachable : lost))
+        }
+    }
+
+    @Test("Behind the limit the latest counts, and never the same twice", arguments: 0..<4)
+    func latest(surplus: Int) {
+        let count = DeliveryQueue.limit + surplus
+        let calls = (0..<count).count { queue.put($0 % 2 == 0 ? reachable : lost, since: .seconds($0)) }
+        #expect(calls == DeliveryQueue.limit)
+        var told: [NetworkPath] = []
+        for _ in 0..<calls { if let call = queue.take() { told.append(call.path) } }
+        #expect(told.last == (count % 2 == 1 ? reachable : lost))
+        #expect(zip(told, told.dropFirst()).allSatisfy { $0 != $1 })
+    }
+
+    @Test("A listener whose queue is blocked during a storm hears the latest in the end")
+    func blocked() throws {
+        let kernel = FakeKernel()
+        kernel.addLink("eth0")
+        kernel.addAddress("10.0.0.2/24", to: "eth0")
+        kernel.addRoute("default", via: "10.0.0.1")
+        let queue = DispatchQueue(label: "listener")
+        let listener = RecordingListener<NetworkReachabilityStatus>()
+        let manager = try NetworkReachabilityManager(kernel: kernel)
+        manager.startListening(onQueue: queue, onUpdatePerforming: listener.record)
+        let settle = { manager.record.monitor.queue.sync {} }
+        settle()
+        queue.sync {}
+        queue.suspend()
+        for _ in 0..<1000 {
+            kernel.setCarrier("eth0", false)
+            settle()
+            kernel.setCarrier("eth0", true)
+            settle()
+        }
+        kernel.setCarrier("eth0", false)
+        settle()
+        queue.resume()
+        queue.sync {}
+        #expect(listener.values.count <= DeliveryQueue.limit + 1)
+        #expect(listener.values.last == .notReachable)
+        #expect(zip(listener.values, listener.values.dropFirst()).allSatisfy { $0 != $1 })
     }
 }

@@ -130,3 +130,161 @@ struct LookupThreadsTests {
         #expect(counts.count == 100 && counts.values.allSatisfy { $0 == 1 })
     }
 }
+
+/// What is asked when, and what whoever asked is told, without any thread.
+@Suite("Questions to the name service, in their order")
+struct LookupQueueTests {
+    /// The queue with what it did so far.
+    private struct Desk {
+        var queue: LookupQueue
+        var running: [LookupQueue.Question] = []
+        var told: [String: [LookupQueue.Answer]] = [:]
+
+        init(_ limits: LookupQueue.Limits = LookupQueue.Limits()) {
+            queue = LookupQueue(limits: limits)
+        }
+
+        var names: [String] { running.map(\.name) }
+
+        mutating func ask(_ names: String..., at now: Duration = .zero) {
+            for name in names { perform(queue.ask(.init(name: name) { _ in }, at: now)) }
+        }
+
+        mutating func finish(_ name: String, at now: Duration = .zero) {
+            guard let index = running.firstIndex(where: { $0.name == name }) else { return }
+            perform(queue.finish(running.remove(at: index), with: .success([]), at: now))
+        }
+
+        mutating func cannotStart(_ name: String) {
+            guard let index = running.firstIndex(where: { $0.name == name }) else { return }
+            perform(queue.cannotStart(running.remove(at: index), because: .tryAgain))
+        }
+
+        mutating func advance(to now: Duration) { perform(queue.advance(to: now)) }
+
+        private mutating func perform(_ actions: [LookupQueue.Action]) {
+            for action in actions {
+                switch action {
+                case .start(let question): running.append(question)
+                case .complete(let lookup, let answer): told[lookup.name, default: []].append(answer)
+                }
+            }
+        }
+    }
+
+    private func failure(_ text: String) -> [LookupQueue.Answer] { [.failure(.unavailable(text))] }
+
+    @Test("Four are asked at once, the others in their order")
+    func order() {
+        var desk = Desk()
+        desk.ask("a", "b", "c", "d", "e", "f")
+        #expect(desk.names == ["a", "b", "c", "d"])
+        desk.finish("c")
+        desk.finish("a")
+        #expect(desk.names == ["b", "d", "e", "f"])
+        for name in desk.names { desk.finish(name) }
+        #expect(desk.told.count == 6 && desk.told.values.allSatisfy { $0 == [.success([])] })
+        #expect(desk.queue.nextAdvance(after: .zero) == nil)
+    }
+
+    @Test("A question that waits goes before those that have run for 2 s")
+    func slowOnesLetOthersPass() {
+        var desk = Desk()
+        desk.ask("a", "b", "c", "d")
+        #expect(desk.queue.nextAdvance(after: .zero) == .seconds(30))
+        desk.ask("fresh", at: .seconds(1))
+        #expect(desk.queue.nextAdvance(after: .seconds(1)) == .seconds(2))
+        desk.advance(to: .milliseconds(1999))
+        #expect(!desk.names.contains("fresh"))
+        desk.advance(to: .seconds(2))
+        #expect(desk.names.last == "fresh")
+        #expect(desk.queue.nextAdvance(after: .seconds(2)) == .seconds(30))
+        desk.ask("later", at: .seconds(5))
+        #expect(desk.names.last == "later")
+    }
+
+    @Test("A question is given up after 30 s, and its late answer counts for nothing")
+    func deadline() {
+        var desk = Desk()
+        desk.ask("dead.example", "good.example")
+        desk.finish("good.example", at: .seconds(29))
+        desk.advance(to: .seconds(30))
+        let given = failure("the name service has not answered dead.example within 30 s")
+        #expect(desk.told == ["dead.example": given, "good.example": [.success([])]])
+        #expect(desk.queue.nextAdvance(after: .seconds(30)) == nil)
+        desk.finish("dead.example", at: .seconds(40))
+        #expect(desk.told["dead.example"] == given)
+    }
+
+    @Test("No more than 20 threads are held; from 16 that do not return on nobody is asked, until one returns")
+    func bound() {
+        var desk = Desk()
+        for second in 0..<40 { desk.ask("dead\(second)", at: .seconds(second)) }
+        // At 30 s the first four are given up: their callers are told, their threads still count.
+        for second in 0..<30 { desk.advance(to: .seconds(second)) }
+        #expect(desk.running.count == 20)
+        desk.advance(to: .seconds(90))
+        #expect(desk.running.count == 20)
+        #expect(desk.told.count == 40 && desk.told.values.allSatisfy { $0.count == 1 })
+        let refusal = "too many questions to the name service have not returned, so it is not asked for fresh"
+        desk.ask("fresh", at: .seconds(91))
+        #expect(desk.told["fresh"] == failure(refusal))
+        // Below 16 again.
+        for _ in 0..<5 { desk.finish(desk.names[0], at: .seconds(92)) }
+        desk.ask("again", at: .seconds(93))
+        #expect(desk.names.last == "again")
+        desk.finish("again", at: .seconds(94))
+        #expect(desk.told["again"] == [.success([])])
+        #expect(desk.told.values.allSatisfy { $0.count == 1 })
+    }
+
+    @Test("One name that is never answered holds two threads and no more")
+    func oneDeadName() {
+        var desk = Desk()
+        var now = Duration.zero
+        for _ in 0..<100 {
+            desk.ask("dead.example", at: now)
+            now += .seconds(60)
+            desk.advance(to: now)
+        }
+        #expect(desk.names == ["dead.example", "dead.example"])
+        #expect(desk.told["dead.example"]?.count == 100)
+        let refusal = failure("the name service still owes the answers to earlier questions for dead.example")
+        #expect(desk.told["dead.example"]?.suffix(98).allSatisfy { [$0] == refusal } == true)
+        desk.ask("good.example", at: now)
+        #expect(desk.names.last == "good.example")
+        desk.finish("dead.example", at: now)
+        desk.ask("dead.example", at: now)
+        #expect(desk.names.count == 3)
+    }
+
+    @Test("Without a thread a question waits for one that runs, and is failed where there is none")
+    func noThread() {
+        var desk = Desk()
+        desk.ask("a", "b")
+        desk.cannotStart("b")
+        #expect(desk.told.isEmpty)
+        desk.finish("a")
+        #expect(desk.names == ["b"])
+        desk.ask("c", "d", "e", "f", "g")
+        for name in ["b", "c", "d"] { desk.cannotStart(name) }
+        #expect(desk.told.keys.sorted() == ["a"])
+        desk.cannotStart("e")
+        #expect(desk.names.isEmpty && desk.queue.nextAdvance(after: .zero) == nil)
+        for name in ["b", "c", "d", "e", "f", "g"] {
+            let cause = "cannot start a thread to resolve \(name): Resource temporarily unavailable"
+            #expect(desk.told[name] == failure(cause))
+        }
+    }
+
+    @Test("What waits for a question that is given up is asked then, and failed where no thread can be made")
+    func noThreadAfterTheDeadline() {
+        var desk = Desk()
+        desk.ask("dead", "b")
+        desk.cannotStart("b")
+        desk.advance(to: .seconds(30))
+        #expect(desk.names == ["dead", "b"] && desk.told.keys.sorted() == ["dead"])
+        desk.cannotStart("b")
+        #expect(desk.told["b"]?.count == 1)
+    }
+}

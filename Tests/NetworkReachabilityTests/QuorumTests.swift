@@ -1,5 +1,8 @@
+import Glibc
+import KernelLab
 import LinuxSupport
 import Netlink
+import NetworkReachabilityTesting
 import Testing
 
 @testable import NetworkReachability
@@ -93,5 +96,174 @@ struct QuorumTests {
         long.lifetime = .seconds(5)
         quorum.count([verdict(true), long, short])
         #expect(quorum.lifetime == .seconds(3))
+    }
+}
+
+/// What is bound to a source address, and which types of interfaces count.
+@Suite struct ConstrainedPathTests {
+    private let kernel = FakeKernel()
+
+    /// `eth0` leads everywhere; what comes from the address of `wwan0` leaves through that.
+    init() {
+        kernel.addLink("eth0")
+        kernel.addAddress("10.0.0.2/24", to: "eth0")
+        kernel.addAddress("fd00::2/64", to: "eth0")
+        kernel.addRoute("default", via: "10.0.0.1")
+        kernel.addRoute("::/0", via: "fd00::1")
+        kernel.addLink("wwan0", kind: .wwan)
+        kernel.addAddress("10.9.0.2/24", to: "wwan0")
+        kernel.addRoute("default", via: "10.9.0.1", on: "wwan0", table: 10)
+        kernel.addRule(priority: 100, from: "10.9.0.2/32", .lookUp(table: 10))
+    }
+
+    private func path(
+        _ host: String? = nil,
+        _ change: (inout NetworkReachabilityOptions) -> Void
+    ) throws -> NetworkPath {
+        var options = NetworkReachabilityOptions()
+        change(&options)
+        guard let host else { return try NetworkReachabilityManager(kernel: kernel, options: options).path }
+        return try NetworkReachabilityManager(host: host, kernel: kernel, options: options).path
+    }
+
+    @Test func `rules on the source decide where packets leave`() throws {
+        for host in [nil, "203.0.113.7"] {
+            #expect(try path(host) { _ in }.interface?.name == "eth0")
+            let bound = try path(host) { $0.sourceAddress = IPAddress("10.9.0.2") }
+            #expect(bound.interface?.name == "wwan0")
+            #expect(bound.source == IPAddress("10.9.0.2"))
+            #expect(bound.status == .reachable(.wwan))
+            #expect(!bound.supportsIPv6)
+        }
+        let six = try path("2001:db8::1") { $0.sourceAddress = IPAddress("fd00::2") }
+        #expect(six.status.isReachable && six.source == IPAddress("fd00::2"))
+    }
+
+    @Test(arguments: ["10.9.0.3", "192.0.2.1", "fd00::3"])
+    func `an address of somebody else is no source`(source: String) throws {
+        let host = source.contains(":") ? "2001:db8::1" : "203.0.113.7"
+        #expect(try path(host) { $0.sourceAddress = IPAddress(source) }.reason == .noSourceAddress)
+        #expect(try path { $0.sourceAddress = IPAddress(source) }.status == .notReachable)
+    }
+
+    @Test func `addresses of the other family do not count`() throws {
+        #expect(throws: NetworkReachabilityError.otherFamily("2001:db8::1")) {
+            try path("2001:db8::1") { $0.sourceAddress = IPAddress("10.0.0.2") }
+        }
+    }
+
+    @Test func `types of interfaces are required and ruled out`() throws {
+        #expect(try path { $0.requiredInterfaceType = .ethernet }.status.isReachable)
+        let ruledOut = try path { $0.prohibitedInterfaceTypes = [.ethernet] }
+        #expect(ruledOut.reason == .interfaceNotAllowed && ruledOut.interface?.name == "eth0")
+        #expect(try path { $0.requiredInterfaceType = .wiFi }.reason == .interfaceNotAllowed)
+        let modem = try path {
+            $0.requiredInterfaceType = .wwan
+            $0.sourceAddress = IPAddress("10.9.0.2")
+        }
+        #expect(modem.status == .reachable(.wwan))
+        // This machine itself is reached through no interface.
+        #expect(try path("127.0.0.1") { $0.requiredInterfaceType = .wiFi }.status.isReachable)
+    }
+
+    @Test func `the interfaces of both families are available`() throws {
+        kernel.addLink("eth1")
+        kernel.addAddress("fd01::2/64", to: "eth1")
+        kernel.removeRoute("::/0", via: "fd00::1")
+        kernel.addRoute("::/0", via: "fd01::1")
+        #expect(try path { _ in }.availableInterfaces.map(\.name) == ["eth0", "eth1"])
+        #expect(try path("203.0.113.7") { _ in }.availableInterfaces.map(\.name) == ["eth0"])
+        kernel.setCarrier("eth0", false)
+        #expect(try path("203.0.113.7") { _ in }.availableInterfaces.isEmpty)
+    }
+}
+
+@Suite("Addresses and names")
+struct AddressTests {
+    @Test(
+        "Literals",
+        arguments: [
+            ("192.0.2.1", "192.0.2.1"), ("2001:DB8:0::1", "2001:db8::1"), ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("fe80::1%eth0", "fe80::1%eth0"), ("fe80::1%2", "fe80::1%2"), ("192.0.2.1%red", "192.0.2.1%red"),
+            ("::", "::"), ("0.0.0.0", "0.0.0.0"),
+        ]
+    )
+    func literals(text: String, description: String) {
+        #expect(IPAddress(text)?.description == description)
+    }
+
+    @Test(
+        "What is no literal",
+        arguments: [
+            "", " ", "1.2.3", "1.2.3.4.5", "256.1.1.1", "192.0.2.1:80", "192.0.2.0/24", "[::1]", "::1:80:", "fe80::1%",
+            "fe80::1%a/b", "fe80::1%a b", "192.0.2.1%", "192.0.2.1%a/b",
+            "fe80::1%" + String(repeating: "x", count: 128), "localhost",
+        ]
+    )
+    func notLiterals(text: String) {
+        #expect(IPAddress(text) == nil)
+    }
+
+    @Test("Zones", arguments: ["2", "eth0", "interface", "abcdefghijklmno", "an-alternative-name-of-it", "wlän0"])
+    func zones(name: String) throws {
+        let address = try #require(IPAddress("fe80::1%\(name)"))
+        #expect(address.zone == name)
+        #expect(address == IPAddress(address.wire, zone: name) && address != IPAddress("fe80::1%x"))
+        #expect(address != IPAddress("fe80::1") && IPAddress("fe80::1")?.zone == nil)
+        #expect(IPAddress(try #require(IPAddress("192.0.2.1")).wire, zone: name).zone == nil)
+    }
+
+    @Test("Socket addresses")
+    func socketAddresses() {
+        var ipv4 = sockaddr_in()
+        ipv4.sin_family = sa_family_t(AF_INET)
+        ipv4.sin_port = 80
+        ipv4.sin_addr.s_addr = UInt32(0xc000_0201).bigEndian
+        #expect(IPAddress(ipv4).description == "192.0.2.1")
+
+        var ipv6 = sockaddr_in6()
+        ipv6.sin6_family = sa_family_t(AF_INET6)
+        ipv6.sin6_scope_id = 7
+        inet_pton(AF_INET6, "fe80::7", &ipv6.sin6_addr)
+        #expect(IPAddress(ipv6).description == "fe80::7%7")
+
+        var storage = sockaddr_storage()
+        withUnsafeMutableBytes(of: &storage) { storage in
+            withUnsafeBytes(of: ipv6) { storage.copyMemory(from: $0) }
+        }
+        #expect(IPAddress(storage) == IPAddress("fe80::7%7"))
+        #expect(IPAddress(sockaddr_storage()) == nil)
+    }
+
+    @Test("A manager says why it cannot be made")
+    func errors() {
+        func error(_ host: String) -> NetworkReachabilityError? {
+            do throws(NetworkReachabilityError) {
+                _ = try NetworkReachabilityManager(host: host, options: NetworkReachabilityOptions())
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(error("http://example.org") == .invalidHost("http://example.org"))
+        #expect(error("fe80::1") == .zoneRequired("fe80::1"))
+        #expect(error("fe80::1")?.description.contains("fe80::1%eth0") == true)
+        #expect(NetworkReachabilityManager(host: "") == nil)
+        #expect(NetworkReachabilityManager(host: "example.org:443") == nil)
+        #expect(NetworkReachabilityManager(address: sockaddr_storage()) == nil)
+    }
+
+    @Test("The set that stands for the network at large is complete and has no majority in half the address space")
+    func atLarge() {
+        let ipv4 = AtLarge.addresses.filter { !$0.isIPv6 }
+        #expect(AtLarge.addresses.count == 13)
+        #expect(ipv4.count == 8)
+        #expect(ipv4.count { $0.wire.bits >> 31 == 0 } == 4)
+    }
+
+    @Test("The addresses that stand for the network at large are asked about IPv4 first, however they are given")
+    func atLargeOrder() throws {
+        let given = try ["2001:db8::1", "192.0.2.1", "2001:db8::2", "192.0.2.2"].map { try #require(IPAddress($0)) }
+        #expect(Target(.atLarge(given)).destination == .atLarge([given[1], given[3], given[0], given[2]]))
     }
 }

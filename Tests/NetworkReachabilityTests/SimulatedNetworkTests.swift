@@ -1,7 +1,14 @@
 import Dispatch
-import NetworkReachability
+import Foundation
+import KernelLab
+import LinuxSupport
+import Logging
+import Netlink
+import NetworkLab
 import NetworkReachabilityTesting
 import Testing
+
+@testable import NetworkReachability
 
 /// The network that users' tests set.
 @Suite struct SimulatedNetworkTests {
@@ -76,5 +83,151 @@ import Testing
         let isLost = { listener.values.last == .notReachable }
         for count in 1...3 where !isLost() { listener.waitForCount(count) }
         #expect(isLost())
+    }
+}
+
+/// What is logged, as a handler gets it.
+@Suite struct LogTests {
+    /// Writes everything down: the message, and what comes with it.
+    private struct Recorder: LogHandler {
+        let lines: RecordingListener<String>
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            lines.record("\(event.message) \(event.metadata.map { "\($0)" } ?? "")")
+            for value in (event.metadata ?? [:]).values { lines.record("\(value)") }
+        }
+    }
+
+    private static let name = "e\u{1b}[2J\u{7}\u{202e}"
+
+    /// A network whose only interface has that name.
+    private static func network() async throws -> Uplink {
+        let uplink = try await Uplink.make()
+        try await LabThread.detached {
+            for arguments in [
+                ["link", "set", "u0", "down"], ["link", "set", "u0", "name", name], ["link", "set", name, "up"],
+                ["route", "add", "default", "via", "192.0.2.1", "dev", name],
+            ] {
+                let result = try uplink.namespace.run("ip", arguments)
+                guard result.status == 0 else { throw LabError(result.errors) }
+            }
+        }
+        return uplink
+    }
+
+    @Test(arguments: [nil, "203.0.113.9", "fe80::9%\(name)"])
+    func `the name of an interface is logged escaped`(host: String?) async throws {
+        let network = try await Self.network()
+        let lines = RecordingListener<String>()
+        var options = NetworkReachabilityOptions()
+        options.networkNamespace = .path(network.namespace.path)
+        options.logger = Logger(label: "LogTests") { _ in Recorder(lines: lines) }
+        let manager =
+            if let host {
+                try NetworkReachabilityManager(host: host, options: options)
+            } else {
+                try NetworkReachabilityManager(options: options)
+            }
+        let heard = RecordingListener<NetworkPath>()
+        let token = manager.addPathListener(onQueue: DispatchQueue(label: "LogTests"), heard.record)
+        #expect(await heard.waitForCount(1))
+        #expect(heard.last?.interface?.name == Self.name)
+        _ = manager.path
+        try await LabThread.detached { _ = try network.namespace.run("ip", ["link", "set", Self.name, "down"]) }
+        #expect(await heard.waitForCount(2))
+        token.cancel()
+        #expect(lines.values.contains { $0.contains("e\\u{1b}[2J\\u{7}\\u{202e}") })
+        for line in lines.values {
+            let bad = line.unicodeScalars.filter { !$0.isPrintable }
+            #expect(bad.isEmpty, "\(line.debugDescription)")
+        }
+    }
+
+    @Test func `what is named by strangers is described escaped, and stays what it is`() throws {
+        let path = "/run/netns/\(Self.name)"
+        let shown = "/run/netns/e\\u{1b}[2J\\u{7}\\u{202e}"
+        #expect(NetworkNamespace.path(path).description == shown)
+        var options = NetworkReachabilityOptions()
+        options.networkNamespace = .path(path)
+        do {
+            _ = try NetworkReachabilityManager(options: options)
+            Issue.record("there is such a namespace")
+        } catch {
+            #expect(error.description.contains(shown) && error.description == error.description.printable)
+            guard case .namespaceUnavailable(namespace: path, _, _) = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+        let zone = try #require(IPAddress("fe80::1%\(Self.name)"))
+        #expect(IPAddress(zone.description) == zone)
+        let kernel = FakeKernel()
+        let invalid = #expect(throws: NetworkReachabilityError.self) {
+            try NetworkReachabilityManager(host: "\(Self.name).example", kernel: kernel)
+        }
+        #expect(invalid?.description == invalid?.description.printable)
+    }
+}
+
+/// The thread that waits for the kernel.
+@Suite struct EventThreadTests {
+    /// How long the thread behind a link such as `/proc/self/task/7` has run, in nanoseconds (`proc(5)`, schedstat).
+    private func runTime(_ thread: String) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(thread)/schedstat", encoding: .utf8)
+        return try #require(Int(text.prefix { $0 != " " }))
+    }
+
+    @Test func `what cannot be read is told once, and the thread ends`() throws {
+        let namespace = try LabNamespace()
+        let events = try namespace.perform { try EventSocket() }
+        _ = try events.join()
+        // In its place, something that is always readable and no socket.
+        let null = try Descriptor.open("/dev/null")
+        try #require(dup2(null.number, events.descriptor) == events.descriptor)
+        let heard = RecordingListener<(failure: SystemError?, thread: String)>()
+        let thread = try EventThread(events)
+        try thread.start(on: DispatchQueue(label: "EventThreadTests")) { burst in
+            let thread = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+            heard.record((burst.failure, thread ?? "?"))
+        }
+        #expect(heard.waitForCount(1))
+        let first = try #require(heard.values.first)
+        #expect(first.failure == SystemError(rawValue: ENOTSOCK))
+        var isThere: Bool { FileManager.default.fileExists(atPath: "/proc/\(first.thread)") }
+        let start = SystemClock.monotonic
+        while isThere, SystemClock.monotonic - start < .seconds(30) { usleep(1000) }
+        #expect(!isThere)
+        #expect(heard.count == 1)
+    }
+
+    @Test func `it sleeps between events, also where listening has ended before and begun again`() throws {
+        let namespace = try LabNamespace()
+        try namespace.ip("link set lo up")
+        let connection = try LinuxKernel(namespace: NamespaceReference(path: namespace.path)).connect()
+        let queue = DispatchQueue(label: "EventThreadTests")
+        let heard = RecordingListener<String>()
+        for _ in 0..<3 {
+            connection.stopListening()
+            let missing = try connection.listen(on: queue) { _ in
+                // The queue's work runs on the thread that waits.
+                heard.record((try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")) ?? "?")
+            }
+            #expect(missing.isEmpty)
+        }
+        try namespace.ip("route add 198.51.100.0/24 dev lo")
+        #expect(heard.waitForCount(1))
+        let thread = try #require(heard.values.last)
+        let (before, start) = (try runTime(thread), SystemClock.monotonic)
+        for number in 0..<30 { try namespace.ip("route add 203.0.113.\(number)/32 dev lo") }
+        let (ran, passed) = (try runTime(thread) - before, SystemClock.monotonic - start)
+        #expect(Duration.nanoseconds(ran) < passed / 3, "ran for \(ran) ns of \(passed)")
+        connection.stopListening()
     }
 }

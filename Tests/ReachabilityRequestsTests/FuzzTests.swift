@@ -59,7 +59,7 @@ struct FuzzTests {
             let isPlain = form.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }
             #expect(isPlain && form.filter { $0 == "=" }.count == 1 && !form.contains("&"), "\(text)")
             let value = form.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)[1]
-            #expect(PercentText.decode(value) == Array(text.utf8), "\(text)")
+            #expect(value.percentDecoded() == Array(text.utf8), "\(text)")
         }
     }
 }

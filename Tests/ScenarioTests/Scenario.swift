@@ -1,3 +1,4 @@
+import Foundation
 import NetworkLab
 import Testing
 
@@ -49,4 +50,110 @@ struct Scenario: Sendable {
 
 extension Scenario: CustomTestStringConvertible {
     var testDescription: String { "\(id): \(title)" }
+}
+
+/// Something whose reachability is watched.
+struct Target: Hashable {
+    /// Its letter in the patterns of scenarios.
+    let letter: Character
+    /// Its address, nil for the network at large.
+    let host: String?
+
+    static let large = Target(letter: "g", host: nil)
+
+    /// The hosts of a scenario.
+    static func hosts(of scenario: Scenario) -> [Target] {
+        zip("46", Topology.hosts).map(Target.init) + zip("abcdef", scenario.hosts).map(Target.init)
+    }
+
+    /// The targets that packets reach, where no answer is claimed. Silence is waited for several times, so that a late packet counts.
+    static func answering(_ targets: [Target], _ oracle: PacketOracle) throws -> [Target] {
+        let addresses = targets.compactMap(\.host) + LargeNetwork.ipv4 + LargeNetwork.ipv6
+        var answering: Set<String> = []
+        for _ in 0..<4 {
+            for (address, answer) in try oracle.answers(of: addresses) where answer.isReachable {
+                answering.insert(address)
+            }
+        }
+        return targets.filter { $0.host.map(answering.contains) ?? LargeNetwork.isReachable(answering) }
+    }
+
+    /// Which of the targets packets reach. `?` in the pattern: nil.
+    static func reached(
+        _ targets: [Target],
+        by oracle: PacketOracle,
+        claimed pattern: String,
+        within limit: Duration
+    ) throws -> Set<Target>? {
+        guard !pattern.contains("?") else { return nil }
+        let claimed = Set(targets.filter { pattern.contains($0.letter) })
+        let deadline = Deadline(after: limit)
+        let addresses = targets.compactMap(\.host) + LargeNetwork.ipv4 + LargeNetwork.ipv6
+        while true {
+            let answers = try oracle.answers(of: addresses).filter(\.value.isReachable)
+            let answering = Set(answers.keys)
+            let reached = Set(
+                targets.filter { target in
+                    target.host.map(answering.contains) ?? LargeNetwork.isReachable(answering)
+                }
+            )
+            if reached == claimed || deadline.hasPassed { return reached }
+            LabThread.pause(.milliseconds(20))
+        }
+    }
+}
+
+/// One line of `reachability status --json` and `reachability watch --json`.
+struct StatusLine: Decodable {
+    let schema: Int
+    let time: String
+    let monotonicNanoseconds: UInt64
+    let target: String?
+    let status: String
+    let connectionType: String?
+    let flags: [String]
+    let interface: String?
+    let interfaceType: String?
+    let gateway: String?
+    let source: String?
+    let reason: String?
+    let generation: UInt64
+
+    init(parsing text: some StringProtocol) throws {
+        do {
+            self = try JSONDecoder().decode(StatusLine.self, from: Data(text.utf8))
+        } catch {
+            throw LabError("not a status line: \(text) (\(error))")
+        }
+        if let contradiction { throw LabError("\(contradiction): \(text)") }
+        guard schema == 1, time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil else {
+            throw LabError("not a status line of schema 1: \(text)")
+        }
+    }
+
+    /// What is compared with the truth.
+    var said: Expectation { Expectation(status: status, connectionType: connectionType) }
+
+    /// What of the line contradicts the rest of it.
+    private var contradiction: String? {
+        let isReachable = status == "reachable"
+        let rules = [
+            "reachable without the flag": isReachable && !flags.contains("reachable"),
+            "reachable with a reason": isReachable && reason != nil,
+            "reachable without interface, source or type": isReachable
+                && (interface == nil || source == nil || connectionType == nil),
+            "not reachable without a reason": status == "notReachable" && reason == nil,
+            "not reachable with a type": !isReachable && connectionType != nil,
+            "type and flag differ": isReachable && (connectionType == "wwan") != flags.contains("isWWAN"),
+            "direct with a gateway": flags.contains("isDirect") && gateway != nil,
+        ]
+        return rules.first(where: \.value)?.key
+    }
+
+    /// The clock that `monotonicNanoseconds` is read from.
+    static func monotonicNanoseconds() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
 }

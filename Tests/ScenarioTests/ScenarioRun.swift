@@ -1,5 +1,8 @@
+import Foundation
 import Glibc
+import LinuxSupport
 import NetworkLab
+import Testing
 
 /// One pass through a scenario. Blocks; for a thread of its own.
 final class ScenarioRun {
@@ -167,4 +170,147 @@ final class ScenarioRun {
         guard let line else { return "nothing said" }
         return "\(line.said)\(line.interface.map { " \($0)" } ?? "")\(line.reason.map { " (\($0))" } ?? "")"
     }
+}
+
+/// One of the three states a scenario goes through.
+struct Phase {
+    let name: String
+    let script: String
+    let packets: String
+    var told: String
+    /// How long nothing more may be said once all agree.
+    var quiet = Duration.milliseconds(300)
+
+    /// The phases of a scenario in their order.
+    static func all(of scenario: Scenario) -> [Phase] {
+        let told =
+            switch scenario.measure {
+            case .packets: scenario.after
+            case .kernelCannotKnow: scenario.before
+            case .exception(let told, _): told
+            }
+        return [
+            Phase(name: "before", script: "", packets: scenario.before, told: scenario.before),
+            Phase(
+                name: "after",
+                script: scenario.change,
+                packets: scenario.after,
+                told: told,
+                quiet: scenario.quiet
+            ),
+            Phase(name: "back", script: scenario.undo, packets: scenario.back, told: scenario.back),
+        ]
+    }
+
+    /// What the product must say of each target in this phase.
+    func expectation(of target: Target) -> Expectation {
+        guard told.contains(target.letter) else { return Expectation(status: "notReachable", connectionType: nil) }
+        return Expectation(status: "reachable", connectionType: told.contains("w") ? "wwan" : "ethernetOrWiFi")
+    }
+}
+
+/// What must be there for a scenario to be possible.
+enum Need: String, Sendable {
+    case tun = "/dev/net/tun"
+    case radvd = "/usr/sbin/radvd"
+    case otherUsers = "users besides our own"
+
+    var isMet: Bool {
+        switch self {
+        case .tun, .radvd:
+            access(rawValue, R_OK) == 0
+        case .otherUsers:
+            // Inside `unshare -Ur` there is one user only.
+            (try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8))?.hasSuffix(" 1\n") == false
+        }
+    }
+}
+
+/// What a line is compared by.
+struct Expectation: Equatable, CustomStringConvertible {
+    let status: String
+    let connectionType: String?
+
+    var description: String { connectionType.map { "\(status) \($0)" } ?? status }
+}
+
+/// Something that is not as it should be, or was not looked at.
+struct Finding: Sendable {
+    enum Kind: String, CaseIterable, Sendable {
+        /// Packets did not do what the scenario claims.
+        case truth
+        /// No line came although the status changed.
+        case missing
+        /// The last line says something else than packets.
+        case wrong
+        /// A line came although nothing changed.
+        case extra
+        /// The one-shot command disagrees.
+        case oneShot = "one-shot"
+        /// A process, a line or a command was not as it must be.
+        case broken
+        /// The scenario is impossible here.
+        case skipped
+    }
+
+    let kind: Kind
+    let text: String
+}
+
+/// Counts what all scenarios found and prints it when the suite ends.
+struct Report: SuiteTrait, TestScoping {
+    private struct Quorum {
+        var scenarios = 0
+        var checks = 0
+        var findings: [(scenario: String, finding: Finding)] = []
+        var slowest: [(scenario: String, duration: Duration)] = []
+        var delays: [Duration] = []
+    }
+
+    private static let quorum = Locked(Quorum())
+
+    static func add(_ outcome: ScenarioRun.Outcome, of scenario: Scenario) {
+        quorum.withLock { quorum in
+            quorum.scenarios += 1
+            quorum.checks += outcome.checks
+            quorum.delays += outcome.delays
+            quorum.findings += outcome.findings.map { (scenario.testDescription, $0) }
+            quorum.slowest.append((scenario.id, outcome.duration))
+        }
+    }
+
+    func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @Sendable @concurrent () async throws -> Void
+    ) async throws {
+        let start = ContinuousClock.now
+        defer { Report.show(after: .now - start) }
+        try await function()
+    }
+
+    private static func show(after duration: Duration) {
+        quorum.withLock { quorum in
+            print("Scenarios: \(quorum.scenarios), checks: \(quorum.checks), seconds: \(duration.components.seconds)")
+            for kind in Finding.Kind.allCases {
+                let found = quorum.findings.filter { $0.finding.kind == kind }
+                print("  \(kind.rawValue): \(found.count)")
+                for (scenario, finding) in found {
+                    print("    \(scenario): \(finding.text)")
+                }
+            }
+            let delays = quorum.delays.sorted()
+            if let last = delays.last {
+                print("  from change to line: median \(delays[delays.count / 2]), longest \(last)")
+            }
+            for (scenario, duration) in quorum.slowest.sorted(by: { $0.duration > $1.duration }).prefix(5) {
+                print("  slow: \(scenario) \(duration)")
+            }
+        }
+    }
+}
+
+extension Trait where Self == Report {
+    /// Prints the sum of all scenarios at the end.
+    static var report: Self { Report() }
 }

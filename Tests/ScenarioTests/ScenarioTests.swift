@@ -36,3 +36,56 @@ struct ScenarioTests {
         #expect(Set(Scenario.all.map(\.id)).count == Scenario.all.count)
     }
 }
+
+/// The laboratory itself.
+@Suite struct LabTests {
+    @Test("Children live in their namespace and end as they say")
+    func children() async throws {
+        let namespace = try LabNamespace()
+        let (links, status) = try await LabThread.detached {
+            try namespace.ip("link add z0 type veth peer name z1")
+            let result = try namespace.run("sh", ["-c", "ls /proc/sys/net/ipv4/conf; exit 7"])
+            return (result.output.split(separator: "\n"), result.status)
+        }
+        #expect(Set(links) == ["all", "default", "lo", "z0", "z1"])
+        #expect(status == 7)
+    }
+
+    @Test("A child that does not end is ended")
+    func endlessChild() async throws {
+        let status = try await LabThread.detached { try LabProcess("sleep", ["60"]).wait(within: .zero).status }
+        #expect(status == -SIGKILL)
+    }
+
+    @Test("Commands that fail throw")
+    func failingCommand() async throws {
+        let namespace = try LabNamespace()
+        await #expect(throws: LabError.self) {
+            try await LabThread.detached { try namespace.ip("link set nowhere up") }
+        }
+    }
+
+    @Test("A name comes and goes", .enabled(if: access("/run", W_OK) == 0))
+    func name() async throws {
+        let path = try await LabThread.detached {
+            let namespace = try LabNamespace()
+            let name = try NamespaceName("lab-\(getpid())", for: namespace)
+            let links = try LabNamespace().run("ip", ["-n", name.name, "-br", "link"])
+            #expect(links.output.hasPrefix("lo "))
+            name.remove()
+            return name.path
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test("The oracle knows silence from an answer")
+    func oracle() async throws {
+        let reachable = try await LabThread.detached {
+            let lab = try Topology(.one)
+            defer { lab.close() }
+            let asked = ["10.1.0.1", "10.1.0.99", "203.0.113.7"]
+            return try lab.oracle.reachable(of: asked, expecting: ["10.1.0.1"])
+        }
+        #expect(reachable == ["10.1.0.1"])
+    }
+}

@@ -89,21 +89,7 @@ package struct ProxyEnvironment: Sendable {
 
     /// The text without percent-encoding (RFC 3986, section 2.1). A percent sign that encodes nothing stays.
     private static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2)
-            if byte == UInt8(ascii: "%"), digits.count == 2,
-                digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: text.percentDecoded(keepingInvalid: true) ?? [], as: UTF8.self)
     }
 }
 

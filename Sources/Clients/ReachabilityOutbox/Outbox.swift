@@ -124,11 +124,7 @@ public final class Outbox: Sendable {
 
     /// 128 random bits as 32 hexadecimal digits.
     private static func makeKey() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return [generator.next(), generator.next()].map { (part: UInt64) in
-            let digits = String(part, radix: 16)
-            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-        }.joined()
+        UInt128.random(in: .min ... .max).hexadecimal
     }
 }
 

@@ -7,7 +7,7 @@ import NetworkReachability
 /// Thread-safe. A name without an answer does not exist. Addresses are text; a link-local address has the index of its interface as
 /// zone (`fe80::1%2`). Text that is not an address ends the program.
 public final class FakeResolver: Sendable {
-    fileprivate typealias Answer = Result<[NameLookup.Address], NameLookup.Failure>
+    package typealias Answer = Result<[NameLookup.Address], NameLookup.Failure>
 
     /// The reason that a name has no address.
     public enum Failure: Hashable, Sendable {
@@ -17,18 +17,17 @@ public final class FakeResolver: Sendable {
         case unavailable
     }
 
-    fileprivate struct State {
-        var answers: [String: Answer] = [:]
-        var hosts: [String: [NameLookup.Address]] = [:]
-        var held: Set<String> = []
-        var waiting: [String: [@Sendable (Answer) -> Void]] = [:]
-        var watchers: [UInt64: @Sendable () -> Void] = [:]
-        var watcherCount: UInt64 = 0
-        var questions: [String: Int] = [:]
+    package struct State {
+        package var answers: [String: Answer] = [:]
+        package var hosts: [String: [NameLookup.Address]] = [:]
+        package var held: Set<String> = []
+        package var waiting: [String: [@Sendable (Answer) -> Void]] = [:]
+        package var questions: [String: Int] = [:]
     }
 
-    fileprivate let state = Locked(State())
-    let queue = DispatchQueue(label: "FakeResolver")
+    package let state = Locked(State())
+    package let watchers = Watchers()
+    package let queue = DispatchQueue(label: "FakeResolver")
 
     /// A name service that knows only `localhost`.
     public init() {}
@@ -39,12 +38,6 @@ public final class FakeResolver: Sendable {
         state.withLock { $0.answers[FakeResolver.key(name)] = .success(addresses) }
     }
 
-    /// Adds a name to the hosts file. Without addresses, removes it.
-    public func setHosts(_ name: String, addresses: [String]) {
-        let addresses = addresses.map(FakeResolver.parse)
-        state.withLock { $0.hosts[FakeResolver.key(name)] = addresses.isEmpty ? nil : addresses }
-    }
-
     /// Lets lookups of a name fail.
     public func fail(_ name: String, _ failure: Failure = .unavailable) {
         let failure: NameLookup.Failure =
@@ -52,43 +45,13 @@ public final class FakeResolver: Sendable {
         state.withLock { $0.answers[FakeResolver.key(name)] = .failure(failure) }
     }
 
-    /// Delays the answers to lookups of a name until ``release(_:)``.
-    public func hold(_ name: String) {
-        _ = state.withLock { $0.held.insert(FakeResolver.key(name)) }
-    }
-
-    /// Answers all delayed lookups of a name with its current addresses.
-    public func release(_ name: String) {
-        let key = FakeResolver.key(name)
-        let (waiting, answer) = state.withLock { state in
-            state.held.remove(key)
-            return (state.waiting.removeValue(forKey: key) ?? [], state.answer(key))
-        }
-        for completion in waiting { queue.async { completion(answer) } }
-    }
-
-    /// Reports a change of the name service's configuration.
-    public func changeConfiguration() {
-        for changed in state.withLock({ Array($0.watchers.values) }) { changed() }
-    }
-
-    /// The number of lookups of a name.
-    public func questionCount(of name: String) -> Int {
-        state.withLock { $0.questions[FakeResolver.key(name)] ?? 0 }
-    }
-
-    /// The number of delayed lookups of a name.
-    public func waitingCount(of name: String) -> Int {
-        state.withLock { $0.waiting[FakeResolver.key(name)]?.count ?? 0 }
-    }
-
     /// Names are compared without case and without the dot of the root (RFC 1034).
-    fileprivate static func key(_ name: String) -> String {
+    package static func key(_ name: String) -> String {
         let name = name.lowercased()
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 
-    private static func parse(_ text: String) -> NameLookup.Address {
+    package static func parse(_ text: String) -> NameLookup.Address {
         let parts = text.split(at: "%", maxSplits: 1)
         let zone = parts.count == 2 ? UInt32(parts[1]) : nil
         guard let first = parts.first, let address = WireAddress(String(first)), parts.count == 1 || zone != nil else {
@@ -106,7 +69,7 @@ extension FakeResolver.State {
         return [NameLookup.Address(.ipv6Loopback), NameLookup.Address(WireAddress(ipv4: 0x7f00_0001))]
     }
 
-    fileprivate func answer(_ key: String) -> FakeResolver.Answer {
+    package func answer(_ key: String) -> FakeResolver.Answer {
         let addresses = localAddresses(key)
         return addresses.isEmpty ? answers[key] ?? .failure(.noSuchName) : .success(addresses)
     }
@@ -132,15 +95,49 @@ extension FakeResolver: HostResolver {
         if let answer { queue.async { completion(answer) } }
     }
 
-    package func watchConfiguration(
-        on queue: DispatchQueue,
-        _ changed: @escaping @Sendable () -> Void
-    ) -> Cancellation? {
+    package func watchConfiguration(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation?
+    {
+        watchers.add(on: queue, changed)
+    }
+}
+
+/// Actions that run, each on its queue, when something changes.
+package final class Watchers: Sendable {
+    private struct State {
+        var actions: [UInt64: (queue: DispatchQueue, run: @Sendable () -> Void)] = [:]
+        var count: UInt64 = 0
+    }
+
+    private let state = Locked(State())
+
+    package init() {}
+
+    package func add(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation {
         let id = state.withLock { state in
-            state.watcherCount += 1
-            state.watchers[state.watcherCount] = { queue.async { changed() } }
-            return state.watcherCount
+            state.count += 1
+            state.actions[state.count] = (queue, action)
+            return state.count
         }
-        return Cancellation { [weak self] in _ = self?.state.withLock { $0.watchers.removeValue(forKey: id) } }
+        // An action may own a cancellation: it is released outside the lock.
+        return Cancellation { [weak self] in _ = self?.state.withLock { $0.actions.removeValue(forKey: id) } }
+    }
+
+    /// Starts all actions, in the order in which they were added.
+    ///
+    /// - Parameter waits: Whether to wait for the end of each.
+    package func run(waits: Bool = false) {
+        for (queue, action) in state.withLock({ $0.actions.sorted { $0.key < $1.key }.map(\.value) }) {
+            if waits { queue.runAndWait(action) } else { queue.async(execute: action) }
+        }
+    }
+}
+
+extension DispatchQueue {
+    /// Runs an action on a thread of the queue.
+    func runAndWait(_ action: @escaping @Sendable () -> Void) {
+        dispatchPrecondition(condition: .notOnQueue(self))
+        let group = DispatchGroup()
+        async(group: group) { action() }
+        group.wait()
     }
 }

@@ -29,11 +29,10 @@ public final class SimulatedNetwork: Sendable {
         var path: Path
         var isUnknown = false
         var exceptions: [WireAddress: Path] = [:]
-        var watchers: [UInt64: @Sendable () -> Void] = [:]
-        var watcherCount: UInt64 = 0
     }
 
     private let state: Locked<State>
+    private let watchers = Watchers()
 
     /// - Parameter path: The path to every destination.
     public init(_ path: Path = .reachable(.ethernet)) {
@@ -67,11 +66,8 @@ public final class SimulatedNetwork: Sendable {
     }
 
     private func change(_ body: (inout State) -> Void) {
-        let watchers = state.withLock { state in
-            body(&state)
-            return state.watchers.sorted { $0.key < $1.key }.map(\.value)
-        }
-        for watcher in watchers { watcher() }
+        state.withLock { body(&$0) }
+        watchers.run()
     }
 
     /// The path to an address; nil if the kernel does not permit queries.
@@ -94,12 +90,7 @@ extension SimulatedNetwork: Kernel {
 
     /// Every change counts as a change of the namespace, after which a monitor evaluates all targets.
     package func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
-        let id = state.withLock { state in
-            state.watcherCount += 1
-            state.watchers[state.watcherCount] = { queue.async { changed() } }
-            return state.watcherCount
-        }
-        return Cancellation { [weak self] in _ = self?.state.withLock { $0.watchers.removeValue(forKey: id) } }
+        watchers.add(on: queue, changed)
     }
 }
 
@@ -175,14 +166,7 @@ private struct SimulatedLink: Sendable {
     static let all = [
         loopback, unplugged, SimulatedLink(3, "eth0", .ethernet),
         SimulatedLink(4, "wlan0", .wiFi, hardware: LinkHardware(wireless: .station, deviceType: "wlan")),
-        SimulatedLink(
-            5,
-            "wwan0",
-            .wwan,
-            .none,
-            kind: "wwan",
-            hardware: LinkHardware(deviceType: "wwan", driver: "wwan")
-        ),
+        SimulatedLink(5, "wwan0", .wwan, .none, kind: "wwan"),
         SimulatedLink(6, "veth0", .wiredVirtual, kind: "veth"), SimulatedLink(7, "tun0", .tunnel, .none, kind: "tun"),
         SimulatedLink(8, "caif0", .other, kind: "caif"),
     ]

@@ -1,7 +1,8 @@
 import Dispatch
-import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
+
+@testable import NetworkReachability
 
 /// Beginnings and ends at the same moment.
 @Suite struct RaceTests {
@@ -54,6 +55,75 @@ import Testing
             checks.expect(in: world, listener.values.last, becomes: .notReachable)
             let values = listener.values
             checks.expect(zip(values, values.dropFirst()).allSatisfy { $0 != $1 }, "told twice: \(values)")
+        }
+    }
+}
+
+/// Who shares what.
+@Suite struct SharingTests {
+    /// Questions that a change of a network takes while so many managers listen.
+    private static func questions(_ count: Int, _ hosts: [String?], _ checks: Checks) throws -> Int {
+        let world = FakeWorld()
+        try world.apply(Change.ipv4Uplink)
+        let listener = Listener()
+        let managers = try (0..<count).map { try world.manager(of: hosts[$0 % hosts.count]) }
+        // All of them begin in one turn, so that the last evaluation was about all of them.
+        world.holdingMonitor {
+            for manager in managers {
+                manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            }
+        }
+        world.settle()
+        checks.expect(listener.values.count, is: count)
+        let before = world.kernel.questionCount
+        try world.apply(.lose)
+        world.flush()
+        checks.expect(listener.values.count, is: 2 * count)
+        checks.expect(world.kernel.connectionCount, is: 1)
+        checks.expect(world.kernel.listenerCount, is: 1)
+        return world.kernel.questionCount - before
+    }
+
+    @Test func equalTargetsShareOneEvaluation() async throws {
+        try await WorldKind.playFake { _, checks in
+            let hosts = ["203.0.113.7", "203.0.113.8", nil]
+            let one = try SharingTests.questions(3, hosts, checks)
+            let many = try SharingTests.questions(300, hosts, checks)
+            checks.expect(many, is: one)
+            let single = try SharingTests.questions(1, ["203.0.113.7"], checks)
+            checks.expect(try SharingTests.questions(50, ["203.0.113.7", "::ffff:203.0.113.7"], checks), is: single)
+        }
+    }
+
+    @Test(arguments: WorldKind.allCases)
+    func fiveHundredManagersShareOneMonitor(kind: WorldKind) async throws {
+        try await kind.play { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            let listener = Listener()
+            let managers = try (0..<500).map { try world.manager(of: $0 % 2 == 0 ? nil : "203.0.113.7") }
+            for manager in managers {
+                manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            }
+            checks.expect(in: world, listener.values.count, becomes: 500)
+            try world.apply(.lose)
+            checks.expect(in: world, listener.values.count, becomes: 1000)
+            checks.expect(listener.values.count { $0 == .notReachable }, is: 500)
+            // Each of them shows what the one monitor has done: the same messages, and as many evaluations.
+            checks.expect(in: world, Set(managers.map(\.statistics.messages)).count, becomes: 1)
+            checks.expect(Set(managers.map { ObjectIdentifier($0.record.monitor) }).count, is: 1)
+            checks.expect(Set(managers.map { ObjectIdentifier($0.record) }).count, is: 2)
+        }
+    }
+
+    @Test func twoWorldsShareNothing() async throws {
+        try await WorldKind.real.play { world, checks in
+            let other = try RealWorld()
+            defer { other.close() }
+            try world.apply(Change.ipv4Uplink)
+            let (manager, otherManager) = (try world.manager(), try other.manager())
+            checks.expect(manager.status, is: .wired)
+            checks.expect(otherManager.status, is: .notReachable)
+            checks.expect(manager.record.monitor !== otherManager.record.monitor, "one monitor for two namespaces")
         }
     }
 }

@@ -65,3 +65,84 @@ import Testing
         }
     }
 }
+
+/// What a listener of the status must hear, told in the simplest way: millisecond by millisecond, with all of the past at
+/// hand.
+struct SettleModel {
+    /// What was heard, and when.
+    struct Entry: Equatable, Sendable {
+        let time: Duration
+        let status: NetworkReachabilityStatus
+    }
+
+    private let policy: SettlePolicy
+    private var now: Int
+    private var status: NetworkReachabilityStatus
+    /// Since when the status is what it is, and since when it is as reachable as it is.
+    private var sinceStatus: Int
+    private(set) var heard: [Entry]
+
+    init(_ policy: SettlePolicy, at now: Duration, _ status: NetworkReachabilityStatus) {
+        self.policy = policy
+        self.now = Int(now / .milliseconds(1))
+        self.status = status
+        sinceStatus = self.now
+        heard = [Entry(time: now, status: status)]
+    }
+
+    mutating func pass(milliseconds: Int) {
+        for _ in 0..<milliseconds {
+            now += 1
+            look()
+        }
+    }
+
+    mutating func change(to status: NetworkReachabilityStatus) {
+        if status != self.status { sinceStatus = now }
+        self.status = status
+        look()
+    }
+
+    private mutating func look() {
+        guard let told = heard.last?.status, status != told, isTold(after: told) else { return }
+        heard.append(Entry(time: .milliseconds(now), status: status))
+    }
+
+    private func isTold(after told: NetworkReachabilityStatus) -> Bool {
+        switch policy {
+        case .immediate: true
+        case .settled(let duration): .milliseconds(now - sinceStatus) >= duration
+        }
+    }
+}
+
+/// Pauses and statuses drawn at random, the same ones for the same seed.
+struct SettleHistory {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed &* 0x9e37_79b9_7f4a_7c15
+    }
+
+    mutating func pause() -> Int {
+        switch draw(10) {
+        case 0: 0
+        case 1: 1000
+        case 2: 2000
+        case 3, 4: 1 + draw(20)
+        case 5, 6: 200 + draw(800)
+        case 7, 8: 900 + draw(2500)
+        default: 5000 + draw(40_000)
+        }
+    }
+
+    mutating func status() -> NetworkReachabilityStatus {
+        [.wired, .notReachable, .reachable(.wwan), .notReachable, .wired][draw(5)]
+    }
+
+    /// Knuth's linear congruential generator; its high bits are good enough.
+    private mutating func draw(_ limit: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int((state >> 33) % UInt64(limit))
+    }
+}

@@ -92,3 +92,95 @@ struct ErrorQueueMessageTests {
         #expect(understood > Self.cases / 10)
     }
 }
+
+/// Control messages as the kernel writes them.
+struct ControlBytes {
+    private(set) var bytes: [UInt8] = []
+
+    /// Of a level and a type; the next one begins at a multiple of eight.
+    mutating func add(_ level: CInt, _ type: CInt, _ content: [UInt8]) {
+        append(16 + content.count)
+        append(level)
+        append(type)
+        bytes += content
+        while bytes.count % 8 != 0 { bytes.append(0) }
+    }
+
+    mutating func addHopLimit(_ limit: CInt) {
+        add(0, IP_TTL, ControlBytes.encoded(limit))
+    }
+
+    mutating func addTime(seconds: Int, nanoseconds: Int) {
+        let none = [UInt8](repeating: 0, count: 32)
+        add(SOL_SOCKET, 37, ControlBytes.encoded(seconds) + ControlBytes.encoded(nanoseconds) + none)
+    }
+
+    mutating func addError(
+        _ number: CInt,
+        origin: ErrorOrigin,
+        type: UInt8 = 0,
+        code: UInt8 = 0,
+        information: UInt32 = 0,
+        data: UInt32 = 0,
+        offender: SocketEndpoint?
+    ) {
+        let isIPv6 = offender?.family == .ipv6
+        let content =
+            ControlBytes.encoded(number) + [origin.rawValue, type, code, 0] + ControlBytes.encoded(information)
+            + ControlBytes.encoded(data) + (offender?.socketAddress ?? [UInt8](repeating: 0, count: 16))
+        add(isIPv6 ? 41 : 0, isIPv6 ? IPV6_RECVERR : IP_RECVERR, content)
+    }
+
+    private mutating func append(_ number: some FixedWidthInteger & BitwiseCopyable) {
+        bytes += ControlBytes.encoded(number)
+    }
+
+    static func encoded(_ number: some FixedWidthInteger & BitwiseCopyable) -> [UInt8] {
+        withUnsafeBytes(of: number) { Array($0) }
+    }
+}
+
+extension SocketEndpoint {
+    /// Of an address in text that is known to be one.
+    init(_ text: String, port: UInt16 = 0) throws {
+        self.init(try #require(WireAddress(text)), port: port)
+    }
+}
+
+/// What the kernel measured of a connection.
+struct TCPInformationTests {
+    @Test
+    func `the members stand where the kernel puts them`() throws {
+        var bytes = [UInt8](repeating: 0, count: 144)
+        func put(_ number: UInt32, at offset: Int) {
+            bytes.replaceSubrange(offset..<(offset + 4), with: withUnsafeBytes(of: number) { Array($0) })
+        }
+        bytes[2] = 4
+        put(1448, at: 16)
+        put(7, at: 32)
+        put(250, at: 52)
+        put(1500, at: 60)
+        put(123, at: 68)
+        put(9, at: 100)
+        put(11, at: 140)
+        let information = try #require(TCPInformation(bytes: bytes))
+        #expect(information.retransmits == 4)
+        #expect(information.sendSegmentSize == 1448)
+        #expect(information.lost == 7)
+        #expect(information.sinceDataReceived == .milliseconds(250))
+        #expect(information.pathMTU == 1500)
+        #expect(information.roundTrip == .microseconds(123))
+        #expect(information.totalRetransmits == 9)
+        #expect(information.segmentsReceived == 11)
+    }
+
+    @Test
+    func `an older kernel tells less`() throws {
+        let information = try #require(TCPInformation(bytes: [UInt8](repeating: 0, count: 104)))
+        #expect(information.segmentsSent == nil)
+        #expect(information.bytesReceived == nil)
+        // No handshake, no round trip: it is not zero.
+        #expect(information.roundTrip == nil)
+        #expect(TCPInformation(bytes: [UInt8](repeating: 0, count: 103)) == nil)
+    }
+}

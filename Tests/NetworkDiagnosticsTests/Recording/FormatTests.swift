@@ -1,5 +1,9 @@
+import Dispatch
+import Foundation
 import LinuxSupport
 import Netlink
+import NetworkReachability
+import TestSupport
 import Testing
 
 @testable import NetworkDiagnostics
@@ -132,6 +136,140 @@ import Testing
                 }
                 .first { $0 > position } ?? whole.count
             #expect(damage.offset <= next)
+        }
+    }
+}
+
+/// Whatever a file holds, nothing crashes and everything ends.
+@Suite struct DamageTests {
+    @Test(arguments: 0..<8 as Range<UInt64>)
+    func `random damage of a real recording never crashes the reader`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        for (name, whole) in try SampleRecording.real.sorted(by: { $0.key < $1.key }) {
+            let count = try Recording(whole).records.count
+            for _ in 0..<6 {
+                var bytes = whole
+                for _ in 0..<Int.random(in: 1...4, using: &generator) { Self.damage(&bytes, &generator) }
+                guard let recording = try? Recording(bytes) else { continue }
+                #expect(recording.records.count <= count + 4, "\(name)")
+                if let damage = recording.damage { #expect((0...bytes.count).contains(damage.offset)) }
+            }
+        }
+    }
+
+    /// Damage that a checksum would find is no danger; so it is done to the records themselves, as a forger would.
+    @Test(arguments: 0..<4 as Range<UInt64>)
+    func `a recording with records lost, changed and doubled is played to its end`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        for (_, whole) in try SampleRecording.real.sorted(by: { $0.key < $1.key }) {
+            var recording = try Recording(whole)
+            recording.records = recording.records.flatMap { record -> [Record] in
+                // Without its end it is a recording that was cut off.
+                if record.note?.kind == .end { return [record] }
+                return switch Int.random(in: 0..<40, using: &generator) {
+                case 0: []
+                case 1: [record, record]
+                case 2: [Self.changed(record, &generator)]
+                default: [record]
+                }
+            }
+            // Through the file, which must hold all of it.
+            recording = try Recording(recording.bytes)
+            #expect(recording.damage == nil)
+            let (lines, _) = try PlayedLines.play(recording)
+            #expect(try PlayedLines.play(recording).lines == lines)
+            #expect(try PlayedLines.play(Redactor(key: (seed, 1)).redacted(recording)).lines.count >= 0)
+        }
+    }
+
+    private static func damage(_ bytes: inout [UInt8], _ generator: inout SeededGenerator) {
+        guard !bytes.isEmpty else { return }
+        let position = Int.random(in: 0..<bytes.count, using: &generator)
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: bytes[position] = .random(in: 0 ... .max, using: &generator)
+        case 1: bytes.removeLast(bytes.count - position)
+        case 2: bytes.remove(at: position)
+        default: bytes.insert(.random(in: 0 ... .max, using: &generator), at: position)
+        }
+    }
+
+    private static func changed(_ record: Record, _ generator: inout SeededGenerator) -> Record {
+        var record = record
+        switch record.content {
+        case .messages(let path, var bytes):
+            damage(&bytes, &generator)
+            record.content = .messages(path, bytes)
+        case .note(var note):
+            var text = Array((Bool.random(using: &generator) ? note.value : note.subject).utf8)
+            damage(&text, &generator)
+            note = Note(note.kind, note.subject, String(decoding: text, as: UTF8.self))
+            record.content = .note(note)
+        }
+        return record
+    }
+}
+
+/// Recordings for tests.
+enum SampleRecording {
+    /// A recording with a record of every kind.
+    static var everything: Recording {
+        get throws { try Recording(bytes(of: records)) }
+    }
+
+    static let header: RecordingHeader = {
+        var options = NetworkReachabilityOptions()
+        options.firewallMark = 77
+        options.addressesAtLarge = ["198.51.100.1"].compactMap { IPAddress($0) }
+        return RecordingHeader(
+            hosts: ["example.org", "192.0.2.1"],
+            namespace: "blue",
+            options: options,
+            version: "1.2.3",
+            start: RecordedMoment(real: .seconds(1_700_000_000), monotonic: .seconds(10), boot: .seconds(12))
+        )
+    }()
+
+    static let request: [UInt8] = [20, 0, 0, 0, 18, 0, 1, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]
+
+    static let records: [Record] = [
+        Record(.connect, at: .seconds(11)),
+        Record(.start, at: .seconds(12)),
+        Record(.lookup, "example.org", "1", at: .seconds(12)),
+        Record(.messages(.event, [20, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]), at: .seconds(13)),
+        Record(.loss, at: .seconds(13)),
+        Record(.events, at: .seconds(13)),
+        Record(.messages(.request, request), at: .seconds(13)),
+        Record(.messages(.reply, request), at: .seconds(13)),
+        Record(.messages(.request, request), at: .seconds(13)),
+        Record(.failure, "", "105 socket read the kernel's answer", at: .seconds(13)),
+        Record(.timer, "", "300", at: .seconds(14)),
+        Record(.resolved, "1", "::1%3 192.0.2.7", at: .seconds(15)),
+        Record(.resolved, "2", "no such name", at: .seconds(15)),
+        Record(.resolved, "3", "unavailable: no name server", at: .seconds(15)),
+        Record(.namespaceChanged, at: .seconds(16)),
+        Record(.clock, "", "1700000100000000000 99000000000", at: .seconds(17)),
+        Record(.wake, at: .seconds(17)),
+        Record(.namesChanged, at: .seconds(18)),
+        Record(.end, "", "on demand", at: .seconds(19)),
+    ]
+
+    static func bytes(of records: [Record]) -> [UInt8] {
+        var encoder = RecordingEncoder(header)
+        return records.reduce(into: RecordingEncoder.head(header)) { $0 += encoder.bytes(of: $1) }
+    }
+
+    private static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Recordings")
+
+    /// The recordings of real namespaces, by the names of their files.
+    static var real: [String: [UInt8]] {
+        get throws {
+            var files: [String: [UInt8]] = [:]
+            for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
+                guard name.hasSuffix(".nlrec") else { continue }
+                files[name] = Array(try Data(contentsOf: directory.appendingPathComponent(name)))
+            }
+            return files
         }
     }
 }

@@ -105,3 +105,120 @@ extension Scenario {
         ),
     ]
 }
+
+extension Scenario {
+    /// Addresses and routes that live for a time.
+    static let lifetimes = [
+        Scenario(
+            id: "m1",
+            title: "tentative address becomes usable",
+            setup: "\(noIPv4); C addr del fd01::2/64 dev c0; C sysctl net.ipv6.conf.c0.accept_dad=1",
+            change: "C addr add fd01::2/64 dev c0",
+            undo: "C addr del fd01::2/64 dev c0",
+            before: "",
+            after: "g6",
+            back: ""
+        ),
+        Scenario(
+            id: "m1-neighbour",
+            title: "neighbour in reach while the address is tentative",
+            setup: """
+                \(noIPv4); C addr del fd01::2/64 dev c0; C -6 route del default
+                C sysctl net.ipv6.conf.c0.accept_dad=1; C sysctl net.ipv6.conf.c0.dad_transmits=20
+                """,
+            change: "C addr add fd01::2/64 dev c0",
+            undo: "C addr del fd01::2/64 dev c0",
+            before: "",
+            after: "a",
+            back: "",
+            hosts: ["fd01::1"]
+        ),
+        Scenario(
+            id: "m2",
+            title: "address that somebody else has",
+            setup: """
+                \(noIPv4); C addr del fd01::2/64 dev c0; C sysctl net.ipv6.conf.c0.accept_dad=1
+                R addr add fd01::2/64 dev r0 nodad
+                """,
+            change: "C addr add fd01::2/64 dev c0",
+            undo: "C addr del fd01::2/64 dev c0; R addr del fd01::2/64 dev r0; \(addresses6)",
+            before: "",
+            after: "",
+            back: "g6",
+            quiet: .milliseconds(2500)
+        ),
+        Scenario(
+            id: "m3",
+            title: "IPv6 address expires",
+            setup: noIPv4,
+            change: "C addr change fd01::2/64 dev c0 valid_lft 3 preferred_lft 1",
+            undo: addresses6,
+            before: "g6",
+            after: "",
+            back: "g6"
+        ),
+        Scenario(
+            id: "m3-deprecated",
+            title: "IPv6 address deprecated but used",
+            setup: noIPv4,
+            change: "C addr change fd01::2/64 dev c0 valid_lft 1000 preferred_lft 0",
+            undo: "C addr change fd01::2/64 dev c0 valid_lft forever preferred_lft forever",
+            before: "g6",
+            after: "g6",
+            back: "g6"
+        ),
+        Scenario(
+            id: "m4",
+            title: "IPv4 address expires as without DHCP renewal",
+            setup: noIPv6,
+            change: "C addr change 10.1.0.2/24 dev c0 valid_lft 2 preferred_lft 2",
+            undo: "C addr add 10.1.0.2/24 dev c0; C route add default via 10.1.0.1",
+            before: "g4",
+            after: "",
+            back: "g4"
+        ),
+        Scenario(
+            id: "m5",
+            title: "IPv6 default route expires in silence",
+            setup: noIPv4,
+            change: "C route replace default via fd01::1 expires 3",
+            undo: "C route replace default via fd01::1",
+            before: "g6",
+            after: "",
+            back: "g6"
+        ),
+        Scenario(
+            id: "m5-renewed",
+            title: "IPv6 default route about to expire is renewed",
+            setup: "\(noIPv4); C route replace default via fd01::1 expires 60",
+            change: "C route replace default via fd01::1 expires 4; C route replace default via fd01::1 expires 100",
+            undo: "C route replace default via fd01::1",
+            before: "g6",
+            after: "g6",
+            back: "g6",
+            quiet: .milliseconds(5000)
+        ),
+        Scenario(
+            id: "m6",
+            title: "router advertises, then dies",
+            setup: "\(noIPv4); C -6 route del default; C addr del fd01::2/64 dev c0",
+            change: "R radvd 5",
+            undo: "R radvd KILL",
+            before: "",
+            after: "g6",
+            back: "",
+            needs: [.radvd]
+        ),
+        Scenario(
+            id: "m7",
+            title: "router advertises, then says goodbye",
+            setup: "\(noIPv4); C -6 route del default; C addr del fd01::2/64 dev c0",
+            change: "R radvd 60",
+            undo: "R radvd TERM",
+            before: "",
+            after: "g6",
+            back: "",
+            needs: [.radvd]
+        ),
+    ]
+}

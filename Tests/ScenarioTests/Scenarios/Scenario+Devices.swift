@@ -96,3 +96,136 @@ extension Scenario {
         ),
     ]
 }
+
+extension Scenario {
+    /// Devices on top of others.
+    static let stacked = [
+        Scenario(
+            id: "o1",
+            title: "bridge loses its only live port",
+            setup: bridged,
+            change: unplug,
+            undo: plug,
+            after: ""
+        ),
+        Scenario(
+            id: "o1-released",
+            title: "bridge releases its only port",
+            setup: bridged,
+            change: "C link set c0 nomaster",
+            undo: "C link set c0 master br0",
+            after: ""
+        ),
+        Scenario(
+            id: "o1-off",
+            title: "bridge switched off and on",
+            setup: bridged,
+            change: "C link set br0 down",
+            undo: "C link set br0 up; C addr add fd01::2/64 dev br0 nodad; \(defaults)",
+            after: ""
+        ),
+        Scenario(
+            id: "o1-port-off",
+            title: "only port of a bridge switched off and on",
+            setup: bridged,
+            change: "C link set c0 down",
+            undo: "C link set c0 up",
+            after: ""
+        ),
+        Scenario(
+            id: "o2",
+            title: "macvlan on an unplugged device",
+            setup: macvlan,
+            change: unplug,
+            undo: plug,
+            after: ""
+        ),
+        Scenario(
+            id: "o2-off",
+            title: "macvlan on a device switched off and on",
+            setup: macvlan,
+            change: "C link set c0 down",
+            undo: "C link set c0 up",
+            after: ""
+        ),
+        Scenario(
+            id: "o2-gone",
+            title: "macvlan deleted and made again",
+            setup: macvlan,
+            change: "C link del mv0",
+            undo: macvlanAgain,
+            after: ""
+        ),
+        Scenario(
+            id: "o3",
+            title: "bridge over a vxlan whose underlay is unplugged",
+            setup: bridgedTunnel("10.1.0.1"),
+            change: unplug,
+            undo: plug,
+            before: "g4",
+            after: "",
+            back: "g4"
+        ),
+        Scenario(
+            id: "o3-route",
+            title: "bridge over a vxlan whose far end has no route",
+            setup: bridgedTunnel("10.1.0.1"),
+            change: "C rule add pref 50 to 10.1.0.1 unreachable",
+            undo: "C rule del pref 50",
+            before: "g4",
+            after: "",
+            back: "g4"
+        ),
+        Scenario(
+            id: "o4",
+            title: "default route moved to a macvlan over a device that discards packets, and back",
+            setup: """
+                C link add ifb9 type ifb; C link set ifb9 up; C link add mv9 link ifb9 type macvlan mode bridge
+                C link set mv9 up; C addr add 10.9.9.2/24 dev mv9; C addr add fd99::2/64 dev mv9 nodad
+                """,
+            change: "\(noDefaults); C route add default via 10.9.9.1; C route add default via fd99::1",
+            undo: "\(noDefaults); \(defaults)",
+            after: ""
+        ),
+        Scenario(
+            id: "o5",
+            title: "bridge keeps a port that discards packets while the other is unplugged",
+            setup: "\(bridged); C link add ifb9 type ifb; C link set ifb9 up; C link set ifb9 master br0",
+            change: unplug,
+            undo: plug,
+            after: ""
+        ),
+        Scenario(
+            id: "o5-last",
+            title: "bridge is left with a port that discards packets",
+            setup: "\(bridged); C link add ifb9 type ifb; C link set ifb9 up; C link set ifb9 master br0",
+            change: "C link set c0 nomaster",
+            undo: "C link set c0 master br0",
+            after: ""
+        ),
+    ]
+
+    /// The default route leads through a bridge with a single port, a vxlan to this far end.
+    private static func bridgedTunnel(_ end: String) -> String {
+        """
+        R link add vxp type vxlan id 7 local \(end) remote 10.1.0.2 dstport 4789
+        R link set vxp up; R addr add 10.50.0.1/24 dev vxp
+        C link add vx0 type vxlan id 7 local 10.1.0.2 remote \(end) dstport 4789
+        C link add br0 type bridge; C link set vx0 master br0; C link set br0 up
+        \(noIPv6); C link set vx0 up; C addr add 10.50.0.2/24 dev br0; C route replace default via 10.50.0.1
+        """
+    }
+
+    private static let bridged = """
+        C addr flush dev c0; C link add br0 type bridge; C link set c0 master br0; C link set br0 up
+        C addr add 10.1.0.2/24 dev br0; C addr add fd01::2/64 dev br0 nodad
+        C -6 route flush default; \(defaults)
+        """
+
+    private static let macvlan = "C addr flush dev c0; C -6 route flush default; \(macvlanAgain)"
+
+    private static let macvlanAgain = """
+        C link add mv0 link c0 type macvlan mode bridge; C link set mv0 up
+        C addr add 10.1.0.2/24 dev mv0; C addr add fd01::2/64 dev mv0 nodad; \(defaults)
+        """
+}

@@ -1,3 +1,5 @@
+import NetworkLab
+
 extension Scenario {
     /// Changes that come faster than anybody can follow; only where it ends counts.
     static let flaps = [
@@ -80,4 +82,95 @@ extension Scenario {
             mayFlip: true
         ),
     ]
+}
+
+extension Scenario {
+    /// Swaps in one burst: what lies between two steps may be seen, and was so; of one step nothing is to be seen.
+    static let swaps = [
+        Scenario(
+            id: "s1",
+            title: "both default routes replaced in one burst",
+            uplinks: .two,
+            change: "C route replace default via 10.2.0.1; C route replace default via fd02::1",
+            undo: "C route replace default via 10.1.0.1; C route replace default via fd01::1",
+            after: "g46",
+            alone: true
+        ),
+        Scenario(
+            id: "s2",
+            title: "IPv4 default route deleted and added in one burst",
+            uplinks: .two,
+            setup: noIPv6,
+            change: "C route del default; C route add default via 10.2.0.1",
+            undo: "C route del default; C route add default via 10.1.0.1",
+            before: "g4",
+            after: "g4",
+            back: "g4",
+            mayFlip: true,
+            alone: true
+        ),
+        Scenario(
+            id: "s2-ipv6",
+            title: "IPv6 default route deleted and added in one burst",
+            uplinks: .two,
+            setup: noIPv4,
+            change: "C route del ::/0; C route add ::/0 via fd02::1",
+            undo: "C route del ::/0; C route add ::/0 via fd01::1",
+            before: "g6",
+            after: "g6",
+            back: "g6",
+            mayFlip: true,
+            alone: true
+        ),
+        Scenario(
+            id: "s3",
+            title: "default routes replaced 100 times",
+            uplinks: .two,
+            change: "C 50x route replace default via 10.2.0.1,route replace default via 10.1.0.1",
+            undo: "C 50x route replace ::/0 via fd02::1,route replace ::/0 via fd01::1",
+            after: "g46",
+            alone: true
+        ),
+        Scenario(
+            id: "s4",
+            title: "address renewed in one burst",
+            setup: noIPv6,
+            change: """
+                C addr del 10.1.0.2/24 dev c0; C addr add 10.1.0.5/24 dev c0
+                C route add default via 10.1.0.1
+                """,
+            undo: """
+                C addr del 10.1.0.5/24 dev c0; C addr add 10.1.0.2/24 dev c0
+                C route add default via 10.1.0.1
+                """,
+            before: "g4",
+            after: "g4",
+            back: "g4",
+            mayFlip: true,
+            alone: true
+        ),
+    ]
+}
+
+/// Scripts that many scenarios share.
+extension Scenario {
+    static let noIPv4 = "C addr del 10.1.0.2/24 dev c0"
+    static let noIPv6 = "C sysctl net.ipv6.conf.c0.disable_ipv6=1"
+    static let defaults = "C route add default via 10.1.0.1; C route add default via fd01::1"
+    static let noDefaults = "C route del default; C -6 route del default"
+    static let addresses6 = "C addr add fd01::2/64 dev c0 nodad"
+
+    /// Brings `c0` back after `link set c0 down`, which takes the IPv6 addresses and all default routes with it.
+    static let upAgain = "C link set c0 up; \(addresses6); \(defaults)"
+
+    /// The router unplugs the cable of `c0`, and plugs it in again.
+    static let unplug = "R link set r0 down"
+    static let plug = "R link set r0 up; R addr add fd01::1/64 dev r0 nodad"
+
+    /// Makes the veth pair of `c0` again, with all addresses and routes.
+    static let newPair = """
+        C link add c0 address 02:00:00:00:01:02 type veth peer name r0 address 02:00:00:00:01:01 netns $R
+        R link set r0 up; R addr add 10.1.0.1/24 dev r0; R addr add fd01::1/64 dev r0 nodad
+        C link set c0 up; C addr add 10.1.0.2/24 dev c0; \(addresses6); \(defaults)
+        """
 }

@@ -119,3 +119,261 @@ extension Scenario {
         C nexthop add id 6 via fd01::1 dev c0; C -6 route add default nhid 6
         """
 }
+
+extension Scenario {
+    /// Routes through groups of next hops.
+    static let nextHopGroups = [
+        Scenario(
+            id: "k4",
+            title: "one next hop of a group deleted",
+            uplinks: .two,
+            setup: viaGroup4,
+            change: "C nexthop del id 1",
+            undo: "C nexthop del id 2",
+            before: "g4",
+            after: "g4",
+            back: ""
+        ),
+        Scenario(
+            id: "k4-blackhole",
+            title: "last next hop of a group becomes a black hole",
+            uplinks: .two,
+            setup: "\(viaGroup4); C nexthop del id 1",
+            change: "C nexthop replace id 2 blackhole",
+            undo: "C nexthop replace id 2 via 10.2.0.1 dev c1",
+            before: "g4",
+            after: "",
+            back: "g4"
+        ),
+        Scenario(
+            id: "k7",
+            title: "a group loses one leg to a lost carrier, then the other",
+            uplinks: .two,
+            setup: viaGroup4,
+            change: "\(unplug); C none nexthop list dev c0",
+            undo: "R link set r1 down",
+            before: "g4",
+            after: "g4",
+            back: "",
+            quiet: .milliseconds(1300)
+        ),
+        Scenario(
+            id: "k7-return",
+            title: "a group does not get back the leg it has lost",
+            uplinks: .two,
+            setup: "\(viaGroup4); \(unplug); C none nexthop list dev c0",
+            change: plug,
+            undo: "R link set r1 down",
+            before: "g4",
+            after: "g4",
+            back: "",
+            quiet: .milliseconds(1300)
+        ),
+        Scenario(
+            id: "k8",
+            title: "an IPv6 group loses one leg to a lost carrier, then the other",
+            uplinks: .two,
+            setup: """
+                \(noIPv4); C addr del 10.2.0.2/24 dev c1; C -6 route del default
+                C nexthop add id 61 via fd01::1 dev c0; C nexthop add id 62 via fd02::1 dev c1
+                C nexthop add id 60 group 61/62; C -6 route add default nhid 60
+                """,
+            change: "\(unplug); C none nexthop list dev c0",
+            undo: "R link set r1 down",
+            before: "g6",
+            after: "g6",
+            back: "",
+            quiet: .milliseconds(1300)
+        ),
+    ]
+
+    private static let viaGroup4 = """
+        \(noIPv6); C route del default
+        C nexthop add id 1 via 10.1.0.1 dev c0; C nexthop add id 2 via 10.2.0.1 dev c1
+        C nexthop add id 10 group 1/2; C route add default nhid 10
+        """
+}
+
+extension Scenario {
+    /// Routes with two legs.
+    static let multipath = [
+        Scenario(
+            id: "l1",
+            title: "one leg of an IPv4 route unplugged",
+            uplinks: .two,
+            setup: legs4,
+            change: unplug,
+            undo: plug,
+            before: "g4",
+            after: "?",
+            back: "g4",
+            quiet: .milliseconds(1300)
+        ),
+        Scenario(
+            id: "l1-hosts",
+            title: "one leg of an IPv4 route unplugged, for several hosts",
+            uplinks: .two,
+            setup: legs4,
+            change: unplug,
+            undo: plug,
+            before: "g4abcd",
+            after: "?",
+            back: "g4abcd",
+            hosts: ["1.1.1.1", "8.8.8.8", "9.9.9.9", "10.77.0.10"],
+            quiet: .milliseconds(1300)
+        ),
+        Scenario(
+            id: "l1-late",
+            title: "routes without carrier are ignored after a leg was unplugged",
+            uplinks: .two,
+            setup: legs4,
+            change: "\(unplug); C until DOWN link show c0; C sysctl net.ipv4.conf.all.ignore_routes_with_linkdown=1",
+            undo: plug,
+            before: "g4",
+            after: "?",
+            back: "g4",
+            mayFlip: true,
+            quiet: .milliseconds(1300)
+        ),
+        Scenario(
+            id: "l1-ignored",
+            title: "one leg of an IPv4 route unplugged where routes without carrier are ignored",
+            uplinks: .two,
+            setup: "\(legs4); C sysctl net.ipv4.conf.all.ignore_routes_with_linkdown=1",
+            change: unplug,
+            undo: plug,
+            before: "g4",
+            after: "g4",
+            back: "g4",
+            mayFlip: true,
+            quiet: .milliseconds(1300)
+        ),
+        Scenario(
+            id: "l1-off",
+            title: "one leg of an IPv4 route switched off",
+            uplinks: .two,
+            setup: legs4,
+            change: "C link set c0 down",
+            undo: "C link set c0 up",
+            before: "g4",
+            after: "g4",
+            back: "g4"
+        ),
+        Scenario(
+            id: "l1-both",
+            title: "both legs of an IPv4 route unplugged",
+            uplinks: .two,
+            setup: legs4,
+            change: "\(unplug); R link set r1 down",
+            undo: "\(plug); R link set r1 up",
+            before: "g4",
+            after: "",
+            back: "g4"
+        ),
+        Scenario(
+            id: "l1-gone",
+            title: "both legs of an IPv4 route switched off",
+            uplinks: .two,
+            setup: legs4,
+            change: "C link set c0 down; C link set c1 down",
+            undo: "C link set c1 up; C route add default via 10.2.0.1",
+            before: "g4",
+            after: "",
+            back: "g4"
+        ),
+        Scenario(
+            id: "l2",
+            title: "one leg of an IPv6 route unplugged",
+            uplinks: .two,
+            setup: "\(legs6); \(lastingNeighbour)",
+            change: unplug,
+            undo: plug,
+            before: "g6",
+            after: "?",
+            back: "g6",
+            quiet: .milliseconds(1300)
+        ),
+        Scenario(
+            id: "l2-hosts",
+            title: "one leg of an IPv6 route unplugged, for several hosts",
+            uplinks: .two,
+            setup: "\(legs6); \(lastingNeighbour)",
+            change: unplug,
+            undo: plug,
+            before: "g6abcd",
+            after: "?",
+            back: "g6abcd",
+            hosts: ["2001:4860:4860::8888", "2606:4700:4700::1111", "2620:fe::fe", "2400:3200::1"],
+            quiet: .milliseconds(1300)
+        ),
+        Scenario(
+            id: "l2-ignored",
+            title: "one leg of an IPv6 route unplugged where routes without carrier are ignored",
+            uplinks: .two,
+            setup: "\(legs6); C sysctl net.ipv6.conf.all.ignore_routes_with_linkdown=1",
+            change: unplug,
+            undo: plug,
+            before: "g6",
+            after: "g6",
+            back: "g6",
+            mayFlip: true,
+            quiet: .milliseconds(1300)
+        ),
+        Scenario(
+            id: "l2-off",
+            title: "one leg of an IPv6 route switched off",
+            uplinks: .two,
+            setup: legs6,
+            change: "C link set c0 down",
+            undo: "C link set c0 up",
+            before: "g6",
+            after: "g6",
+            back: "g6"
+        ),
+        Scenario(
+            id: "l2-both",
+            title: "both legs of an IPv6 route unplugged",
+            uplinks: .two,
+            setup: legs6,
+            change: "\(unplug); R link set r1 down",
+            undo: "\(plug); R link set r1 up; R addr add fd02::1/64 dev r1 nodad",
+            before: "g6",
+            after: "",
+            back: "g6"
+        ),
+        Scenario(
+            id: "l2-gone",
+            title: "both legs of an IPv6 route switched off",
+            uplinks: .two,
+            setup: legs6,
+            change: "C link set c0 down; C link set c1 down",
+            undo: "C link set c0 up; \(addresses6); C route add default via fd01::1",
+            before: "g6",
+            after: "",
+            back: "g6"
+        ),
+        Scenario(
+            id: "l3",
+            title: "a leg added to a route and taken away",
+            uplinks: .two,
+            setup: noIPv6,
+            change: "C route replace default nexthop via 10.1.0.1 nexthop via 10.2.0.1",
+            undo: "C route replace default via 10.2.0.1",
+            before: "g4",
+            after: "g4",
+            back: "g4"
+        ),
+    ]
+
+    private static let legs4 =
+        "\(noIPv6); C route replace default nexthop via 10.1.0.1 nexthop via 10.2.0.1"
+
+    /// IPv6 passes over a router that it has not found for three seconds. One that is set for good stays the choice.
+    private static let lastingNeighbour =
+        "C neigh replace fd01::1 lladdr 02:00:00:00:01:01 dev c0 nud permanent"
+
+    private static let legs6 = """
+        \(noIPv4); C addr del 10.2.0.2/24 dev c1; C -6 route del default
+        C -6 route add default nexthop via fd01::1 nexthop via fd02::1
+        """
+}

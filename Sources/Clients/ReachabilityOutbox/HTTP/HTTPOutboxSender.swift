@@ -39,8 +39,7 @@ public struct HTTPOutboxSender: OutboxSender {
     private let proof: DeliveryProof?
     /// Makes a name that no host and no resource has.
     var makeName: @Sendable () -> String = {
-        var generator = SystemRandomNumberGenerator()
-        return String(generator.next(), radix: 16) + String(generator.next(), radix: 16)
+        UInt128.random(in: .min ... .max).hexadecimal
     }
 
     /// The maximum time in which an interceptor answers, long enough for a second SYN.

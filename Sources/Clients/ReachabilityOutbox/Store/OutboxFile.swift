@@ -90,15 +90,7 @@ enum OutboxFile {
         configuration.readonly = true
         configuration.busyMode = .timeout(30)
         configuration.prepareDatabase(prepare)
-        var name = ""
-        for byte in databasePath(file).utf8 {
-            switch byte {
-            case UInt8(ascii: "%"), UInt8(ascii: "?"), UInt8(ascii: "#"):
-                name += "%" + String(byte, radix: 16)
-            case 0x21...0x7e: name.unicodeScalars.append(Unicode.Scalar(byte))
-            default: name += "%" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
-            }
-        }
+        let name = databasePath(file).percentEncoded { "!"..."~" ~= $0 && !["%", "?", "#"].contains($0) }
         // An absolute path may begin with two slashes, which must not be taken for a host.
         let scheme = name.hasPrefix("/") ? "file://" : "file:"
         return try DatabaseQueue(path: "\(scheme)\(name)?mode=ro&\(reading.rawValue)", configuration: configuration)

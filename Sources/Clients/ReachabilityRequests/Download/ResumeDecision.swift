@@ -143,29 +143,7 @@ public struct ContentDisposition: Hashable, Sendable {
     private static func extended(_ text: String) -> String? {
         let parts = text.split(at: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
-        guard let bytes = PercentText.decode(parts[2]) else { return nil }
+        guard let bytes = parts[2].percentDecoded() else { return nil }
         return String(validating: bytes, as: UTF8.self)
-    }
-}
-
-/// RFC 3986, section 2.1.
-package enum PercentText {
-    /// Nil for a damaged escape.
-    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
     }
 }

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import LinuxSupport
 
 extension URLEncodedFormEncoder {
     /// How the name of an element of an array is made.
@@ -335,22 +336,9 @@ enum QueryEscaping {
     static let allowed = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?".unicodeScalars
     )
-    private static let digits = Array("0123456789ABCDEF".unicodeScalars)
 
     static func escape(_ text: String, allowed: Set<Unicode.Scalar> = allowed) -> String {
-        var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            if allowed.contains(scalar) {
-                result.append(scalar)
-                continue
-            }
-            for byte in String(scalar).utf8 {
-                result.append("%")
-                result.append(digits[Int(byte >> 4)])
-                result.append(digits[Int(byte & 15)])
-            }
-        }
-        return String(result)
+        text.percentEncoded { allowed.contains($0) }
     }
 
     /// The URL with more in its query, in front of its fragment.

@@ -36,9 +36,7 @@ public struct MultipartFormData: Sendable {
     }
 
     private static func randomBoundary() -> String {
-        let number = UInt64.random(in: .min ... .max)
-        let text = String(number, radix: 16)
-        return "reachability.boundary." + String(repeating: "0", count: 16 - text.count) + text
+        "reachability.boundary." + UInt64.random(in: .min ... .max).hexadecimal
     }
 
     /// The value of Content-Type.
@@ -101,16 +99,7 @@ public struct MultipartFormData: Sendable {
 
     /// The rule of the WHATWG.
     static func escape(_ name: String) -> String {
-        var text = String.UnicodeScalarView()
-        for scalar in name.unicodeScalars {
-            switch scalar {
-            case "\"": text.append(contentsOf: "%22".unicodeScalars)
-            case "\r": text.append(contentsOf: "%0D".unicodeScalars)
-            case "\n": text.append(contentsOf: "%0A".unicodeScalars)
-            default: text.append(scalar)
-            }
-        }
-        return String(text)
+        name.percentEncoded { !["\"", "\r", "\n"].contains($0) }
     }
 
     /// What is sent, piece by piece: bytes and files in turn.

@@ -1,3 +1,5 @@
+import LinuxSupport
+
 /// The settings of retries beside the policy.
 ///
 /// | Setting | Default | Meaning |
@@ -139,9 +141,7 @@ public struct IdempotencyKeys: Hashable, Sendable {
     func adding(to request: PlainRequest) -> PlainRequest {
         guard areMade, !request.method.isIdempotent, !hasKey(request) else { return request }
         var request = request
-        let bits = UInt128.random(in: .min ... .max)
-        let digits = String(bits, radix: 16)
-        request[header] = String(repeating: "0", count: 32 - digits.count) + digits
+        request[header] = UInt128.random(in: .min ... .max).hexadecimal
         return request
     }
 }

@@ -118,23 +118,10 @@ package struct RequestURL: Hashable, Sendable {
         return "/" + segments.joined(separator: "/")
     }
 
-    /// Nil where it has control characters.
+    /// Nil if the text has control characters.
     private static func encoded(_ text: String) -> String? {
-        var encoded: [UInt8] = []
-        for byte in text.utf8 {
-            guard byte >= 0x20, byte != 0x7f else { return nil }
-            if byte == 0x20 || byte >= 0x80 {
-                encoded += Array("%".utf8) + Self.digits(byte)
-            } else {
-                encoded.append(byte)
-            }
-        }
-        return String(decoding: encoded, as: UTF8.self)
-    }
-
-    private static func digits(_ byte: UInt8) -> [UInt8] {
-        let digits = Array("0123456789ABCDEF".utf8)
-        return [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
+        return text.percentEncoded { "!"..."~" ~= $0 }
     }
 
     /// The text as it is sent.

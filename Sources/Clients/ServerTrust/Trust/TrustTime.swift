@@ -37,17 +37,7 @@ extension TrustTime: Comparable {
 extension TrustTime: CustomStringConvertible {
     /// As RFC 3339 has it: `2026-11-21T06:36:08Z`.
     public var description: String {
-        let days = secondsSinceEpoch.floored(by: 86400)
-        let second = secondsSinceEpoch % 86400 + (secondsSinceEpoch % 86400 < 0 ? 86400 : 0)
-        let day = CivilDate(daysSince1970: days)
-        let date = [Self.padded(day.year, 4), Self.padded(day.month, 2), Self.padded(day.day, 2)].joined(separator: "-")
-        let time = [second / 3600, second / 60 % 60, second % 60].map { Self.padded($0, 2) }.joined(separator: ":")
-        return "\(date)T\(time)Z"
-    }
-
-    private static func padded(_ number: Int64, _ width: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, width - text.count)) + text
+        Timestamp(real: .seconds(secondsSinceEpoch)).textInSeconds
     }
 }
 
@@ -57,17 +47,9 @@ extension TrustTime: LosslessStringConvertible {
     public init?(_ text: String) {
         let full = text.utf8.count == 10 ? text + "T00:00:00Z" : text
         guard full.utf8.count == 20 else { return nil }
-        let numbers = full.unicodeScalars.split { "-T:Z".unicodeScalars.contains($0) }.compactMap { Int(Substring($0)) }
-        guard numbers.count == 6 else { return nil }
-        self.init(
-            year: numbers[0],
-            month: numbers[1],
-            day: numbers[2],
-            hour: numbers[3],
-            minute: numbers[4],
-            second: numbers[5]
-        )
-        // What carried over, or was written otherwise, reads otherwise.
+        guard let real = Timestamp.real(of: full) else { return nil }
+        self.init(secondsSinceEpoch: real.components.seconds)
+        // A leap second, or a text in another form, has another description.
         guard description == full else { return nil }
     }
 }

@@ -143,10 +143,6 @@ extension TrustedHTTPURL {
 
     private static func target(_ rest: Substring) -> String {
         let text = rest.prefix { $0 != "#" }
-        let digits = Array("0123456789ABCDEF".utf8)
-        let bytes = text.utf8.flatMap { byte in
-            byte < 0x80 ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-        return (text.first == "/" ? "" : "/") + String(decoding: bytes, as: UTF8.self)
+        return (text.first == "/" ? "" : "/") + text.percentEncoded(keeping: \.isASCII)
     }
 }

@@ -1,4 +1,5 @@
 import LinuxSupport
+import Netlink
 package import NetworkReachability
 
 /// Waits for conditions to hold, all of them or any, for long enough. It asks when something may have changed and else sleeps;
@@ -28,7 +29,7 @@ package final class ConditionWatcher: Sendable {
     ///   - stability: for how long without a break.
     ///   - changed: is called with all conditions, in their order, whenever one of them changes; on the monitor's queue.
     ///   - done: is called once when it is done, likewise.
-    /// - Throws: ``NetworkReachabilityError`` when a host is none.
+    /// - Throws: ``NetworkReachabilityError`` if a text is not a host.
     package init(
         _ conditions: [NetworkCondition],
         inspector: NetworkInspector,
@@ -160,7 +161,7 @@ extension ConditionWatcher {
         timer?.cancel()
     }
 
-    /// What has held for long enough must hold now: messages can be late.
+    /// A condition that has held for long enough must also hold now, because messages can be late.
     private func timeIsUp() {
         stopWaiting()
         let (states, holds) = ask()
@@ -180,7 +181,7 @@ extension NetworkCondition {
         }
     }
 
-    /// What is watched for it; nil for routes and interfaces.
+    /// The watched target of the condition; nil for routes and interfaces.
     fileprivate func target(_ options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> Target? {
         switch self {
         case .target(nil, _): return try Target(options: options)
@@ -190,5 +191,66 @@ extension NetworkCondition {
             return try Target(host: name, options: options)
         case .route, .interface: return nil
         }
+    }
+}
+
+extension NetworkInspector {
+    /// What keeps a route from carrying packets to all of a prefix; nil where there is one that does. A single route must cover
+    /// it; what narrower routes do to parts of it does not matter.
+    func obstacle(ofRouteTo prefix: IPPrefix) -> NetworkPath.UnsatisfiedReason? {
+        do throws(NetlinkError) {
+            return try monitor.answering { judge throws(MissingAnswers) in
+                try judge.obstacle(ofRouteTo: prefix, mark: options.firewallMark)
+            }
+        } catch {
+            return .init(error)
+        }
+    }
+
+    /// What keeps an interface from being of use; nil when nothing does: it is up, with carrier, and has an address that is not
+    /// tentative, no duplicate, and good beyond its link.
+    func obstacle(ofInterface name: String) -> NetworkPath.UnsatisfiedReason? {
+        do throws(NetlinkError) {
+            return try monitor.answering { judge throws(MissingAnswers) in
+                guard let link = try judge.answers.answer(to: .linkNamed(name)).link else { return .noInterface }
+                if let obstacle = link.obstacle { return obstacle.reason }
+                let hasAddress = try judge.answers.addresses().contains { address in
+                    address.interface == link.index && address.isUsable && !address.isLinkLocal
+                }
+                return hasAddress ? nil : .noSourceAddress
+            }
+        } catch {
+            return .init(error)
+        }
+    }
+}
+
+extension Judge {
+    fileprivate mutating func obstacle(
+        ofRouteTo prefix: IPPrefix,
+        mark: UInt32
+    ) throws(MissingAnswers) -> NetworkPath.UnsatisfiedReason? {
+        let samples = prefix.samples
+        let verdicts = try verdicts(on: samples.map { AddressCheck($0, PathConstraints(mark: mark)) })
+        var entries: [Route?] = []
+        try MissingAnswers.forEach(samples) { sample throws(MissingAnswers) in
+            entries.append(try answers.entry(RouteQuery(destination: sample.wire, mark: mark)))
+        }
+        var obstacle: NetworkPath.UnsatisfiedReason?
+        for (verdict, entry) in zip(verdicts, entries) {
+            guard let entry, Int(entry.prefixLength) <= prefix.wire.length else { continue }
+            guard case .failure(let found) = verdict.outcome else { return nil }
+            obstacle = obstacle ?? found.reason
+        }
+        if let obstacle { return obstacle }
+        // The first sample is an ordinary address; what is said of it is said of the prefix.
+        guard entries.first == .some(nil), case .failure(let found)? = verdicts.first?.outcome else { return .noRoute }
+        return found.reason
+    }
+}
+
+extension NetworkPath.UnsatisfiedReason {
+    fileprivate init(_ error: NetlinkError) {
+        self = error.stage == .namespace ? .namespaceGone : .netlinkUnavailable
     }
 }

@@ -1,8 +1,9 @@
+package import LinuxSupport
 package import NetworkReachability
 
 /// Something of a network namespace that may be waited for.
 package enum NetworkCondition: Hashable, Sendable {
-    /// What is wanted of the path to a target. The raw value is its name in arguments and JSON output.
+    /// The required state of the path to a target. The raw value is its name in arguments and JSON output.
     package enum Goal: String, Hashable, Sendable, CaseIterable {
         case reachable
         case notReachable = "not-reachable"
@@ -23,7 +24,7 @@ package enum NetworkCondition: Hashable, Sendable {
 }
 
 extension NetworkCondition.Goal {
-    /// Whether it is reached with this status; never by one that is unknown.
+    /// Whether the status fulfils the condition; false for an unknown status.
     func isReached(by status: NetworkReachabilityStatus) -> Bool {
         switch self {
         case .reachable: status.isReachable
@@ -35,13 +36,13 @@ extension NetworkCondition.Goal {
 }
 
 extension NetworkCondition {
-    /// Whether a condition holds, and what was seen.
+    /// Whether a condition holds, with the observed state.
     package struct State: Hashable, Sendable {
         package var condition: NetworkCondition
         package var holds: Bool
         /// What stands in the way, as paths have it; nil where nothing does.
         package var reason: NetworkPath.UnsatisfiedReason?
-        /// What was seen, in words.
+        /// The observed state as text.
         package var text: String
 
         /// Nothing has been seen yet.
@@ -75,4 +76,44 @@ extension NetworkCondition {
             text = obstacle?.description ?? "usable"
         }
     }
+}
+
+/// All addresses of one family that begin with the same bits, as `192.0.2.0/24`.
+package struct IPPrefix: Hashable, Sendable {
+    package let wire: AddressPrefix
+
+    /// Reads `192.0.2.0/24`, `2001:db8::/32`, an address alone for itself, and `default` for `0.0.0.0/0`. Bits beyond the length
+    /// must be zero; everything else is nil.
+    package init?(_ text: String) {
+        let parts = text == "default" ? ["0.0.0.0", "0"] : text.split(at: "/", omittingEmptySubsequences: false)
+        guard let first = parts.first, parts.count <= 2, let address = WireAddress(String(first)) else { return nil }
+        var length = address.family.bitCount
+        if parts.count == 2 {
+            guard let last = parts.last, let number = Int(last), (0...length).contains(number),
+                last.allSatisfy(\.isNumber)
+            else { return nil }
+            length = number
+        }
+        wire = AddressPrefix(address, length: length)
+        guard wire.address == address else { return nil }
+    }
+
+    /// Some of its addresses, of which at least one is subject to a route that covers the prefix, unless there are narrower
+    /// routes to all of them: its middle first, then others that are far apart. In prefixes that begin with 0 the middle is
+    /// an ordinary address.
+    var samples: [IPAddress] {
+        let rest = UInt128(wire.family.bitCount - wire.length)
+        let offsets: [UInt128]
+        if rest < 4 {
+            offsets = Array(0..<(1 << rest))
+        } else {
+            let (half, quarter): (UInt128, UInt128) = (1 << (rest - 1), 1 << (rest - 2))
+            offsets = [half + 1, quarter + 1, half + quarter + 1, 1, half &+ half &- 2]
+        }
+        return offsets.map { IPAddress(WireAddress(family: wire.family, bits: wire.address.bits | $0)) }
+    }
+}
+
+extension IPPrefix: CustomStringConvertible {
+    package var description: String { wire.description }
 }

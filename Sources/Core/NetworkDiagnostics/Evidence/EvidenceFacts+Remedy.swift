@@ -3,7 +3,7 @@ import Netlink
 import NetworkReachability
 
 extension EvidenceFacts {
-    /// What would mend the step that is broken, in one sentence.
+    /// The remedy for the broken step, in one sentence.
     var remedy: String? {
         guard let reason = path.reason else { return nil }
         if obstacle?.isBelow == true, reason != .discarded { return isLowerToBlame ? linkRemedy(reason) : remedyBelow }
@@ -49,7 +49,7 @@ extension EvidenceFacts {
         return "check how \(target) is spelled, or add it to the name service or to /etc/hosts"
     }
 
-    /// What the first server that was asked in vain makes likely.
+    /// The likely cause according to the first server that did not help.
     private var serverRemedy: String? {
         let servers = resolver?.servers ?? []
         let file = resolver?.file ?? ResolverConfiguration.serverFile
@@ -98,7 +98,7 @@ extension EvidenceFacts {
             + "delete it with `ip \(familyOption)route del \(place)`, or add a narrower one to \(subject)"
     }
 
-    /// What is to be known before something is deleted that somebody may rely on.
+    /// A warning before the deletion of something that may be in use.
     private func caution(_ what: String) -> String {
         guard mayBeKillSwitch else { return "\(what): " }
         return
@@ -106,7 +106,7 @@ extension EvidenceFacts {
             + " first; only if none is meant "
     }
 
-    /// What is wrong with the link that stands in the way, or with all of them.
+    /// The error of the link that blocks the path, or of all links.
     private func linkRemedy(_ reason: NetworkPath.UnsatisfiedReason) -> String {
         guard obstacle?.link != nil || links.count == 1, let link = culprit else {
             return reason == .linkDown
@@ -165,4 +165,58 @@ extension EvidenceFacts {
             ? "plug in a network device or load its driver, or give the network namespace an interface"
             : "try again: the interface has just gone"
     }
+}
+
+extension EvidenceFacts {
+    /// What keeps IPv6 off a link.
+    enum IPv6Trouble {
+        case smallMTU(String, UInt32)
+        case disabled(String)
+        case duplicate(String, String)
+
+        /// In a few words.
+        var summary: String {
+            switch self {
+            case .smallMTU(let name, let mtu): "the MTU of \(name) is \(mtu), and IPv6 needs 1280"
+            case .disabled(let name): "IPv6 is switched off on \(name) (disable_ipv6)"
+            case .duplicate(let name, let address): "another machine has \(address) of \(name) (dadfailed)"
+            }
+        }
+
+        /// The remedy.
+        var remedy: String {
+            switch self {
+            case .smallMTU(let name, _):
+                "raise it with `ip link set \(name.shellWord) mtu 1280`, then add the IPv6 addresses and routes again"
+            case .disabled(let name):
+                "switch it on with `sysctl -w \("net.ipv6.conf.\(name.sysctlName).disable_ipv6=0".shellWord)`, then add the addresses and"
+                    + " routes again"
+            case .duplicate(let name, let address):
+                "find out who else has it, or give \(name) another address; `ip address del \(address) dev \(name.shellWord)` and adding"
+                    + " it again checks once more"
+            }
+        }
+    }
+}
+
+extension NetworkEvidence.Route {
+    /// The prefix, as `ip route` takes it; the family is an option.
+    var commandPrefix: String { prefix.map { $0.hasSuffix("/0") ? "default" : $0 } ?? "" }
+
+    /// The metric, where there is one.
+    var commandMetric: String { metric == 0 ? "" : " metric \(metric)" }
+}
+
+extension String {
+    /// As one word of a POSIX shell: an interface may have any name, and what is advised is pasted.
+    var shellWord: String {
+        let isPlain = unicodeScalars.allSatisfy {
+            $0.isASCII && ($0.properties.isAlphabetic || "0123456789:._-=".unicodeScalars.contains($0))
+        }
+        return isPlain
+            ? self : "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+
+    /// A dot in the name of an interface is a slash to `sysctl(8)`.
+    fileprivate var sysctlName: String { String(map { $0 == "." ? "/" : $0 }) }
 }

@@ -2,7 +2,7 @@ import LinuxSupport
 import Netlink
 import NetworkReachability
 
-/// What was found out about a target, before anybody says what it means.
+/// The facts about a target, before their interpretation.
 struct EvidenceFacts {
     let target: Target
     /// The verdict; what else is here explains it.
@@ -29,7 +29,7 @@ struct EvidenceFacts {
     var isExplainedByLinks = false
     /// The zone of the address, where no link has that name.
     var missingZone: String?
-    /// What the last lookup failed with.
+    /// The error of the last lookup.
     var refusal: SystemError?
     var rule: NetworkEvidence.Rule?
     /// Whether `rule` itself refused.
@@ -60,7 +60,7 @@ struct EvidenceFacts {
     /// The address that decided, and what is known of it.
     var decisive: IPAddress? { server ?? path.destination ?? candidates.first(where: \.isDeciding)?.address }
 
-    /// Whether the name is what stands in the way: there are servers that could be asked, or they have said no.
+    /// Whether the name is the obstacle: its servers are reachable, or they have denied it.
     var isNameBroken: Bool { path.reason == .nameNotResolved || path.reason == .resolving }
 
     /// The link that stands in the way: the lowest that does.
@@ -72,7 +72,7 @@ struct EvidenceFacts {
     /// Whether this machine's own addresses are foreign to it, for the loopback device is down.
     var isLoopbackDown: Bool { obstacle?.cause == .linkDown && decisive?.wire.isLoopback == true }
 
-    /// Whether it is one that the first runs over.
+    /// Whether the first link runs over this one.
     var isLowerToBlame: Bool { links.dropFirst().contains { $0.obstacle != nil } }
 
     /// All of it, with the chain.
@@ -100,7 +100,7 @@ extension Target {
 }
 
 extension EvidenceFacts {
-    /// The chain: what holds, where it breaks, and what would mend it.
+    /// The chain of steps, with the first broken step and its remedy.
     var steps: [NetworkEvidence.Step] {
         let broken = brokenKind
         var isReached = true
@@ -118,7 +118,7 @@ extension EvidenceFacts {
             }
     }
 
-    /// The resolver has a chain of its own, which explains the name and decides nothing by itself.
+    /// The resolver has a separate chain, which explains the name and decides nothing.
     private var resolverSteps: [NetworkEvidence.Step] {
         guard let resolver, !isKernelUnavailable else { return [] }
         let first = NetworkEvidence.Step(kind: .resolver, state: .ok, summary: resolver.summary)
@@ -147,7 +147,7 @@ extension EvidenceFacts {
         path.reason == .netlinkUnavailable || path.reason == .namespaceGone
     }
 
-    /// Where the reason of the verdict belongs; nil when there is none.
+    /// The step of the reason of the verdict; nil if there is none.
     var brokenKind: NetworkEvidence.Step.Kind? {
         guard let reason = path.reason else { return nil }
         if isKernelUnavailable { return .kernel }
@@ -162,7 +162,7 @@ extension EvidenceFacts {
         }
     }
 
-    /// Whether the address says nothing without a link that is not there, or that is not named.
+    /// Whether the address requires a link that does not exist or is not named.
     private var isAddressMeaningless: Bool {
         missingZone != nil || decisive.map { $0.isIPv6 && $0.isLinkLocal && $0.zone == nil } ?? false
     }
@@ -190,7 +190,7 @@ extension EvidenceFacts {
 }
 
 extension EvidenceFacts {
-    /// What a step found, in a few words.
+    /// The finding of a step, in a few words.
     func summary(of kind: NetworkEvidence.Step.Kind) -> String {
         switch kind {
         case .kernel: kernelFailure?.description ?? "\(path.reason?.description ?? "")"

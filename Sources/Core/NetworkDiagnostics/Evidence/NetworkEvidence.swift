@@ -2,7 +2,7 @@ import LinuxSupport
 import Netlink
 public import NetworkReachability
 
-/// Why a target can be reached, or why it cannot: what the kernel said on the way from its name to the verdict.
+/// The reason that a target is reachable or not: the answers of the kernel from its name to the verdict.
 ///
 /// A value that is gathered at one moment by ``NetworkReachability/NetworkReachabilityManager/evidence()`` and does not change by itself. The
 /// verdict, ``path``, is made by the same judge as `NetworkReachabilityManager.path`; the rest explains it. It is about the
@@ -27,7 +27,7 @@ public struct NetworkEvidence: Hashable, Sendable {
     /// For the network at large the quorum of each family, IPv4 first; empty for a host.
     public internal(set) var quorums: [Quorum] = []
 
-    /// Both families of a target that has addresses of both, IPv4 first; empty elsewhere.
+    /// Both families of a target with addresses of both, IPv4 first; otherwise empty.
     public internal(set) var families: [Family] = []
 
     /// How the name was looked up; nil for a target that is none. Where its servers cannot be reached, ``rule``, ``route``,
@@ -37,7 +37,7 @@ public struct NetworkEvidence: Hashable, Sendable {
     /// The policy rule that led to the route, or that refused; nil where no rule did, or where the kernel does not show it.
     public internal(set) var rule: Rule?
 
-    /// The route that packets take, or would take; nil where there is none.
+    /// The route that packets take or would take; nil if there is none.
     public internal(set) var route: Route?
 
     /// Where there is no route: the best one that covers the destination and is not taken; nil for none.
@@ -108,13 +108,13 @@ extension NetworkEvidence.Quorum: CustomStringConvertible {
 extension NetworkEvidence {
     /// What becomes of packets of one family to a target that has addresses of both.
     public struct Family: Hashable, Sendable {
-        /// Whether it is IPv6.
+        /// Whether the family is IPv6.
         public var isIPv6: Bool
 
         /// Why the target cannot be reached over it; nil when it can.
         public var reason: NetworkPath.UnsatisfiedReason?
 
-        /// Whether it can be reached over it.
+        /// Whether the target is reachable over the family.
         public var isReachable: Bool { reason == nil }
     }
 }
@@ -134,7 +134,7 @@ extension EvidenceFacts {
         return families.count == 2 ? families : []
     }
 
-    /// Over which families the target can be reached, where it has addresses of both; nil elsewhere, and where it cannot be.
+    /// The families over which a target with addresses of both is reachable; nil for other targets, and if it is not reachable.
     var familyNote: String? {
         if families.count == 2, families.allSatisfy(\.isReachable) { return "over IPv4 and IPv6" }
         guard let alive = families.first(where: \.isReachable), let dead = families.first(where: { !$0.isReachable }),
@@ -151,19 +151,19 @@ extension NetworkEvidence {
         /// Which it is. What it runs over is in ``NetworkEvidence/links`` too.
         public var interface: NetworkInterface
 
-        /// Whether somebody set it up (IFF_UP).
+        /// Whether the link is administratively up (IFF_UP).
         public var isUp: Bool
 
         /// Whether its driver sees a carrier (IFF_LOWER_UP).
         public var hasCarrier: Bool
 
-        /// Whether it waits for an outside event (RFC 2863).
+        /// Whether the link waits for an external event (RFC 2863).
         public var isDormant: Bool
 
         /// The far end of a tunnel; nil if there are several, and if the kernel does not report it.
         public var tunnelRemote: IPAddress?
 
-        /// Whether it is a tunnel whose far end the kernel does not report to this process.
+        /// Whether the link is a tunnel whose far end the kernel does not report to this process.
         var hidesFarEnd = false
 
         /// The kind of the device (IFLA_INFO_KIND).
@@ -199,7 +199,7 @@ extension NetworkEvidence.Link: CustomStringConvertible {
 }
 
 extension NetworkEvidence {
-    /// What the kernel knows of the neighbour that packets are handed to, `ip-neighbour(8)`.
+    /// The neighbour that packets are sent to, `ip-neighbour(8)`.
     ///
     /// It changes no verdict. No entry and a stale one are normal: nothing was sent lately. A failed one is evidence of a dead
     /// gateway, but the kernel asks it again with the next packet, and it may answer.
@@ -220,9 +220,9 @@ extension NetworkEvidence {
             case probe
             /// It did not answer.
             case failed
-            /// Nobody is asked.
+            /// The link does not resolve addresses.
             case noarp
-            /// Somebody has set it for good.
+            /// An administrator has set the entry.
             case permanent
         }
 
@@ -238,7 +238,7 @@ extension NetworkEvidence {
         /// The link-layer address, two hexadecimal digits for each byte with colons between; nil while it is not known.
         public var hardwareAddress: String?
 
-        /// Whether it is the gateway, and not the destination itself.
+        /// Whether the neighbour is the gateway, and not the destination itself.
         public var isGateway: Bool
     }
 }
@@ -258,7 +258,7 @@ extension NetworkEvidence.Neighbour.State {
         }
     }
 
-    /// What it means, in a few words.
+    /// The meaning, in a few words.
     var meaning: String {
         switch self {
         case .none: "not asked for lately, which is normal"
@@ -279,19 +279,15 @@ extension NetworkEvidence.Neighbour: CustomStringConvertible {
 }
 
 extension NetworkEvidence.Neighbour {
-    /// - Parameter answer: the entry; nil where there is none.
+    /// - Parameter answer: The entry; nil if there is none.
     init(_ address: WireAddress, on link: Netlink.Link, _ answer: Netlink.Neighbour?, isGateway: Bool) {
         let bytes = answer?.hardwareAddress ?? []
         self.init(
             address: IPAddress(address, zone: address.isLinkLocal ? link.name : nil),
             interface: link.name,
             state: answer.map { State($0.state) } ?? .none,
-            hardwareAddress: bytes.isEmpty ? nil : bytes.map(Self.hexadecimal).joined(separator: ":"),
+            hardwareAddress: bytes.isEmpty ? nil : bytes.hexadecimal(separator: ":"),
             isGateway: isGateway
         )
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> String {
-        (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 }

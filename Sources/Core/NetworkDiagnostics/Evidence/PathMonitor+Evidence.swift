@@ -1,10 +1,11 @@
 import Dispatch
-import LinuxSupport
+package import LinuxSupport
+import Logging
 import Netlink
-import NetworkReachability
+public import NetworkReachability
 
 extension PathMonitor {
-    /// So long servers may take that are asked why a name has no address.
+    /// The timeout for servers that are queried about a name without addresses.
     private static let answerLimit = Duration.seconds(1)
 
     /// The path to a target as `path(to:waitingForName:)` finds it, and everything that explains it.
@@ -22,7 +23,7 @@ extension PathMonitor {
         return ask(record, request)
     }
 
-    /// So often it is begun anew when the network changes meanwhile.
+    /// The maximum number of attempts if the network changes meanwhile.
     private static let attemptLimit = 3
 
     private func ask(_ record: TargetRecord, _ request: EvidenceRequest) -> NetworkEvidence {
@@ -54,7 +55,7 @@ extension PathMonitor {
         return facts.evidence
     }
 
-    /// What the servers that can be reached say to a name without addresses; nil where there is none.
+    /// The answers of the reachable servers for a name without addresses; nil if there are none.
     private func answers(
         to evidence: NetworkEvidence,
         of record: TargetRecord
@@ -97,5 +98,68 @@ extension Judge {
         if facts.isAboutServers { check = AddressCheck(deciding.destination) }
         try gather(deciding, check, into: &facts)
         return facts
+    }
+}
+
+extension NetworkReachabilityManager {
+    /// Gathers why the target can be reached now, or why it cannot: every step from the name to the verdict, and what would
+    /// mend the one that is broken.
+    ///
+    /// The verdict, ``NetworkEvidence/path``, is what `path` would have said at that moment; the other answers are of the same
+    /// moment too, unless the network changes all the time. The kernel is asked on the calling thread, some twenty questions
+    /// or, for the network at large, fifty: a fraction of a millisecond. Only where no route is found are tables of routes read,
+    /// which takes longer where they are large. No packet is sent but questions for host names: the first waits for the name
+    /// service, at most `NetworkReachabilityOptions.nameResolutionWait`; where that has no answer although the kernel has a
+    /// path to a name server, each is asked once by DNS what is wrong, and at most a second waited for. It never fails: where
+    /// the kernel cannot be asked, the evidence says so. For many targets make a manager for each; they share a monitor.
+    public func evidence() -> NetworkEvidence { evidence(over: nil) }
+
+    /// The same for the addresses of one family only. ``path`` is not about this, so it counts as no change of it.
+    package func evidence(over family: AddressFamily?) -> NetworkEvidence {
+        let evidence = record.monitor.evidence(
+            of: record,
+            over: family,
+            waitingForName: options.nameResolutionWait
+        )
+        options.logger?.debug("explained", metadata: ["target": "\(record.target)", "path": "\(evidence.path)"])
+        return evidence
+    }
+}
+
+/// The known facts before the kernel is queried to explain a path.
+struct EvidenceRequest {
+    /// The family to explain; nil for both.
+    var family: AddressFamily?
+    /// The configuration of the name service; nil for other targets than names, and if it is not known.
+    var configuration: ResolverConfiguration?
+    var isInHostsFile = false
+    /// What servers said, where they have been asked.
+    var answers: [IPAddress: NameServerQuestion.Answer] = [:]
+
+    init(of record: TargetRecord, over family: AddressFamily?) {
+        self.family = family
+        guard case .name(let name, _) = record.target.destination else { return }
+        let resolver = record.monitor.environment.resolver
+        configuration = resolver.configuration
+        isInHostsFile = configuration?.sources.contains("files") == true && !resolver.localAddresses(of: name).isEmpty
+    }
+
+    /// What to ask about the target: its addresses of the family that is meant.
+    func subject(of record: TargetRecord) -> EvaluationSubject {
+        var subject = record.subject
+        switch subject.kind {
+        case .majority(let addresses): subject.kind = .majority(chosen(addresses))
+        case .any(let addresses):
+            let addresses = chosen(addresses)
+            let isNamed = addresses.isEmpty && record.name != nil
+            subject.kind = isNamed ? .unnamed(.nameNotResolved, servers: nil) : .any(addresses)
+        case .unnamed: break
+        }
+        return subject
+    }
+
+    private func chosen(_ addresses: [IPAddress]) -> [IPAddress] {
+        guard let family else { return addresses }
+        return addresses.filter { $0.wire.family == family }
     }
 }

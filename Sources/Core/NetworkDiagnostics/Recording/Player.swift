@@ -194,25 +194,19 @@ private final class PlayedConnection: KernelConnection {
     var hasEvents: Bool { false }
 
     func ask(_ asked: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
-        let forNetlink = asked.filter { !$0.isForDevice }
-        var answers = try questions.withLock { questions throws(NetlinkError) in try questions.ask(forNetlink) }[...]
-        return asked.map { question in
-            switch question {
-            case .hardware(let link): .hardware(hardware(of: link))
-            case .peers(let link): .peers(peers(of: link))
-            default: answers.removeFirst()
-            }
-        }
+        try asked.answers(
+            netlink: { (asked) throws(NetlinkError) in
+                try questions.withLock { questions throws(NetlinkError) in try questions.ask(asked) }
+            },
+            hardware: { link in
+                recorded(.hardware, link.recorded).flatMap { LinkHardware(recorded: $0) } ?? LinkHardware()
+            },
+            peers: { link in recorded(.peers, "\(link)").flatMap { [TunnelFarEnd](recorded: $0) } }
+        )
     }
 
-    private func hardware(of link: Link) -> LinkHardware {
-        let recorded = player.state.withLock { $0.take(.hardware, link.recorded) }
-        return recorded.flatMap { LinkHardware(recorded: $0) } ?? LinkHardware()
-    }
-
-    private func peers(of link: UInt32) -> [TunnelFarEnd]? {
-        let recorded = player.state.withLock { $0.take(.peers, "\(link)") }
-        return recorded.flatMap { [TunnelFarEnd](recorded: $0) }
+    private func recorded(_ kind: Note.Kind, _ subject: String) -> String? {
+        player.state.withLock { $0.take(kind, subject) }
     }
 
     func listen(

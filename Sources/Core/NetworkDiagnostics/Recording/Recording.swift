@@ -259,7 +259,7 @@ package struct Recording: Sendable {
         records = Array(reader.records.dropFirst(count))
     }
 
-    /// Whether the end may have been within a turn.
+    /// Whether the recording may have ended within a turn.
     var endsInTurn: Bool {
         damage.map { $0.cause != Damage.early } ?? (records.last?.note?.value == Note.limit)
     }

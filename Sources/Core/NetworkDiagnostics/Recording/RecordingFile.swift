@@ -74,3 +74,128 @@ package final class RecordingFile: Sendable {
         }
     }
 }
+
+/// The blocks of a pcapng file that make up a recording: one section, one interface of link type NETLINK, netlink messages as
+/// enhanced packet blocks, and text as systemd journal export blocks.
+///
+/// Sources: draft-ietf-opsawg-pcapng; LINKTYPE_NETLINK in the list of link types of tcpdump.org.
+enum CaptureBlock {
+    static let section: UInt32 = 0x0a0d_0d0a
+    static let byteOrder: UInt32 = 0x1a2b_3c4d
+    static let packet: UInt32 = 6
+    static let journal: UInt32 = 9
+    /// The header in front of netlink messages: ARPHRD_NETLINK (824) and NETLINK_ROUTE (0), in network byte order.
+    static let cookedHeader: [UInt8] = [0, 0, 0x03, 0x38] + [UInt8](repeating: 0, count: 12)
+
+    /// A section header block with the operating system and the program.
+    static func section(system: String, program: String) -> [UInt8] {
+        let version = (1 as UInt16).inMemory + (0 as UInt16).inMemory
+        let options = option(3, Array(system.utf8)) + option(4, Array(program.utf8)) + option(0, [])
+        return block(section, byteOrder.inMemory + version + UInt64.max.inMemory + options)
+    }
+
+    /// The interface description block of LINKTYPE_NETLINK (253), with times in nanoseconds.
+    static let interface = block(
+        1,
+        (253 as UInt16).inMemory + [0, 0, 0, 0, 0, 0] + option(2, Array("netlink".utf8)) + option(9, [9])
+            + option(0, [])
+    )
+
+    /// An enhanced packet block.
+    ///
+    /// - Parameter time: The time since 1970.
+    static func packet(_ path: Record.Path, _ messages: [UInt8], at time: Duration) -> [UInt8] {
+        let data = cookedHeader + messages
+        let (length, time) = (UInt32(data.count).inMemory, UInt64(time.nanoseconds))
+        let head = UInt32(0).inMemory + UInt32(time >> 32).inMemory + UInt32(truncatingIfNeeded: time).inMemory
+        let hash = [2] + Checksum.of(data).inMemory
+        let options = option(2, path.rawValue.inMemory) + option(3, hash) + option(0, [])
+        return block(packet, head + length + length + data.padded + options)
+    }
+
+    static func journal(_ fields: [(name: String, value: String)]) -> [UInt8] {
+        let lines = Array(fields.map { "\($0.name)=\($0.value)\n" }.joined().utf8)
+        return block(journal, (lines + Array("CRC32=\(Checksum.of(lines).hexadecimal)\n".utf8)).padded)
+    }
+
+    private static func option(_ code: UInt16, _ value: [UInt8]) -> [UInt8] {
+        code.inMemory + UInt16(truncatingIfNeeded: value.count).inMemory + value.padded
+    }
+
+    private static func block(_ code: UInt32, _ body: [UInt8]) -> [UInt8] {
+        let length = UInt32(body.count + 12).inMemory
+        return code.inMemory + length + body + length
+    }
+}
+
+/// The reason that a block cannot be read.
+enum CaptureFailure: String, Error, Hashable {
+    case cutOff = "the record there is cut off"
+    case tooLong = "the record there is too long to be one"
+    case wrongChecksum = "the record there has another checksum"
+    case unknownKind = "the record there is of an unknown kind"
+    case malformed = "the record there makes no sense"
+}
+
+/// The blocks of a file, in order.
+struct CaptureBlocks {
+    typealias Block = (code: UInt32, body: ArraySlice<UInt8>, whole: ArraySlice<UInt8>)
+
+    private var rest: ArraySlice<UInt8>
+    /// The maximum size of a block.
+    private static let limit = 16 << 20
+
+    init(_ bytes: [UInt8]) {
+        rest = bytes[...]
+    }
+
+    /// The position of the next block in the file.
+    var offset: Int { rest.startIndex }
+
+    /// The next block; nil at the end of the file.
+    mutating func next() throws(CaptureFailure) -> Block? {
+        if rest.isEmpty { return nil }
+        guard let code = rest.number(at: 0, UInt32.self), let length = rest.number(at: 4, UInt32.self).map(Int.init)
+        else {
+            throw .cutOff
+        }
+        guard length >= 12, length % 4 == 0, length <= Self.limit else { throw .tooLong }
+        guard length <= rest.count else { throw .cutOff }
+        defer { rest = rest.dropFirst(length) }
+        let whole = rest.prefix(length)
+        return (code, whole.dropFirst(8).dropLast(4), whole)
+    }
+}
+
+extension FixedWidthInteger {
+    /// The bytes in the byte order of this machine, which is that of the netlink messages.
+    var inMemory: [UInt8] {
+        let number = littleEndian
+        return (0..<(Self.bitWidth / 8)).map { UInt8(truncatingIfNeeded: number >> Self(8 * $0)) }
+    }
+}
+
+extension Array<UInt8> {
+    /// Filled up to whole words of 32 bits.
+    fileprivate var padded: [UInt8] { self + [UInt8](repeating: 0, count: -count & 3) }
+}
+
+extension ArraySlice<UInt8> {
+    /// The number at this distance from the start, in the byte order of this machine; nil if the bytes end before it.
+    func number<Number: FixedWidthInteger>(at offset: Int, _ type: Number.Type) -> Number? {
+        let bytes = dropFirst(offset).prefix(Number.bitWidth / 8)
+        guard bytes.count == Number.bitWidth / 8 else { return nil }
+        return Number(littleEndian: bytes.reversed().reduce(0) { $0 << 8 | Number($1) })
+    }
+}
+
+/// CRC-32 of IEEE 802.3, as `epb_hash` contains it. It detects damage, not forgery.
+enum Checksum {
+    private static let table: [UInt32] = (0..<256).map { byte in
+        (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 0 ? value >> 1 : value >> 1 ^ 0xedb8_8320 }
+    }
+
+    static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        ~bytes.reduce(~0) { value, byte in table[Int(UInt8(truncatingIfNeeded: value) ^ byte)] ^ value >> 8 }
+    }
+}

@@ -1,58 +1,66 @@
 package import LinuxSupport
 package import Netlink
 
-/// What the kernel has answered so far in one evaluation.
+/// The answers of the kernel in one evaluation.
 ///
 /// Pure code reads it as if everything were known. What is not known yet is thrown as ``MissingAnswers``; whoever runs that code
 /// asks for it and runs the code again.
 package struct Answers {
-    private var known: [KernelQuestion: KernelAnswer] = [:]
+    /// Questions and their answers, in the same order.
+    struct Round: Equatable {
+        let questions: [KernelQuestion]
+        let answers: [KernelAnswer]
+    }
+
+    private var known: [KernelQuestion: (answer: KernelAnswer, isUsed: Bool)] = [:]
     /// The questions whose answers were read, in the order in which they were read first.
     private(set) var used: [KernelQuestion] = []
-    private var isUsed: Set<KernelQuestion> = []
-    /// More than these are not remembered as used.
-    private static let usedLimit = 64
+    /// The maximum number of questions that are remembered as used.
+    static let usedLimit = 64
     /// Whether one of the links asked for so far carries packets, the loopback link aside.
     private(set) var hasCarrierSomewhere = false
 
     package init() {}
 
-    /// - Parameter known: what is known before anything is asked.
-    package init(_ known: [KernelQuestion: KernelAnswer]) {
-        self.known = known
-    }
-
-    /// Takes what was answered, in the order of the questions.
-    mutating func add(_ answers: [KernelAnswer], to questions: [KernelQuestion]) {
-        known.reserveCapacity(known.count + questions.count)
-        for (question, answer) in zip(questions, answers) {
-            known[question] = answer
+    mutating func add(_ round: Round) {
+        known.reserveCapacity(known.count + round.questions.count)
+        for (question, answer) in zip(round.questions, round.answers) {
+            known[question] = (answer, false)
             guard case .link(let link?) = answer else { continue }
             // A port carries packets of its controller alone, a VRF's also its own; that is found out where it matters.
             if !link.isLoopback, link.obstacle == nil, link.controllerIndex == nil, !link.discardsPackets {
                 hasCarrierSomewhere = true
             }
             // A link asked for by name is known by its index too.
-            if case .linkNamed = question { known[.link(link.index)] = answer }
+            if case .linkNamed = question { known[.link(link.index)] = (answer, false) }
         }
+    }
+
+    /// The known answers to questions; nil if one is missing.
+    func round(_ questions: [KernelQuestion]) -> Round? {
+        let answers = questions.compactMap { known[$0]?.answer }
+        return answers.count == questions.count ? Round(questions: questions, answers: answers) : nil
     }
 
     /// The answer to any question; ``KernelAnswer`` has what is in it.
     package mutating func answer(to question: KernelQuestion) throws(MissingAnswers) -> KernelAnswer {
-        if used.count < Self.usedLimit, isUsed.insert(question).inserted { used.append(question) }
-        guard let answer = known[question] else { throw MissingAnswers(questions: [question]) }
-        return answer
+        guard let place = known.index(forKey: question) else { throw MissingAnswers(questions: [question]) }
+        if !known.values[place].isUsed {
+            known.values[place].isUsed = true
+            if used.count < Self.usedLimit { used.append(question) }
+        }
+        return known.values[place].answer
     }
 }
 
-/// What is asked often, by its name.
+/// Frequent queries.
 extension Answers {
-    /// The link of this index; nil when there is none.
+    /// The link with an index; nil if it does not exist.
     package mutating func link(_ index: UInt32) throws(MissingAnswers) -> Link? {
         try answer(to: .link(index)).link
     }
 
-    /// The link that a zone names, an index or a name; nil when there is none.
+    /// The link with the index or name in a zone; nil if it does not exist.
     package mutating func link(zone: String) throws(MissingAnswers) -> Link? {
         try answer(to: UInt32(zone).map { .link($0) } ?? .linkNamed(zone)).link
     }
@@ -67,7 +75,7 @@ extension Answers {
         try answer(to: .route(query)).route
     }
 
-    /// The entry of a table by which a packet would go; nil where there is none.
+    /// The routing entry that a packet would take; nil if there is none.
     package mutating func entry(_ query: RouteQuery) throws(MissingAnswers) -> Route? {
         var query = query
         query.wantsEntry = true
@@ -96,7 +104,7 @@ package struct MissingAnswers: Error {
 
     /// Does the same to each element, as far as answers are there.
     ///
-    /// - Throws: what is missing for all of them, so that it is asked for in one round.
+    /// - Throws: The missing answers of all elements, which are then queried in one round.
     package static func forEach<Element>(
         _ elements: some Sequence<Element>,
         _ body: (Element) throws(MissingAnswers) -> Void

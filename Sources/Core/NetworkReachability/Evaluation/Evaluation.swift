@@ -1,7 +1,7 @@
-import LinuxSupport
+package import LinuxSupport
 import Netlink
 
-/// What is asked about one target.
+/// The query about one target.
 package struct EvaluationSubject: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// The network at large: a majority of those of one family decides, IPv4 before IPv6.
@@ -111,7 +111,7 @@ extension Judge {
         return interfaces
     }
 
-    /// What a verdict says of the path; nil is that on a target without addresses.
+    /// The path that follows from a verdict; nil for a target without addresses.
     private mutating func common(by verdict: Verdict?) throws(MissingAnswers) -> NetworkPath.Common {
         switch verdict?.outcome {
         case .success(let egress)?: try common(through: egress)
@@ -142,7 +142,7 @@ extension Judge {
     private mutating func common(at obstacle: Verdict.Obstacle) throws(MissingAnswers) -> NetworkPath.Common {
         var common = NetworkPath.Common(flags: [], reason: obstacle.reason)
         common.gateway = obstacle.gateway.map { IPAddress($0) }
-        // One that no answer comes back to is none.
+        // A source that receives no answers is not a source.
         common.source = obstacle.cause == .noSourceAddress ? nil : obstacle.source.map { IPAddress($0) }
         guard let index = obstacle.link, let link = try answers.link(index) else { return common }
         let known = try memory.interfaces.entry(for: link, &answers)
@@ -178,5 +178,94 @@ extension Link {
         // A port of a VRF keeps its own addresses and routes.
         if controllerIndex != nil, controller?.kind != "vrf" { return false }
         return !discardsPackets && (!hasPorts || links.contains { $0.controllerIndex == index })
+    }
+}
+
+/// What one evaluation leaves to the next. It saves questions and memory, and is never an answer to where packets go.
+package struct EvaluationMemory {
+    /// The types of interfaces, good until a link changes.
+    package var interfaces = InterfaceTable()
+    /// What the last evaluation needed to know: asking for it at once saves round trips. It begins with a question about a link,
+    /// for notifications can come before the state they announce, but not before the answer of a link that is asked for.
+    private(set) var expected = Self.first
+    /// The latest that paths had in common, so that those of ten thousand targets that leave through the same interface hold it together.
+    private var recent: [SharedValue<NetworkPath.Common>] = []
+
+    private static let first: [KernelQuestion] = [.link(1)]
+    private static let linkLimit = 4
+    private static let recentLimit = 8
+
+    package init() {}
+
+    mutating func path(_ common: NetworkPath.Common, to destination: IPAddress?) -> NetworkPath {
+        if let known = recent.last(where: { $0.value == common }) { return NetworkPath(known, to: destination) }
+        if recent.count == Self.recentLimit { recent.removeFirst() }
+        let new = SharedValue(common)
+        recent.append(new)
+        return NetworkPath(new, to: destination)
+    }
+
+    /// Takes the questions whose answers an evaluation has read. Returns whether all of them are expected from now on.
+    mutating func note(_ used: [KernelQuestion]) -> Bool {
+        var links = used.filter(\.isLink)
+        let isEnough =
+            links.count <= Self.linkLimit && used.count < Answers.usedLimit && used.allSatisfy(\.isCheap)
+        // The links of earlier paths show whether any link has carrier.
+        for link in expected where link.isLink && !links.contains(link) && link != .link(1) { links.append(link) }
+        links = Array(links.prefix(Self.linkLimit))
+        expected = (links.isEmpty ? Self.first : links) + used.filter { $0.isCheap && !$0.isLink }
+        return isEnough
+    }
+
+    /// Forgets what a change of a link makes wrong.
+    package mutating func forgetInterfaces() {
+        interfaces = InterfaceTable()
+    }
+}
+
+extension KernelQuestion {
+    fileprivate var isLink: Bool {
+        if case .link = self { true } else { false }
+    }
+
+    /// Whether asking once too often costs next to nothing.
+    fileprivate var isCheap: Bool {
+        switch self {
+        case .link, .linkNamed, .route: true
+        default: false
+        }
+    }
+}
+
+/// The bindings of the sockets of a program, and the paths that count for it.
+package struct PathConstraints: Hashable, Sendable {
+    /// The firewall mark packets will carry (SO_MARK); 0 for none.
+    package var mark: UInt32
+    /// The interface packets will be bound to, by name or index (SO_BINDTODEVICE); nil for none.
+    package var interface: String?
+    /// The source address packets will be bound to (`bind(2)`); nil for the kernel's choice.
+    package var source: IPAddress?
+    /// The family that counts; nil for both.
+    package var family: AddressFamily?
+    /// The only type of interface that counts; nil for all.
+    package var requiredType: InterfaceType?
+    /// Types of interfaces that do not count.
+    package var prohibitedTypes: Set<InterfaceType> = []
+
+    package init(mark: UInt32 = 0, interface: String? = nil, family: AddressFamily? = nil) {
+        (self.mark, self.interface, self.family) = (mark, interface, family)
+    }
+
+    /// Those of the family that counts.
+    func counted(_ addresses: [IPAddress]) -> [IPAddress] {
+        family == nil ? addresses : addresses.filter { $0.wire.family == family }
+    }
+
+    /// Whether some types of interfaces do not count.
+    var limitsTypes: Bool { requiredType != nil || !prohibitedTypes.isEmpty }
+
+    /// Whether packets may leave through an interface of this type.
+    func permits(_ type: InterfaceType) -> Bool {
+        (requiredType ?? type) == type && !prohibitedTypes.contains(type)
     }
 }

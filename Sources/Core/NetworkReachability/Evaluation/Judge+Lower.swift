@@ -205,7 +205,7 @@ extension Link {
         }
     }
 
-    /// Whether it is a link of a modem, which names the device it stands on in sysfs only.
+    /// Whether the link belongs to a modem, whose lower device is only in sysfs.
     fileprivate var isModemChannel: Bool {
         kind == nil && !isLoopback && hardwareType == .none && parentBus == nil
     }

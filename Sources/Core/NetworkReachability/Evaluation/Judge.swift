@@ -1,7 +1,7 @@
 package import LinuxSupport
 import Netlink
 
-/// Decides whether packets to single addresses would get through. Pure over answers: it asks nobody and remembers nothing
+/// Decides whether packets to single addresses would be delivered. A pure function of answers: it sends no query and keeps no state
 /// from one evaluation to the next. Every line of it was needed by a real case.
 package struct Judge {
     package var answers: Answers
@@ -63,7 +63,7 @@ package struct Judge {
                     }
                 }
             case .ipv6:
-                // A route may expire, which only its entry tells.
+                // A route may expire. Only its entry contains the lifetime.
                 let entry = try answers.entry(query)
                 verdict.lifetime = entry?.lifetime
                 if let entry, entry.nextHops.count != 1 {
@@ -95,7 +95,7 @@ package struct Judge {
         return outcomes.first { if case .failure = $0 { true } else { false } } ?? outcomes[0]
     }
 
-    /// Whether a socket can be bound to an address: one that is tentative, or another machine's, cannot.
+    /// Whether a socket can be bound to an address, which must be the machine's own and not tentative.
     private mutating func isOwn(_ address: WireAddress) throws(MissingAnswers) -> Bool {
         if case .success(let route) = try answers.route(RouteQuery(destination: address)) {
             route.kind == .local
@@ -133,7 +133,7 @@ package struct Judge {
         return query
     }
 
-    /// What a lookup failed with; where packets are bound to a link that is down, that says more.
+    /// The cause of a failed lookup. If packets are bound to a link that is down, that is the cause.
     private mutating func obstacle(
         _ error: SystemError,
         _ query: RouteQuery
@@ -183,7 +183,7 @@ package struct Judge {
     }
 
     /// Whether no table has this route: IPv4 takes for a neighbour whatever no route leads to from the link that was asked for.
-    /// Nobody answers there, but a link without neighbours takes packets further.
+    /// No neighbour answers there, but a link without neighbours forwards packets.
     private mutating func isGuess(_ query: RouteQuery, _ route: Route) throws(MissingAnswers) -> Bool {
         guard let bound = query.outputInterface, query.destination.family == .ipv4, !query.destination.isLinkLocal,
             route.kind == .unicast, route.table == nil

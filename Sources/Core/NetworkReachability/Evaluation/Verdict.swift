@@ -1,7 +1,7 @@
 package import LinuxSupport
 import Netlink
 
-/// What the kernel would do with packets to one address.
+/// The result for packets to one address.
 package struct Verdict: Hashable, Sendable {
     /// How they would leave.
     package struct Egress: Hashable, Sendable {
@@ -22,7 +22,7 @@ package struct Verdict: Hashable, Sendable {
         package var link: UInt32?
         package var gateway: WireAddress?
         package var source: WireAddress?
-        /// Whether it is not the link itself, but what the link runs over.
+        /// Whether the obstacle is below the link, not the link itself.
         package var isBelow = false
 
         package init(_ cause: Cause, link: UInt32? = nil) {
@@ -77,7 +77,7 @@ extension Verdict {
             }
         }
 
-        /// What it is about, in the chain from the route to the source address.
+        /// The position of the cause in the chain from the route to the source address.
         package enum Subject: Sendable { case route, link, source }
 
         package var subject: Subject {
@@ -111,5 +111,77 @@ extension Verdict.Obstacle {
         case .addressNotAvailable: self.init(.noSourceAddress)
         default: self.init(.refused)
         }
+    }
+}
+
+/// Enough of a set of addresses to decide for all of them, with as few verdicts as possible. Pure.
+package struct Quorum {
+    /// How many are needed.
+    package enum Rule: Hashable, Sendable {
+        /// More than half.
+        case majority
+        /// One; all are judged at once.
+        case one
+    }
+
+    package let addresses: [IPAddress]
+    private let rule: Rule
+    /// Of the first addresses, in their order.
+    package private(set) var verdicts: [Verdict] = []
+    private var satisfied = 0
+
+    package init(_ addresses: [IPAddress], _ rule: Rule) {
+        self.addresses = addresses
+        self.rule = rule
+    }
+
+    package var needed: Int { rule == .majority ? addresses.count / 2 + 1 : 1 }
+
+    package var isReached: Bool { satisfied >= needed }
+
+    /// Reached, or not to be reached any more.
+    package var isDecided: Bool { isReached || satisfied + addresses.count - verdicts.count < needed }
+
+    /// Which to judge next; none when it is decided.
+    package var next: ArraySlice<IPAddress> {
+        if isDecided { return [] }
+        let rest = addresses.dropFirst(verdicts.count)
+        return rule == .majority ? rest.prefix(needed - satisfied) : rest
+    }
+
+    package mutating func count(_ more: [Verdict]) {
+        satisfied += more.count(where: \.isSatisfied)
+        verdicts += more
+    }
+
+    /// The first of the satisfied verdicts that leave through the interface most of them leave through.
+    var mostCommon: Verdict? {
+        let links = verdicts.compactMap(\.link)
+        let counts = Dictionary(grouping: links) { $0 }.mapValues(\.count)
+        guard let most = counts.values.max() else { return nil }
+        return verdicts.first { verdict in verdict.link.map { counts[$0] == most } ?? false }
+    }
+
+    /// The first of the verdicts with the obstacle that explains most.
+    var worst: Verdict? { Verdict.worst(verdicts) }
+
+    /// When the first of the verdicts ends.
+    var lifetime: Duration? { verdicts.compactMap(\.lifetime).min() }
+}
+
+extension Verdict {
+    /// The link of a satisfied verdict.
+    fileprivate var link: UInt32? {
+        if case .success(let egress) = outcome { egress.link } else { nil }
+    }
+
+    /// The first of those whose obstacle explains most; nil if none has an obstacle.
+    static func worst(_ verdicts: [Verdict]) -> Verdict? {
+        var worst: (verdict: Verdict, cause: Cause)?
+        for verdict in verdicts {
+            guard case .failure(let obstacle) = verdict.outcome else { continue }
+            if worst.map({ $0.cause < obstacle.cause }) ?? true { worst = (verdict, obstacle.cause) }
+        }
+        return worst?.verdict
     }
 }

@@ -17,7 +17,7 @@ package protocol Kernel: Sendable {
     func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation?
 }
 
-/// The seam: one network namespace, which any thread may ask, and which tells of changes.
+/// A connection to one network namespace for queries and events. Thread-safe.
 ///
 /// Letting go of the connection closes its descriptors.
 package protocol KernelConnection: KernelAnswering, AnyObject, Sendable {
@@ -33,10 +33,10 @@ package protocol KernelConnection: KernelAnswering, AnyObject, Sendable {
         _ heard: @escaping @Sendable (EventBurst) -> Void
     ) throws(NetlinkError) -> [String]
 
-    /// Whether more was announced than the listener has been told of: what was answered last may come from that.
+    /// Whether events wait that the listener has not received yet. The last answers may contain their changes.
     var hasEvents: Bool { get }
 
-    /// Whether the listener may be about to receive events that were read already.
+    /// Whether events were read that the listener has not received yet.
     var isDelivering: Bool { get }
 
     /// Says which routes are to be heard of, from now on until it is said again or the connection is let go; nil for all.
@@ -50,4 +50,83 @@ package protocol KernelConnection: KernelAnswering, AnyObject, Sendable {
 extension KernelConnection {
     /// No events are read before the listener receives them.
     package var isDelivering: Bool { false }
+}
+
+/// The outside world of a monitor: the kernel, time and the name service, all of which tests can play.
+package struct MonitorEnvironment: Sendable {
+    package var kernel: any Kernel
+    package var clock: any MonitorClock
+    package var resolver: any HostResolver
+    /// Whether the kernel drops messages about routes that lead to no target.
+    package var filtersRoutes = true
+
+    package init(kernel: any Kernel, clock: any MonitorClock, resolver: any HostResolver) {
+        self.kernel = kernel
+        self.clock = clock
+        self.resolver = resolver
+    }
+}
+
+/// The seam to time: tests advance it by hand.
+package protocol MonitorClock: Sendable {
+    /// Time that stands still while the machine sleeps (CLOCK_MONOTONIC).
+    var monotonic: Duration { get }
+
+    /// Time that goes on while the machine sleeps (CLOCK_BOOTTIME).
+    var boot: Duration { get }
+
+    /// Runs `action` once on `queue` after `delay`, unless cancelled before.
+    func schedule(
+        after delay: Duration,
+        on queue: DispatchQueue,
+        _ action: @escaping @Sendable () -> Void
+    ) -> Cancellation
+
+    /// Runs `action` once on `queue`, after what is there already.
+    func soon(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void)
+
+    /// Runs `action` on `queue` whenever the machine may have slept or its clock was set; nil where that cannot be known.
+    func watchForSleep(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation?
+}
+
+extension MonitorClock {
+    package func soon(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) {
+        queue.async(execute: action)
+    }
+}
+
+/// The seam to the name service.
+package protocol HostResolver: Sendable {
+    /// What this machine knows of a name without asking anybody: the hosts file, and `localhost` (RFC 6761). Empty when
+    /// it knows nothing. Never waits for the network.
+    func localAddresses(of name: String) -> [NameLookup.Address]
+
+    /// Asks the name service and calls `completion` once, on a thread of the resolver's own.
+    func resolve(
+        _ name: String,
+        _ completion: @escaping @Sendable (Result<[NameLookup.Address], NameLookup.Failure>) -> Void
+    )
+
+    /// Where names are looked up now; nil where that is not known.
+    var configuration: ResolverConfiguration? { get }
+
+    /// Returns the answer of each server to a query for `name` within the limit; nil if no server can be queried. Blocks.
+    func answers(
+        of servers: [IPAddress],
+        to name: String,
+        within limit: Duration
+    ) -> [NameServerQuestion.Answer]?
+
+    /// Runs `changed` on `queue` whenever the name service's configuration changes; nil where that cannot be known.
+    func watchConfiguration(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation?
+}
+
+extension HostResolver {
+    package var configuration: ResolverConfiguration? { nil }
+
+    package func answers(
+        of servers: [IPAddress],
+        to name: String,
+        within limit: Duration
+    ) -> [NameServerQuestion.Answer]? { nil }
 }

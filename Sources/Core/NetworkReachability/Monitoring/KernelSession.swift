@@ -9,11 +9,13 @@ struct KernelSession {
     private var connection: (any KernelConnection)?
     private(set) var isListening = false
     private var memory = EvaluationMemory()
+    /// The last evaluation, with the answers that it read. Equal answers lead to equal paths, so it is not repeated for equal answers.
+    private var last: (subjects: [EvaluationSubject], round: Answers.Round, evaluations: [Evaluation])?
     /// The far ends of the tunnels that targets were reached through since it listens.
     private(set) var tunnelEnds: Set<WireAddress> = []
-    /// Why there is no connection, or why the last one was given up.
+    /// The reason that there is no connection, or that the last one was given up.
     private(set) var failure: NetlinkError?
-    /// Routes looked up since this was read last.
+    /// The number of routes looked up since ``takeLookups()``.
     private var lookups: UInt64 = 0
 
     init(kernel: any Kernel) {
@@ -24,13 +26,18 @@ struct KernelSession {
     /// the last evaluation, else in two or three.
     mutating func evaluate(_ subjects: [EvaluationSubject]) -> [Evaluation] {
         do throws(NetlinkError) {
+            let (connection, first) = try ask()
+            if let last, last.subjects == subjects, last.round == first { return last.evaluations }
             var evaluations = [Evaluation?](repeating: nil, count: subjects.count)
-            try answering(isRemembered: true) { judge throws(MissingAnswers) in
+            let answers = try answering(first, over: connection) { judge throws(MissingAnswers) in
                 try MissingAnswers.forEach(subjects.indices) { index throws(MissingAnswers) in
                     if evaluations[index] == nil { evaluations[index] = try judge.evaluate(subjects[index]) }
                 }
-            }
-            return evaluations.compactMap(\.self)
+            }.answers
+            let all = evaluations.compactMap(\.self)
+            let isEnough = memory.note(answers.used)
+            last = (isEnough ? answers.round(memory.expected) : nil).map { (subjects, $0, all) }
+            return all
         } catch {
             let path = NetworkPath(reason: giveUp(error))
             return subjects.map { _ in Evaluation(path: path) }
@@ -38,53 +45,71 @@ struct KernelSession {
     }
 
     /// Runs a pure function of answers, and asks what it misses, until nothing is missing.
-    ///
-    /// - Parameter isRemembered: Whether the next evaluation is likely to ask the same.
     mutating func answering<Value>(
-        isRemembered: Bool = false,
         _ body: (inout Judge) throws(MissingAnswers) -> Value
     ) throws(NetlinkError) -> Value {
+        let (connection, first) = try ask()
+        return try answering(first, over: connection, body).value
+    }
+
+    /// Asks what the last evaluation needed to know.
+    private mutating func ask() throws(NetlinkError) -> (any KernelConnection, Answers.Round) {
         let connection = try connect()
         // Only while listening is it known when an interface changes.
-        if !isListening { memory.forgetInterfaces() }
+        if !isListening { forgetInterfaces() }
+        return (connection, try ask(memory.expected, over: connection))
+    }
+
+    private mutating func ask(
+        _ questions: [KernelQuestion],
+        over connection: any KernelConnection
+    ) throws(NetlinkError) -> Answers.Round {
+        lookups += UInt64(questions.count(where: \.isRoute))
+        return Answers.Round(questions: questions, answers: try connection.ask(questions))
+    }
+
+    private mutating func answering<Value>(
+        _ first: Answers.Round,
+        over connection: any KernelConnection,
+        _ body: (inout Judge) throws(MissingAnswers) -> Value
+    ) throws(NetlinkError) -> (value: Value, answers: Answers) {
         var judge = Judge(Answers(), memory)
-        var questions = memory.expected
+        var round = first
         while true {
-            lookups += UInt64(questions.count(where: \.isRoute))
-            judge.answers.add(try connection.ask(questions), to: questions)
+            judge.answers.add(round)
             do throws(MissingAnswers) {
                 let value = try body(&judge)
                 memory = judge.memory
-                if isRemembered { memory.note(judge.answers.used) }
                 tunnelEnds.formUnion(judge.tunnelEnds)
-                return value
+                return (value, judge.answers)
             } catch {
                 // Many miss the same.
                 var seen: Set<KernelQuestion> = []
-                questions = error.questions.filter { seen.insert($0).inserted }
+                round = try ask(error.questions.filter { seen.insert($0).inserted }, over: connection)
             }
         }
     }
 
-    /// Whether the last answers may come from changes that nobody has been told of yet.
+    /// Whether the last answers may contain changes that have not been reported yet.
     var hasEvents: Bool { isListening && (connection?.hasEvents ?? false) }
 
-    /// Whether the listener has received all events, and will hear of the next change.
+    /// Whether the listener has received all events, and will receive the next one.
     var isQuiet: Bool {
         // In this order: events that were pending before may be on their way now.
         guard isListening, let connection, connection.isCurrent else { return false }
         return !connection.hasEvents && !connection.isDelivering
     }
 
-    /// How many routes were looked up since this was asked last.
+    /// The number of routes looked up since the last call.
     mutating func takeLookups() -> UInt64 {
         defer { lookups = 0 }
         return lookups
     }
 
-    /// What is known of interfaces is not true any more.
+    /// Forgets the interfaces, because a link may have changed.
     mutating func forgetInterfaces() {
         memory.forgetInterfaces()
+        last = nil
     }
 }
 
@@ -119,7 +144,7 @@ extension KernelSession {
         do {
             let missing = try connection.listen(on: queue, heard)
             isListening = true
-            memory.forgetInterfaces()
+            forgetInterfaces()
             tunnelEnds = []
             return missing
         } catch {
@@ -148,7 +173,7 @@ extension KernelSession {
     mutating func disconnect() {
         stopListening()
         connection = nil
-        memory = EvaluationMemory()
+        (memory, last) = (EvaluationMemory(), nil)
     }
 
     /// Lets go of a connection that cannot be used, and says what that means for every target.
@@ -163,4 +188,21 @@ extension KernelQuestion {
     fileprivate var isRoute: Bool {
         if case .route = self { true } else { false }
     }
+}
+
+extension PathMonitor {
+    /// Asks the kernel a question on the calling thread that needs no network: for the route to 127.0.0.1. Nothing counts as a change.
+    ///
+    /// - Returns: Whether it answered, whatever that was. In a namespace that is gone there is nobody to ask, which its targets tell: that
+    ///   is an answer, too.
+    package func answers() -> Bool {
+        do throws(NetlinkError) {
+            _ = try answering { judge throws(MissingAnswers) in try judge.evaluate(Self.question) }
+            return true
+        } catch {
+            return error.stage == .namespace
+        }
+    }
+
+    private static let question = EvaluationSubject(.any([IPAddress("127.0.0.1")].compactMap(\.self)))
 }

@@ -3,9 +3,9 @@ import Netlink
 
 /// The state machine of a monitor: each function takes something that happened, changes the state, and returns what is to be done.
 ///
-/// It asks nobody, waits for nothing and calls nobody; ``PathMonitor`` performs the actions.
+/// It sends no query, does not wait and calls no listener: ``PathMonitor`` performs the actions.
 struct Monitor {
-    /// What is known of one target.
+    /// The state of one target.
     struct TargetState {
         var path = NetworkPath()
         /// The generation of the path that subscribers were offered last.
@@ -15,26 +15,26 @@ struct Monitor {
         /// The addresses it is found by in the index.
         var indexed: [WireAddress] = []
 
-        /// That of a target somebody listens to.
+        /// The record of a target that has listeners.
         var record: TargetRecord? { subscribers.first?.subscription.record }
     }
 
-    /// Whoever watches or asks holds a record; the monitor does not.
+    /// Listeners and callers hold a record. The monitor does not.
     private struct WeakRecord {
         weak let record: TargetRecord?
         let id: TargetRecord.ID
     }
 
-    /// Somebody who is notified of a target.
+    /// A subscriber of a target.
     struct Subscriber {
         let subscription: Subscription
-        /// What was notified last.
+        /// The path that was reported last.
         var last: NetworkPath?
         /// From its beginning on paths count; those of evaluations under way are older than the subscriber.
         var hasBegun = false
         /// Whether the first notification waits for the name of the host.
         var nameWait = NameWait.isOver
-        /// Whether the next evaluation is the one that what is held back waits for.
+        /// Whether the next evaluation decides about the change that is held back.
         var isDue = false
     }
 
@@ -44,7 +44,7 @@ struct Monitor {
         case isOver
     }
 
-    /// What is to be done.
+    /// An action for ``PathMonitor``.
     enum Action {
         case notify(Subscription, PathChange)
         case schedule(MonitorTimer, after: Duration)
@@ -65,7 +65,7 @@ struct Monitor {
     private var settling: [ObjectIdentifier: Settling] = [:]
     private var records: [Target: WeakRecord] = [:]
     private var lastID: TargetRecord.ID = 0
-    /// The targets somebody listens to.
+    /// The targets that have listeners.
     private(set) var watched: Set<TargetRecord.ID> = []
     /// Those of them that are hosts by name.
     private(set) var watchedNames: Set<TargetRecord.ID> = []
@@ -74,13 +74,13 @@ struct Monitor {
     private var index = TargetIndex()
     private var isFilterPlanned = false
 
-    /// What the kernel told that evaluations come from.
+    /// The events that led to evaluations.
     struct Origin: Hashable {
         /// When the first notification was noticed; nil where none led to them.
         var noticed: Duration?
         /// When the last of what may have led to them was known of; nil where that is the first.
         var completed: Duration?
-        /// The port of whoever took something away, where one burst led to them and nothing else; see ``EventBurst/remover``.
+        /// The port of the process that removed something, if one burst alone led to them; see ``EventBurst/remover``.
         var remover: UInt32?
     }
 
@@ -90,10 +90,10 @@ struct Monitor {
     private var inLine: Set<TargetRecord.ID> = []
     /// Whether targets were taken out of the line, and their paths are not known yet.
     private var isEvaluating = false
-    /// Whether the queue has been asked for the turn in which the rest of the line is evaluated.
+    /// Whether a turn of the queue is scheduled for the rest of the line.
     private var isContinued = false
     private var origin = Origin()
-    /// What the trailing evaluation is about; nil for every target.
+    /// The targets of the trailing evaluation; nil for all.
     private var touched: Set<TargetRecord.ID>? = []
     private var isTrailingScheduled = false
     private var lastBurst = Duration.zero
@@ -108,7 +108,7 @@ struct Monitor {
 // MARK: - Targets
 
 extension Monitor {
-    /// The record of a target that somebody holds; nil where it has to be made.
+    /// The record of a target; nil if it has none yet.
     func record(of target: Target) -> TargetRecord? {
         records[target]?.record
     }
@@ -123,7 +123,7 @@ extension Monitor {
         states[record.id] = TargetState()
     }
 
-    /// Nobody holds the record any more.
+    /// The last owner has released the record.
     mutating func forget(_ id: TargetRecord.ID, _ target: Target) {
         states[id] = nil
         if records[target]?.id == id { records[target] = nil }
@@ -215,7 +215,7 @@ extension Monitor {
         return (isUnwatched, true, actions)
     }
 
-    /// Says which addresses a target stands for now; whether that is another set.
+    /// Sets the addresses of a target. Returns whether the set has changed.
     private mutating func setAddresses(_ addresses: [WireAddress], of id: TargetRecord.ID) -> Bool {
         guard let known = states[id]?.indexed, known != addresses else { return false }
         index.move(id, from: known, to: addresses)
@@ -231,7 +231,7 @@ extension Monitor {
         return (isNew ? [.updateFilter] : []) + [.evaluate]
     }
 
-    /// What the kernel is to leave out now.
+    /// The filter for the watched targets.
     mutating func takeFilter() -> RouteFilter {
         isFilterPlanned = false
         return index.filter
@@ -246,7 +246,7 @@ extension Monitor {
         statistics.count(burst)
         readFailures = 0
         guard burst.isRelevant else { return [] }
-        // Also where nobody is concerned yet: those who are about to begin evaluate over the same connection.
+        // Also if no target is concerned: new subscriptions evaluate over the same connection.
         var actions: [Action] = burst.mayChangeInterfaces ? [.forgetInterfaces] : []
         let concerned = burst.isOnlyRoutes ? index.targets(concernedBy: burst.prefixes) : nil
         if concerned?.isEmpty ?? watched.isEmpty {
@@ -289,7 +289,7 @@ extension Monitor {
         scheduleRetry(after: \.retries)
     }
 
-    /// What the kernel tells cannot be read any more: of nothing that is watched it is known how it goes on.
+    /// Events can no longer be read, so the state of every watched target is unknown.
     mutating func cannotRead(at now: Duration) -> [Action] {
         var actions: [Action] = []
         for id in watched.sorted() {
@@ -307,7 +307,7 @@ extension Monitor {
         return [.schedule(.retry, after: MonitorTiming.retryDelay(afterFailures: self[keyPath: failures]))]
     }
 
-    /// What was waited for has come; whether to see to it that somebody listens before.
+    /// A timer has fired. Returns whether to listen before the actions.
     mutating func fired(_ timer: MonitorTimer, at now: Duration) -> (listens: Bool, actions: [Action]) {
         switch timer {
         case .trailing:
@@ -358,7 +358,7 @@ extension Monitor {
 extension Monitor {
     /// Puts targets in line, each once: few of them before the many of a storm.
     private mutating func enqueue(_ ids: some Sequence<TargetRecord.ID>, _ new: Origin = Origin()) {
-        // Of what waits already, nobody can tell any more which of the two it comes from.
+        // The origin of targets that wait already is ambiguous now.
         origin.remover = line.isEmpty ? new.remover : nil
         origin.completed = new.completed ?? (origin.noticed == nil ? nil : new.noticed) ?? origin.completed
         origin.noticed = origin.noticed ?? new.noticed
@@ -386,7 +386,7 @@ extension Monitor {
             lineStart = 0
         }
         inLine.subtract(part)
-        // Who has ended meanwhile is not evaluated any more.
+        // Targets without listeners are not evaluated.
         let records = part.compactMap { watched.contains($0) ? states[$0]?.record : nil }
         isEvaluating = !records.isEmpty
         let continues = !line.isEmpty && !isContinued
@@ -437,23 +437,14 @@ extension Monitor {
         _ actions: inout [Action]
     ) {
         // In place: a copy of the state would copy its subscribers.
-        guard let place = states.index(forKey: record.id) else { return }
-        let wasWaiting = states.values[place].flaps.isFlapping
-        let wasOffered = states.values[place].offered
-        guard let offer = states.values[place].offer(path, at: now) else { return }
-        let flaps = states.values[place].flaps
-        if offer.isFlapping != path.isFlapping {
-            actions.append(.reportFlapping(record.target, flaps.isFlapping, changes: flaps.count))
+        guard let place = states.index(forKey: record.id), let offer = states.values[place].offer(path, at: now) else {
+            return
         }
-        if let end = flaps.end, !wasWaiting || wasOffered == 0 {
-            actions.append(.schedule(.flappingEnd(record.id), after: end - now))
+        if offer.path.isFlapping != path.isFlapping {
+            actions.append(.reportFlapping(record.target, offer.path.isFlapping, changes: offer.changes))
         }
-        for number in states.values[place].subscribers.indices {
-            // Who has not begun will be offered what is so then.
-            guard states.values[place].subscribers[number].hasBegun else { continue }
-            let identifier = ObjectIdentifier(states.values[place].subscribers[number].subscription)
-            states.values[place].subscribers[number].offer(offer, origin, &settling[identifier], &actions)
-        }
+        if let end = offer.flappingEnd { actions.append(.schedule(.flappingEnd(record.id), after: end - now)) }
+        states.values[place].notify(of: offer.path, origin, &settling, &actions)
     }
 }
 
@@ -472,10 +463,14 @@ extension Monitor.TargetState {
         return (new, isNew)
     }
 
-    /// The path that subscribers are to be offered; nil where they were offered it already, and none of them holds anything back.
-    fileprivate mutating func offer(_ new: NetworkPath, at now: Duration) -> NetworkPath? {
+    /// The path for the subscribers; nil if they have received it already, and none of them holds a change back.
+    fileprivate mutating func offer(
+        _ new: NetworkPath,
+        at now: Duration
+    ) -> (path: NetworkPath, changes: Int, flappingEnd: Duration?)? {
         let isHolding = subscribers.contains { $0.subscription.settleTime != nil }
         guard new.generation != offered || isHolding else { return nil }
+        let waits = flaps.isFlapping && offered != 0
         var new = new
         flaps.take(new.status, at: now)
         if flaps.isFlapping != new.isFlapping {
@@ -484,6 +479,19 @@ extension Monitor.TargetState {
             path = new
         }
         offered = new.generation
-        return new
+        return (new, flaps.count, waits ? nil : flaps.end)
+    }
+
+    /// Offers a path to the subscribers that have begun. The others receive a later path.
+    fileprivate mutating func notify(
+        of path: NetworkPath,
+        _ origin: Monitor.Origin,
+        _ settling: inout [ObjectIdentifier: Settling],
+        _ actions: inout [Monitor.Action]
+    ) {
+        for number in subscribers.indices where subscribers[number].hasBegun {
+            let identifier = ObjectIdentifier(subscribers[number].subscription)
+            subscribers[number].offer(path, origin, &settling[identifier], &actions)
+        }
     }
 }

@@ -22,7 +22,7 @@ package enum MonitorRegistry {
 
     private static let monitors: Locked<[Key: WeakMonitor]> = Locked([:])
 
-    /// The monitor of a namespace, made if there is none. The logger is used only by a monitor that is made.
+    /// The monitor of a namespace. Creates it if there is none; only then the logger is used.
     package static func monitor(of options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> PathMonitor
     {
         let namespace = options.networkNamespace

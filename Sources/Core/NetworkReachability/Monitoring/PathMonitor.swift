@@ -7,8 +7,8 @@ package import Netlink
 ///
 /// What happens from a change in the kernel to a listener, step by step:
 ///
-/// 1. `EventThread` wakes, and `EventSocket` reads all that is there: an `EventBurst`.
-/// 2. ``heard(_:)`` gives it to ``Monitor``, which says whom it concerns and puts them in line.
+/// 1. `EventThread` wakes, and `EventSocket` reads all messages: an `EventBurst`.
+/// 2. ``heard(_:)`` gives it to ``Monitor``, which puts the concerned targets in line.
 /// 3. `evaluateNext()` takes them out of the line; ``KernelSession`` asks the kernel, in one or two rounds.
 /// 4. ``Judge`` makes verdicts of the answers, a quorum of the verdicts, a path of the quorum.
 /// 5. ``Monitor`` says who is to be notified of which path; ``Subscription`` delivers it.
@@ -28,10 +28,10 @@ package final class PathMonitor: Sendable {
     private let logger: Logger?
     private let session: Locked<KernelSession>
     private let state = Locked(Monitor())
-    /// What is waited for; letting go of it is the end of it.
+    /// The running timers. Releasing a timer cancels it.
     private let timers = Locked<[MonitorTimer: Cancellation]>([:])
     private let watches = Locked(Watches())
-    /// Who is notified that targets were evaluated, by number.
+    /// The observers of evaluations, by number.
     private let observers = Locked<(last: UInt64, all: [UInt64: @Sendable () -> Void])>((0, [:]))
     /// Listeners are called on many threads, and none of them may hold the monitor up.
     private let calls = Locked<(count: UInt64, lag: LatencyHistogram)>((0, LatencyHistogram()))
@@ -241,7 +241,7 @@ extension PathMonitor {
         return reason
     }
 
-    /// Whether there is a path to one of the name servers that are configured.
+    /// Whether there is a path to one of the configured name servers.
     func reachesNameServer() -> Bool {
         guard let configuration = environment.resolver.configuration, configuration.asksServers else { return false }
         let servers = EvaluationSubject(.any(configuration.servers))
@@ -295,7 +295,7 @@ extension PathMonitor {
     package func record(of target: Target) -> TargetRecord {
         if let known = state.withLock({ $0.record(of: target) }) { return known }
         let candidate = makeRecord(target)
-        // Another thread may have been faster. What is not used is let go of outside the lock.
+        // Another thread may have been faster. An unused candidate is released outside the lock.
         return state.withLock { state in
             if let known = state.record(of: target) { return known }
             state.insert(candidate)
@@ -328,7 +328,7 @@ extension PathMonitor {
         subscription.record.name?.prepare(waitingAtMost: .zero)
         let isFirst = state.withLock { $0.add(subscription) }
         if isFirst { soon { [self] in begin() } }
-        // Ended by another thread before it was added: nobody else will take it away.
+        // Another thread has ended the subscription before it was added, so it is removed here.
         if subscription.hasEnded { remove(subscription) }
     }
 
@@ -407,7 +407,7 @@ extension PathMonitor {
         if configuration == nil, state.withLock({ !$0.watchedNames.isEmpty }) { watchNameConfiguration() }
     }
 
-    /// What the socket would tell that listens is lost: another takes its place, after a while.
+    /// The events of the listening socket are lost. Another socket replaces it after a delay.
     private func cannotRead(_ cause: SystemError) {
         let error = NetlinkError("read what the kernel tells", cause)
         logger?.warning("cannot listen to the kernel, trying again", metadata: ["error": "\(error)"])

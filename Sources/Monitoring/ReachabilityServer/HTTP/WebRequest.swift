@@ -71,32 +71,14 @@ package struct WebRequest: Sendable {
 
     /// Decodes percent encoding (RFC 3986).
     private static func decoded(_ text: Substring, plusIsSpace: Bool = false) throws(Problem) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "+"), plusIsSpace {
-                bytes.append(UInt8(ascii: " "))
-            } else if byte == UInt8(ascii: "%") {
-                guard let high = rest.popFirst().flatMap(Self.digit), let low = rest.popFirst().flatMap(Self.digit)
-                else { throw Problem(.badRequest, "a percent sign is followed by two hexadecimal digits") }
-                bytes.append(high << 4 | low)
-            } else {
-                bytes.append(byte)
-            }
+        let text = plusIsSpace ? text.replacing(scalars: "+", with: " ") : String(text)
+        guard let bytes = text.percentDecoded() else {
+            throw Problem(.badRequest, "a percent sign is followed by two hexadecimal digits")
         }
         guard let decoded = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
             throw Problem(.badRequest, "percent-encoded text is UTF-8 without NUL")
         }
         return decoded
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }
 

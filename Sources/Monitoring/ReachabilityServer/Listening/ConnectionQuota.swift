@@ -1,6 +1,7 @@
 import Glibc
 package import LinuxSupport
 import NIOCore
+import Netlink
 
 /// The client that a connection is counted for.
 package enum WebClient: Hashable, Sendable {
@@ -19,7 +20,8 @@ package enum WebClient: Hashable, Sendable {
             self = .unknown
             return
         }
-        if let local = Self.end(channel.localAddress), let user = SocketOwner.user(local: remote, remote: local) {
+        if let local = Self.end(channel.localAddress), let user = ConnectionQuestion.user(local: remote, remote: local)
+        {
             self = .user(user)
         } else {
             self.init(remote.address)

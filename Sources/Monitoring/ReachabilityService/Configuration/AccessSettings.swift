@@ -106,7 +106,7 @@ extension AccessSettings.Token {
         let scope = AccessSettings.Scope(rawValue: word ?? "read")
         if scope == nil { table.complain("scope", "it is read or admin, not \"\(word ?? "")\"") }
         guard let sha256 else { return nil }
-        guard let digest = Self.bytes(sha256) else {
+        guard let digest = [UInt8](hexadecimal: sha256.utf8), digest.count == 32 else {
             // What was found is not told: it may be the token itself.
             table.complain("sha256", "it is the 64 hexadecimal digits that `reachability serve token` prints")
             return nil
@@ -117,11 +117,5 @@ extension AccessSettings.Token {
         }
         guard let name, let scope else { return nil }
         self.init(name: name, digest: digest, scope: scope)
-    }
-
-    private static func bytes(_ text: String) -> [UInt8]? {
-        let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-        guard digits.count == 64, text.utf8.count == 64 else { return nil }
-        return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 }

@@ -1,7 +1,7 @@
 import CLinux
 package import LinuxSupport
 
-/// What the kernel says of one network device.
+/// A network device as the kernel describes it.
 ///
 /// C counterpart: `ifinfomsg` and `IFLA_*`, `rtnetlink(7)`.
 package struct Link: Hashable, Sendable {
@@ -10,12 +10,12 @@ package struct Link: Hashable, Sendable {
     package var name: String
     package var flags: LinkFlags
     package var operationalState: OperationalState
-    /// Whether a program, not the carrier, says when the link is operational (IFLA_LINKMODE): `wpa_supplicant`, 802.1X.
+    /// Whether a program and not the carrier determines when the link is operational (IFLA_LINKMODE): `wpa_supplicant`, 802.1X.
     package var waitsForProgram: Bool
     package var hardwareType: HardwareType
     /// Maximum transmission unit in bytes.
     package var mtu: UInt32
-    /// The link-layer address as sent, empty where there is none.
+    /// The link-layer address in wire order; empty if the link has none.
     package var hardwareAddress: [UInt8]
     /// The driver's kind of a software device (`bridge`, `veth`, `tun` ...); nil for hardware (IFLA_INFO_KIND).
     package var kind: String?
@@ -87,7 +87,7 @@ extension Link {
 
     package var isLoopback: Bool { flags.contains(.loopback) || hardwareType == .loopback }
 
-    /// Whether the hardware address of the next router is asked for before packets leave (ARP, RFC 4861).
+    /// Whether the hardware address of the next router is resolved before packets leave (ARP, RFC 4861).
     package var asksForNeighbours: Bool { !isLoopback && flags.isDisjoint(with: [.noARP, .pointToPoint]) }
 }
 
@@ -184,4 +184,56 @@ extension Link {
             tunnelMark = value.word ?? 0
         }
     }
+}
+
+/// The state bits of a link that decide whether packets can leave through it.
+///
+/// C counterpart: `IFF_*` in `<linux/if.h>`, `netdevice(7)`.
+package struct LinkFlags: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// Administratively up (IFF_UP).
+    package static let up = LinkFlags(rawValue: 1 << 0)
+    /// A loopback device (IFF_LOOPBACK).
+    package static let loopback = LinkFlags(rawValue: 1 << 3)
+    /// One peer only (IFF_POINTOPOINT).
+    package static let pointToPoint = LinkFlags(rawValue: 1 << 4)
+    /// RFC 2863 operational; lags behind the carrier by up to a second (IFF_RUNNING).
+    package static let running = LinkFlags(rawValue: 1 << 6)
+    /// Hardware addresses are not resolved (IFF_NOARP).
+    package static let noARP = LinkFlags(rawValue: 1 << 7)
+    /// The driver sees a carrier, true at the moment it is asked for (IFF_LOWER_UP).
+    package static let carrier = LinkFlags(rawValue: 1 << 16)
+    /// The driver waits for an outside event (IFF_DORMANT).
+    package static let dormant = LinkFlags(rawValue: 1 << 17)
+}
+
+/// The format of a link's frames: the number space of ARP hardware types.
+///
+/// C counterpart: `ARPHRD_*` in `<linux/if_arp.h>`.
+package struct HardwareType: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt16
+
+    package init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    package static let ethernet = HardwareType(rawValue: 1)
+    package static let infiniband = HardwareType(rawValue: 32)
+    package static let ppp = HardwareType(rawValue: 512)
+    package static let rawIP = HardwareType(rawValue: 519)
+    package static let ipip = HardwareType(rawValue: 768)
+    package static let ip6Tunnel = HardwareType(rawValue: 769)
+    package static let loopback = HardwareType(rawValue: 772)
+    package static let sit = HardwareType(rawValue: 776)
+    package static let gre = HardwareType(rawValue: 778)
+    package static let ieee80211 = HardwareType(rawValue: 801)
+    package static let ieee80211Prism = HardwareType(rawValue: 802)
+    package static let ieee80211Radiotap = HardwareType(rawValue: 803)
+    package static let ip6GRE = HardwareType(rawValue: 823)
+    package static let none = HardwareType(rawValue: 65534)
 }

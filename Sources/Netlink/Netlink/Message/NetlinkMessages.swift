@@ -1,6 +1,107 @@
 import CLinux
 package import LinuxSupport
 
+/// The head of every netlink message.
+///
+/// C counterpart: `nlmsghdr`.
+package struct MessageHeader: Sendable {
+    package static let size = MemoryLayout<nlmsghdr>.size
+
+    /// Bytes of the message, this head included.
+    package let length: Int
+    package let kind: MessageKind
+    package let flags: UInt16
+    package let sequence: UInt32
+    package let port: UInt32
+
+    /// Nil when the bytes end before the head does, or before the length it announces.
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        guard let header = bytes.load(nlmsghdr.self, at: 0) else { return nil }
+        guard header.nlmsg_len >= UInt32(Self.size), Int(header.nlmsg_len) <= bytes.count else { return nil }
+        length = Int(header.nlmsg_len)
+        kind = MessageKind(rawValue: header.nlmsg_type)
+        flags = header.nlmsg_flags
+        sequence = header.nlmsg_seq
+        port = header.nlmsg_pid
+    }
+
+    package var isMultipart: Bool { flags & UInt16(NLM_F_MULTI) != 0 }
+
+    /// Whether what is dumped changed meanwhile, so that the dump may lack or repeat something (NLM_F_DUMP_INTR).
+    package var isInterrupted: Bool { flags & UInt16(NLM_F_DUMP_INTR) != 0 }
+}
+
+/// The type of a netlink message.
+///
+/// C counterpart: `NLMSG_*` in `<linux/netlink.h>`, `RTM_*` in `<linux/rtnetlink.h>`, family ids of generic netlink.
+package struct MessageKind: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt16
+
+    package init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    package static let error = MessageKind(rawValue: UInt16(NLMSG_ERROR))
+    package static let done = MessageKind(rawValue: UInt16(NLMSG_DONE))
+    package static let overrun = MessageKind(rawValue: UInt16(NLMSG_OVERRUN))
+    package static let newLink = MessageKind(rawValue: UInt16(RTM_NEWLINK))
+    package static let deleteLink = MessageKind(rawValue: UInt16(RTM_DELLINK))
+    package static let getLink = MessageKind(rawValue: UInt16(RTM_GETLINK))
+    package static let newAddress = MessageKind(rawValue: UInt16(RTM_NEWADDR))
+    package static let getAddress = MessageKind(rawValue: UInt16(RTM_GETADDR))
+    package static let deleteAddress = MessageKind(rawValue: UInt16(RTM_DELADDR))
+    package static let newRoute = MessageKind(rawValue: UInt16(RTM_NEWROUTE))
+    package static let deleteRoute = MessageKind(rawValue: UInt16(RTM_DELROUTE))
+    package static let getRoute = MessageKind(rawValue: UInt16(RTM_GETROUTE))
+    package static let newRule = MessageKind(rawValue: UInt16(RTM_NEWRULE))
+    package static let deleteRule = MessageKind(rawValue: UInt16(RTM_DELRULE))
+    package static let getRule = MessageKind(rawValue: UInt16(RTM_GETRULE))
+    package static let getNeighbour = MessageKind(rawValue: UInt16(RTM_GETNEIGH))
+    package static let newNeighbour = MessageKind(rawValue: UInt16(RTM_NEWNEIGH))
+    package static let deleteNeighbour = MessageKind(rawValue: UInt16(RTM_DELNEIGH))
+    package static let newNextHop = MessageKind(rawValue: UInt16(RTM_NEWNEXTHOP))
+    package static let deleteNextHop = MessageKind(rawValue: UInt16(RTM_DELNEXTHOP))
+    package static let getNextHop = MessageKind(rawValue: UInt16(RTM_GETNEXTHOP))
+    package static let newNetworkConfiguration = MessageKind(rawValue: UInt16(RTM_NEWNETCONF))
+    package static let deleteNetworkConfiguration = MessageKind(rawValue: UInt16(RTM_DELNETCONF))
+    /// Options of router advertisements that the kernel leaves to programs.
+    package static let newRouterOption = MessageKind(rawValue: UInt16(RTM_NEWNDUSEROPT))
+    /// Sockets of one address family (SOCK_DIAG_BY_FAMILY), of another netlink family.
+    package static let socketsByFamily = MessageKind(rawValue: UInt16(SOCK_DIAG_BY_FAMILY))
+    /// Generic netlink's own family, the only one with a fixed id.
+    package static let genericController = MessageKind(rawValue: UInt16(GENL_ID_CTRL))
+}
+
+/// The attributes of a message or of a nested attribute, in order. A truncated or malformed attribute ends the sequence.
+///
+/// C counterpart: `rtattr`, `RTA_NEXT`, `RTA_OK`.
+package struct Attributes: Sequence, IteratorProtocol {
+    private var rest: UnsafeRawBufferPointer
+
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        rest = bytes
+    }
+
+    package mutating func next() -> (type: Int, value: UnsafeRawBufferPointer)? {
+        let head = MemoryLayout<rtattr>.size
+        guard let attribute = rest.load(rtattr.self, at: 0), Int(attribute.rta_len) >= head,
+            Int(attribute.rta_len) <= rest.count
+        else { return nil }
+        let length = Int(attribute.rta_len)
+        let value = rest.bytes(from: head, length: length - head)
+        rest = rest.bytes(from: length.alignedToAttribute)
+        return (Int(attribute.rta_type & UInt16(attributeTypeMask)), value)
+    }
+}
+
+/// `NLA_F_NESTED` and `NLA_F_NET_BYTEORDER` are the two bits above; the macro is not imported.
+private let attributeTypeMask = 0x3fff
+
+extension Int {
+    /// Rounded up to the four bytes that netlink aligns to (`NLMSG_ALIGN`, `RTA_ALIGN`).
+    package var alignedToAttribute: Int { (self + 3) & ~3 }
+}
+
 /// Netlink messages one after the other, as they stand in a datagram.
 package struct NetlinkMessages: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
@@ -9,7 +110,7 @@ package struct NetlinkMessages: Sequence, IteratorProtocol {
         rest = bytes[...]
     }
 
-    /// The next message with its head, without padding; nil when there is none, or it is cut off.
+    /// The next message with its header, without padding; nil at the end, or if it is cut off.
     package mutating func next() -> ArraySlice<UInt8>? {
         let length = rest.withUnsafeBytes { MessageHeader($0)?.length }
         guard let length else { return nil }

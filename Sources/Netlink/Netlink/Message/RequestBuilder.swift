@@ -2,7 +2,7 @@ import CLinux
 import CNetlink
 import LinuxSupport
 
-/// Bytes of one or more requests, sent to the kernel in one datagram and answered in order.
+/// The bytes of one or more requests, which are sent to the kernel in one datagram and answered in order.
 ///
 /// C counterpart: `nlmsg_put`, `nla_put`.
 struct RequestBuilder: Sendable {
@@ -14,7 +14,7 @@ struct RequestBuilder: Sendable {
         bytes.reserveCapacity(capacity)
     }
 
-    /// Begins a request; what is appended next belongs to it.
+    /// Begins a request. Structures and attributes that are appended next belong to it.
     mutating func begin(_ kind: MessageKind, flags: Int32 = 0, sequence: UInt32) {
         start = bytes.count
         append(Self.head(kind, flags: flags, sequence: sequence))
@@ -123,5 +123,56 @@ struct RequestBuilder: Sendable {
     private mutating func noteLength() {
         let (length, start) = (UInt32(bytes.count - start), start)
         bytes.withUnsafeMutableBytes { $0.storeBytes(of: length, toByteOffset: start, as: UInt32.self) }
+    }
+}
+
+/// A message of rtnetlink, parsed by libnl-route: for those of which its objects carry all that is needed (`docs/libnl.md`).
+///
+/// C counterpart: `nl_msg_parse`, `nl_object`.
+struct RouteObject: ~Copyable {
+    private let pointer: OpaquePointer
+
+    /// libnl reads numbers without regard to the length of their attributes, so the last one needs something behind it.
+    private static let padding = 64
+
+    /// - Parameter kind: The type as which the message is parsed.
+    /// - Returns: Nil for what libnl-route has no object for, and for what it refuses.
+    init?(_ kind: MessageKind, body: UnsafeRawBufferPointer) {
+        guard let message = nlmsg_alloc_size(MessageHeader.size + body.count + Self.padding) else { return nil }
+        defer { nlmsg_free(message) }
+        guard nlmsg_put(message, 0, 0, CInt(kind.rawValue), 0, 0) != nil,
+            nlmsg_append(message, UnsafeMutableRawPointer(mutating: body.baseAddress), body.count, 0) == 0
+        else { return nil }
+        nlmsg_set_proto(message, NETLINK_ROUTE)
+        var parsed: OpaquePointer?
+        _ = nl_msg_parse(
+            message,
+            { object, context in
+                // It is let go of when this returns.
+                nl_object_get(object)
+                context?.assumingMemoryBound(to: OpaquePointer?.self).pointee = object
+            },
+            &parsed
+        )
+        guard let parsed else { return nil }
+        pointer = parsed
+    }
+
+    deinit { nl_object_put(pointer) }
+
+    /// Gives `body` what the accessors of libnl-route take: `rtnl_addr *`, `rtnl_neigh *` ... What these return lives no longer.
+    func read<Value>(_ body: (OpaquePointer) -> Value) -> Value { body(pointer) }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The bytes of an address of libnl, as long as that lives; none where it is nil.
+    ///
+    /// C counterpart: `nl_addr_get_binary_addr`.
+    init(_ address: OpaquePointer?) {
+        guard let address else {
+            self.init(start: nil, count: 0)
+            return
+        }
+        self.init(start: nl_addr_get_binary_addr(address), count: Int(nl_addr_get_len(address)))
     }
 }

@@ -1,9 +1,9 @@
 import CLinux
 package import LinuxSupport
 
-/// What may be asked of the kernel, each with the answer of the same name in ``KernelAnswer``.
+/// A query to the kernel. Its answer has the same name in ``KernelAnswer``.
 ///
-/// A question about one link is a barrier: what the kernel has announced before is true in every answer after it.
+/// A query for one link is a barrier: changes that the kernel announced before it are visible in every later answer.
 package enum KernelQuestion: Hashable, Sendable {
     /// RTM_GETLINK by index.
     case link(UInt32)
@@ -24,7 +24,7 @@ package enum KernelQuestion: Hashable, Sendable {
     case isIPv6Disabled(link: UInt32)
     /// RTM_GETNEIGH by address and link (Linux 5.0).
     case neighbour(WireAddress, link: UInt32)
-    /// What the device behind a link says of itself, by generic netlink, ethtool and sysfs.
+    /// The properties of the device behind a link, from generic netlink, ethtool and sysfs.
     indirect case hardware(Link)
     /// The default destinations of a VXLAN device's forwarding table (RTM_GETNEIGH of AF_BRIDGE).
     case forwarding(link: UInt32)
@@ -32,14 +32,14 @@ package enum KernelQuestion: Hashable, Sendable {
     case peers(link: UInt32)
 
     /// Whether another socket than that of route netlink answers it.
-    package var isForDevice: Bool {
+    var isForDevice: Bool {
         switch self {
         case .hardware, .peers: true
         default: false
         }
     }
 
-    /// Whether it is answered by many messages, or by another socket.
+    /// Whether the answer is a dump, or comes from another socket.
     var isDump: Bool {
         switch self {
         case .links, .addresses, .rules, .routesCovering, .forwarding, .hardware, .peers: true
@@ -63,14 +63,14 @@ package enum KernelAnswer: Hashable, Sendable {
     case isIPv6Disabled(Bool?)
     /// Nil when the link knows none, or the kernel is too old to be asked.
     case neighbour(Neighbour?)
-    /// What is not known is nil.
+    /// Unknown properties are nil.
     indirect case hardware(LinkHardware)
     case forwarding([TunnelFarEnd])
     /// Nil if this process may not see them, or if outer packets travel in another network namespace.
     case peers([TunnelFarEnd]?)
 }
 
-/// What was answered, by whoever knows the question; of an answer to another question nothing.
+/// The content of an answer for a caller that knows its query. An answer to another query has no content.
 extension KernelAnswer {
     package var link: Link? { if case .link(let link) = self { link } else { nil } }
     package var links: [Link] { if case .links(let links) = self { links } else { [] } }
@@ -87,7 +87,7 @@ extension KernelAnswer {
     package var hardware: LinkHardware { if case .hardware(let hardware) = self { hardware } else { LinkHardware() } }
 }
 
-/// Whoever answers questions about one network namespace, the kernel or somebody who plays it.
+/// Answers queries about one network namespace: the kernel, or a fake.
 package protocol KernelAnswering {
     /// One answer for each question, in their order. A question about a link is a barrier: a change whose notification was
     /// received before is visible to every question after it.
@@ -99,6 +99,25 @@ extension KernelAnswering {
     package func answer(to question: KernelQuestion) throws(NetlinkError) -> KernelAnswer {
         guard let answer = try ask([question]).first else { throw NetlinkError("ask the kernel", .badMessage) }
         return answer
+    }
+}
+
+extension [KernelQuestion] {
+    /// Returns one answer for each query, from route netlink or from the device.
+    package func answers(
+        netlink: ([KernelQuestion]) throws(NetlinkError) -> [KernelAnswer],
+        hardware: (Link) -> LinkHardware,
+        peers: (UInt32) -> [TunnelFarEnd]?
+    ) throws(NetlinkError) -> [KernelAnswer] {
+        guard contains(where: \.isForDevice) else { return try netlink(self) }
+        var answers = try netlink(filter { !$0.isForDevice })[...]
+        return map { question in
+            switch question {
+            case .hardware(let link): .hardware(hardware(link))
+            case .peers(let index): .peers(peers(index))
+            default: answers.removeFirst()
+            }
+        }
     }
 }
 
@@ -164,7 +183,7 @@ extension RequestBuilder {
 extension KernelAnswer {
     /// The answer to a question that has one, by the body of the message or the error that came; nil where nothing came.
     ///
-    /// What is not there, and what the kernel does not say, is nil in the answer; any other refusal is thrown.
+    /// An object that does not exist, or that the kernel does not report, is nil in the answer. Any other error is thrown.
     init(_ answer: Result<UnsafeRawBufferPointer, SystemError>?, to question: KernelQuestion) throws(NetlinkError) {
         switch question {
         case .route:

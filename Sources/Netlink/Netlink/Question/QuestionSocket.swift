@@ -2,15 +2,17 @@ import CLinux
 import Glibc
 import LinuxSupport
 
-/// Asks the kernel, or whoever plays it: writes requests and makes answers of messages.
+/// Sends queries to the kernel or a recording: encodes requests and decodes the messages that answer.
 package struct QuestionSocket: Sendable {
     private let transport: any NetlinkTransport
     private var sequence: UInt32 = 0
+    /// The last message about a link, and the answer decoded from it. The message has a thousand bytes and is mostly the same as before.
+    private var links: [UInt32: (body: [UInt8], answer: KernelAnswer)] = [:]
+    private static let linkLimit = 8
 
-    /// So many answers fit into the smallest receive buffer, unless they are long.
+    /// The maximum number of queries in a round. Their answers fit into the smallest receive buffer, unless they are long.
     private static let roundLimit = 64
-    /// So often a dump is asked for again that changes came into; then what came last counts: where changes never end, no
-    /// answer is better.
+    /// The maximum number of times that a dump is requested because changes interrupted it. After that, the last dump counts.
     private static let dumpLimit = 8
 
     package init(_ transport: any NetlinkTransport) {
@@ -55,7 +57,7 @@ package struct QuestionSocket: Sendable {
         var failure: NetlinkError?
         try transport.exchange(request.bytes, first: first, count: round.count) { index, message in
             do throws(NetlinkError) {
-                answers[index] = try KernelAnswer(Self.body(message), to: round[round.startIndex + index])
+                answers[index] = try answer(message, to: round[round.startIndex + index])
             } catch {
                 failure = error
             }
@@ -69,16 +71,41 @@ package struct QuestionSocket: Sendable {
         return complete
     }
 
+    private mutating func answer(
+        _ message: UnsafeRawBufferPointer,
+        to question: KernelQuestion
+    ) throws(NetlinkError) -> KernelAnswer {
+        let body = Self.body(message)
+        guard case .link(let index) = question, case .success(let bytes) = body else {
+            return try KernelAnswer(body, to: question)
+        }
+        if let known = links[index], bytes.equals(known.body) { return known.answer }
+        let answer = try KernelAnswer(body, to: question)
+        if links.count == Self.linkLimit { links = [:] }
+        links[index] = (Array(bytes), answer)
+        return answer
+    }
+
     private mutating func nextSequence() -> UInt32 {
         sequence &+= 1
         return sequence
     }
 
-    /// What a message that answers says, without its head.
+    /// The body of a message that answers, or the error in it.
     private static func body(_ message: UnsafeRawBufferPointer) -> Result<UnsafeRawBufferPointer, SystemError> {
         let body = message.bytes(from: MessageHeader.size)
         guard MessageHeader(message)?.kind == .error else { return .success(body) }
         return .failure(SystemError(rawValue: -(body.load(Int32.self, at: 0) ?? -EBADMSG)))
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// C counterpart: `memcmp(3)`.
+    fileprivate func equals(_ other: [UInt8]) -> Bool {
+        other.withUnsafeBytes { other in
+            guard other.count == count, let one = baseAddress, let other = other.baseAddress else { return false }
+            return memcmp(one, other, count) == 0
+        }
     }
 }
 
@@ -127,5 +154,139 @@ extension SystemError {
         let number = -(body.load(Int32.self, at: 0) ?? 0)
         if number <= 0 { return nil }
         self.init(rawValue: number)
+    }
+}
+
+/// Sends requests to the kernel or a recording, and receives the answers. Not thread-safe.
+package protocol NetlinkTransport: Sendable {
+    /// Hands over every message that answers, head included, with the place of its request, until all requests are answered.
+    ///
+    /// - Parameters:
+    ///   - requests: one after the other, numbered from `first` on.
+    ///   - count: how many there are.
+    func exchange(
+        _ requests: [UInt8],
+        first: UInt32,
+        count: Int,
+        _ take: (Int, UnsafeRawBufferPointer) -> Void
+    ) throws(NetlinkError)
+}
+
+extension MessageHeader {
+    /// Whether the message is the last answer to a request.
+    var isLast: Bool { kind == .error || kind == .done || !isMultipart }
+}
+
+/// The socket for queries. It joins no multicast group, so a storm of events cannot displace an answer.
+///
+/// Every exchange blocks for the few microseconds the kernel takes to answer, or as long as it holds its configuration lock
+/// (RTNL).
+package final class SocketTransport: NetlinkTransport, @unchecked Sendable {
+    let socket: NetlinkSocket
+    /// A datagram touches as much of its place as it is long. Of a link with very many names or sources the kernel sends some
+    /// ten KiB, and a dump comes in datagrams of at most 32.
+    private let buffer = DatagramBuffer(count: 16, size: 128 << 10)
+
+    /// - Parameter family: `NETLINK_ROUTE`, or `NETLINK_GENERIC` for what is no part of it.
+    init(family: CInt = NETLINK_ROUTE) throws(NetlinkError) {
+        socket = try NetlinkSocket(family: family)
+        socket.setReceiveBuffer(bytes: 1 << 20)
+        socket.setReceiveTimeout(seconds: 5)
+    }
+
+    /// Lets the kernel apply what a dump is restricted to, and leave out the rest (Linux 4.20); an older one sends all.
+    ///
+    /// C counterpart: NETLINK_GET_STRICT_CHK of `netlink(7)`.
+    func demandStrictness() {
+        var isWanted: CInt = 1
+        let length = socklen_t(MemoryLayout<CInt>.size)
+        _ = setsockopt(socket.descriptor, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &isWanted, length)
+    }
+
+    package func exchange(
+        _ requests: [UInt8],
+        first: UInt32,
+        count: Int,
+        _ take: (Int, UnsafeRawBufferPointer) -> Void
+    ) throws(NetlinkError) {
+        try socket.send(requests)
+        var missing = count
+        while missing > 0 {
+            try receive { header, message in
+                // Answers of an earlier exchange that was abandoned have other numbers.
+                let index = Int(header.sequence &- first)
+                guard header.port == socket.port, index < count else { return true }
+                take(index, message)
+                if header.isLast { missing -= 1 }
+                return true
+            }
+        }
+    }
+
+    /// Sends one request, and hands over its answers for as long as `take` says that it wants more. A dump that is left early
+    /// keeps the kernel waiting: this socket can ask for no other.
+    func stream(
+        _ request: [UInt8],
+        sequence: UInt32,
+        _ take: (MessageHeader, UnsafeRawBufferPointer) -> Bool
+    ) throws(NetlinkError) {
+        try socket.send(request)
+        var isOver = false
+        while !isOver {
+            try receive { header, message in
+                guard header.port == socket.port, header.sequence == sequence else { return true }
+                isOver = !take(header, message) || header.isLast
+                return !isOver
+            }
+        }
+    }
+
+    /// Hands over the messages of the datagrams that are there, waiting for the first, for as long as they are wanted.
+    private func receive(
+        _ take: (MessageHeader, UnsafeRawBufferPointer) -> Bool
+    ) throws(NetlinkError) {
+        do throws(SystemError) {
+            for index in 0..<(try buffer.receive(from: socket.descriptor)) {
+                let datagram = buffer[index]
+                guard datagram.sender == 0 else { continue }
+                if datagram.isCutOff { throw .messageTooLong }
+                var rest = datagram.bytes
+                while let header = MessageHeader(rest) {
+                    guard take(header, rest.bytes(from: 0, length: header.length)) else { return }
+                    rest = rest.bytes(from: header.length.alignedToAttribute)
+                }
+            }
+        } catch {
+            throw NetlinkError("read the kernel's answer", error)
+        }
+    }
+}
+
+/// The two sockets of one network namespace: one listens, one sends queries.
+package final class RouteSockets: KernelAnswering, Sendable {
+    package let events: EventSocket
+    private let questions: Locked<QuestionSocket>
+    private let hardware: HardwareProbe
+
+    /// Opens both in the calling thread's network namespace.
+    ///
+    /// - Parameter tap: Receives the messages of both.
+    package init(tap: (any NetlinkTap)? = nil) throws(NetlinkError) {
+        events = try EventSocket(tap: tap)
+        let socket = try SocketTransport()
+        let transport: any NetlinkTransport = if let tap { TappedTransport(socket, tap) } else { socket }
+        questions = Locked(QuestionSocket(transport))
+        hardware = HardwareProbe()
+    }
+
+    /// Returns one answer for each query, in their order. Thread-safe.
+    package func ask(_ asked: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
+        try asked.answers(
+            netlink: { (asked) throws(NetlinkError) in
+                try questions.withLock { socket throws(NetlinkError) in try socket.ask(asked) }
+            },
+            hardware: { hardware.hardware(of: $0, besides: events) },
+            peers: { hardware.peers(ofInterface: $0, besides: events) }
+        )
     }
 }

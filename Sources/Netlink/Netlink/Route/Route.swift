@@ -9,9 +9,9 @@ package struct Route: Hashable, Sendable {
     package var kind: RouteKind
     /// The routing table the answer was found in, where the kernel says.
     package var table: UInt32?
-    /// Bits of the matched prefix; only an entry tells (`RouteQuery.wantsEntry`).
+    /// The length of the matched prefix in bits; only entries contain it (`RouteQuery.wantsEntry`).
     package var prefixLength: UInt8
-    /// The lower, the better, among routes of the same prefix (RTA_PRIORITY); IPv4 tells it of entries only.
+    /// The preference among routes of the same prefix; lower is better (RTA_PRIORITY). Of IPv4, only entries contain it.
     package var metric: UInt32
     /// The one that packets take or, of an entry, all there are; empty where only `nextHopID` is given.
     package var nextHops: [NextHop]
@@ -148,4 +148,78 @@ extension WireAddress {
     init?(via value: UnsafeRawBufferPointer) {
         self.init(bytes: value.bytes(from: MemoryLayout<UInt16>.size))
     }
+}
+
+/// What happens to a packet that takes a route.
+///
+/// C counterpart: `RTN_*` in `<linux/rtnetlink.h>`.
+package struct RouteKind: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    package static let unicast = RouteKind(rawValue: 1)
+    package static let local = RouteKind(rawValue: 2)
+    package static let broadcast = RouteKind(rawValue: 3)
+    package static let anycast = RouteKind(rawValue: 4)
+    package static let multicast = RouteKind(rawValue: 5)
+    package static let blackhole = RouteKind(rawValue: 6)
+    package static let unreachable = RouteKind(rawValue: 7)
+    package static let prohibit = RouteKind(rawValue: 8)
+    package static let throwing = RouteKind(rawValue: 9)
+
+    /// Whether packets that take the route are delivered or forwarded.
+    package var carriesPackets: Bool {
+        switch self {
+        case .unicast, .local, .broadcast, .anycast, .multicast: true
+        default: false
+        }
+    }
+}
+
+/// A route lookup: how would a packet leave?
+///
+/// C counterpart: RTM_GETROUTE, `rtnetlink(7)`.
+package struct RouteQuery: Hashable, Sendable {
+    package var destination: WireAddress
+    /// The source address of the packet, if it has one already (RTA_SRC).
+    package var source: WireAddress?
+    /// The interface that the packet is bound to (RTA_OIF). IPv4 then answers "on-link" even without a route.
+    package var outputInterface: UInt32?
+    /// The firewall mark of the packet (RTA_MARK); 0 for none.
+    package var mark: UInt32
+    /// The transport protocol of the packet (RTA_IP_PROTO). IPv6 chooses among several next hops by it.
+    package var transport: TransportProtocol?
+    /// Whether to return the routing entry with its next hops, expiry and prefix instead of the next hop of a packet (RTM_F_FIB_MATCH).
+    package var wantsEntry: Bool
+
+    package init(
+        destination: WireAddress,
+        source: WireAddress? = nil,
+        outputInterface: UInt32? = nil,
+        mark: UInt32 = 0,
+        wantsEntry: Bool = false
+    ) {
+        self.destination = destination
+        self.source = source
+        self.outputInterface = outputInterface
+        self.mark = mark
+        self.wantsEntry = wantsEntry
+    }
+
+    /// The destination distinguishes nearly all queries of an evaluation.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(destination)
+        hasher.combine(wantsEntry)
+    }
+}
+
+/// The transport protocol of an IP packet.
+///
+/// C counterpart: `IPPROTO_*` in `<netinet/in.h>`.
+package enum TransportProtocol: UInt8, Hashable, Sendable, CaseIterable {
+    case tcp = 6
+    case udp = 17
 }

@@ -1,4 +1,4 @@
-import LinuxSupport
+package import LinuxSupport
 
 /// The shape of an `AddressTrie`: a path-compressed binary tree (Patricia) of addresses for each family.
 ///
@@ -136,4 +136,151 @@ extension UInt128 {
     fileprivate func bit(_ index: Int) -> Bool { (self << UInt128(index)) >> 127 == 1 }
 
     fileprivate func prefix(_ length: Int) -> UInt128 { (self >> UInt128(128 - length)) << UInt128(128 - length) }
+}
+
+/// Values by address, found by the prefixes that cover them, for example the targets that a route concerns.
+///
+/// To find, put and remove takes as many steps as an address has bits, at most; to visit what a prefix covers takes that
+/// and visits nothing else. IPv4 addresses stand as such, not mapped to IPv6. A value like any other: not for several
+/// threads at once.
+package struct AddressTrie<Value> {
+    private var tree = AddressTree()
+    /// At the places of the leaves.
+    private var values: ContiguousArray<Value?> = []
+
+    package init() {}
+
+    /// How many addresses there are.
+    package var count: Int { tree.count }
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// The value of an address; nil takes the address out.
+    package subscript(address: WireAddress) -> Value? {
+        get { tree.leaf(of: address).flatMap { values[$0] } }
+        set {
+            if let newValue {
+                updateValue(newValue, for: address)
+            } else {
+                removeValue(for: address)
+            }
+        }
+    }
+
+    /// The value of an address, changed in place. `makeValue` is the value of an address that has none.
+    package subscript(address: WireAddress, default makeValue: @autoclosure () -> Value) -> Value {
+        get { self[address] ?? makeValue() }
+        _modify {
+            let place = place(of: address)
+            var value = values[place].take() ?? makeValue()
+            defer { values[place] = value }
+            yield &value
+        }
+    }
+
+    /// Sets the value of an address and returns what it was.
+    @discardableResult
+    package mutating func updateValue(_ value: Value, for address: WireAddress) -> Value? {
+        let place = place(of: address)
+        defer { values[place] = value }
+        return values[place].take()
+    }
+
+    /// Takes an address out and returns its value.
+    @discardableResult
+    package mutating func removeValue(for address: WireAddress) -> Value? {
+        tree.remove(address).flatMap { values[$0].take() }
+    }
+
+    /// Visits what a prefix covers, in the order of the addresses.
+    package func forEach(coveredBy prefix: AddressPrefix, _ body: (WireAddress, Value) -> Void) {
+        var rest = [tree.top(coveredBy: prefix)]
+        while let index = rest.popLast(), index != AddressTree.none {
+            let node = tree.nodes[Int(index)]
+            if let value = values[Int(index)] {
+                body(node.address(of: prefix.family), value)
+            } else {
+                rest.append(node.high)
+                rest.append(node.low)
+            }
+        }
+    }
+
+    /// Finds or makes room for the value of an address.
+    private mutating func place(of address: WireAddress) -> Int {
+        let place = tree.insert(address)
+        while values.count < tree.nodes.count { values.append(nil) }
+        return place
+    }
+}
+
+extension AddressTrie: Sendable where Value: Sendable {}
+
+extension AddressTree.Node {
+    fileprivate func address(of family: AddressFamily) -> WireAddress {
+        WireAddress(family: family, bits: bits >> UInt128(128 - family.bitCount))
+    }
+}
+
+/// Sorted prefixes of both families that do not cover each other.
+struct PrefixCover: Hashable, Sendable {
+    /// IPv4 first.
+    private(set) var prefixes: [AddressPrefix]
+
+    init(_ prefixes: some Sequence<AddressPrefix>) {
+        self.init(sorted: prefixes.sorted())
+    }
+
+    /// - Parameter sorted: Sorted prefixes, which may cover each other.
+    init(sorted: some Sequence<AddressPrefix>) {
+        prefixes = []
+        for prefix in sorted where prefixes.last?.covers(prefix) != true { prefixes.append(prefix) }
+    }
+
+    /// Those of one family.
+    func prefixes(of family: AddressFamily) -> ArraySlice<AddressPrefix> {
+        let boundary = prefixes.firstIndex { $0.family == .ipv6 } ?? prefixes.endIndex
+        return family == .ipv4 ? prefixes[..<boundary] : prefixes[boundary...]
+    }
+
+    /// The same with IPv6 prefixes cut to /64, the narrowest that routes of others commonly have (RFC 4291, section 2.5.4).
+    var ofSubnets: PrefixCover {
+        PrefixCover(sorted: prefixes.map { AddressPrefix($0.address, length: min($0.length, 64)) })
+    }
+
+    /// At most `limit` prefixes that cover all of these, but one for each family that there is.
+    ///
+    /// The narrowest are joined first, so the widest of them stays as narrow as it can. An IPv6 prefix counts as half as
+    /// long as it is, and beyond /64 as an IPv4 address does: that is how widely the two are given out.
+    func widened(toCount limit: Int) -> PrefixCover {
+        let surplus = prefixes.count - max(limit, 0)
+        guard surplus > 0 else { return self }
+        // Neighbours meet at a branch of the tree of all prefixes, each at another; to join them is to end the tree there.
+        var branches: [(rank: Int, index: Int)] = []
+        for (index, (one, next)) in zip(prefixes, prefixes.dropFirst()).enumerated() where one.family == next.family {
+            branches.append((Self.rank(one.commonLength(with: next), one.family), index))
+        }
+        // A branch below another is longer and so comes before it.
+        branches.sort { $0.rank > $1.rank }
+        var joins = [Bool](repeating: false, count: prefixes.count)
+        for branch in branches.prefix(surplus) { joins[branch.index] = true }
+        var result: [AddressPrefix] = []
+        var isJoined = false
+        for (prefix, joinsNext) in zip(prefixes, joins) {
+            if isJoined, let last = result.popLast() {
+                result.append(last.joined(with: prefix))
+            } else {
+                result.append(prefix)
+            }
+            isJoined = joinsNext
+        }
+        var cover = self
+        cover.prefixes = result
+        return cover
+    }
+
+    /// Higher for what is narrower.
+    private static func rank(_ length: Int, _ family: AddressFamily) -> Int {
+        (family == .ipv4 ? length : min(length / 2, 32)) << 8 | length
+    }
 }

@@ -1,9 +1,9 @@
 import CLinux
 package import LinuxSupport
 
-/// What was heard since it was read last: a hint that routes may have changed, never the change itself.
+/// The events since the last read: a hint that routes may have changed, never the change itself.
 package struct EventBurst: Hashable, Sendable {
-    /// What the messages were about.
+    /// The subjects of the messages.
     package struct Subjects: OptionSet, Hashable, Sendable {
         package let rawValue: UInt16
 
@@ -40,7 +40,7 @@ package struct EventBurst: Hashable, Sendable {
     package var subjects: Subjects = []
     /// Who made the changes, for evidence.
     package var author = Author.kernel
-    /// The destinations of the routes that messages were about. What other subjects concern they do not tell.
+    /// The destinations of the routes in the messages. Messages with other subjects have no destination.
     package var prefixes: ChangedPrefixes = .none
     /// Why the socket cannot be read any more; nil while it can.
     package var failure: SystemError?
@@ -90,7 +90,7 @@ package struct EventBurst: Hashable, Sendable {
     }
 }
 
-/// What a burst may have changed.
+/// The changes that a burst may stand for.
 extension EventBurst {
     /// The netlink port of the process that took something away, where that is all that was heard of: nil where messages are missing,
     /// others changed something, too, or a link or a gateway did.
@@ -102,7 +102,7 @@ extension EventBurst {
         return port
     }
 
-    /// Whether nothing but routes and their gateways was heard of, so that the destinations tell whom it concerns.
+    /// Whether all messages are about routes and their gateways, so that the destinations determine the targets concerned.
     package var isOnlyRoutes: Bool {
         !isIncomplete && !subjects.isDisjoint(with: [.route, .neighbour])
             && subjects.isSubset(of: [.route, .neighbour, .defaultRoute, .addition, .removal])
@@ -111,7 +111,7 @@ extension EventBurst {
     /// Whether an interface may be another than before.
     package var mayChangeInterfaces: Bool { isIncomplete || subjects.contains(.link) }
 
-    /// A new path may lead to other name servers; routes to elsewhere do not.
+    /// Whether names may have other addresses. A new path may lead to other name servers.
     package var mayChangeNames: Bool {
         isIncomplete || !subjects.isDisjoint(with: [.link, .address, .defaultRoute, .rule, .nextHop, .configuration])
     }
@@ -120,7 +120,7 @@ extension EventBurst {
 // MARK: - Decoding
 
 extension EventBurst {
-    /// So much of a message is read; the rest never is.
+    /// The maximum number of bytes that are read of a message.
     static let headLimit = 256
 
     /// Counts what came from `sender`, a netlink port; 0 is the kernel.
@@ -138,7 +138,7 @@ extension EventBurst {
         noteSilentLoss()
     }
 
-    /// Notes that messages may have been lost that no error tells of.
+    /// Notes that messages may have been lost without an error.
     mutating func noteSilentLoss() {
         isIncomplete = true
         prefixes = .everything
@@ -217,11 +217,11 @@ extension MessageKind {
 }
 
 extension EventBurst {
-    /// Who made changes, as their messages tell it: a port is a name, mostly the number of a process, and proves nothing.
+    /// The author of changes according to the messages. A port is mostly the number of a process, and proves nothing.
     ///
     /// C counterpart: `nlmsg_pid` of `nlmsghdr`, netlink(7).
     package enum Author: Hashable, Sendable {
-        /// The kernel itself, or nobody is told. What follows from a process's change has no port of its own, such as the routes
+        /// The kernel, or unknown. Consequences of a process's change have no port, such as the routes
         /// that go with an address.
         case kernel
         /// One process, by the netlink port it asked from.
@@ -240,5 +240,51 @@ extension EventBurst {
             default: if self != other { self = .several }
             }
         }
+    }
+}
+
+/// The destinations of routes that were heard of: none, a few, or everything when they are many or not to be made out.
+package struct ChangedPrefixes: Hashable, Sendable {
+    /// How many are kept apart.
+    package static let limit = 64
+
+    package static let none = ChangedPrefixes()
+    /// Any destination, of either family.
+    package static let everything = ChangedPrefixes(isEverything: true)
+
+    /// In the order in which they were heard of first, each once; empty when it may be everything.
+    package private(set) var list: [AddressPrefix] = []
+    package let isEverything: Bool
+
+    private init(isEverything: Bool = false) {
+        self.isEverything = isEverything
+    }
+
+    package var isEmpty: Bool { list.isEmpty && !isEverything }
+
+    /// Whether a route to any of these may carry packets to `address`.
+    package func mayConcern(_ address: WireAddress) -> Bool {
+        isEverything || list.contains { $0.contains(address) }
+    }
+
+    package mutating func insert(_ prefix: AddressPrefix) {
+        if isEverything || list.contains(prefix) { return }
+        if list.count == Self.limit {
+            self = .everything
+        } else {
+            list.append(prefix)
+        }
+    }
+
+    package mutating func formUnion(_ other: ChangedPrefixes) {
+        if other.isEverything { self = .everything }
+        for prefix in other.list { insert(prefix) }
+    }
+}
+
+extension ChangedPrefixes: ExpressibleByArrayLiteral {
+    package init(arrayLiteral prefixes: AddressPrefix...) {
+        self.init()
+        for prefix in prefixes { insert(prefix) }
     }
 }

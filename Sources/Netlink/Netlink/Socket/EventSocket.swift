@@ -2,12 +2,12 @@ import CLinux
 import Glibc
 package import LinuxSupport
 
-/// The socket that listens. Nothing is ever asked on it: after an overrun the answer would be lost for good.
+/// The socket that listens. It never sends requests: after an overrun their replies would be lost.
 ///
 /// `join`, `leave`, `setFilter` and `wait` from any thread; `drain` and what `join` discards by one reader at a time.
 package final class EventSocket: @unchecked Sendable {
     let socket: NetlinkSocket
-    /// Whether the kernel has a filter of ours, behind a lock that also puts changes of it in line.
+    /// Whether the socket has a filter. The lock also orders changes of the filter.
     let isFiltered = Locked(false)
     /// Only heads are read; the kernel cuts the rest off.
     private let buffer: DatagramBuffer
@@ -16,14 +16,14 @@ package final class EventSocket: @unchecked Sendable {
     /// After an overrun the kernel drops messages, and reports no other overrun, until all it kept has been read
     /// (NETLINK_S_CONGESTED, net/netlink/af_netlink.c).
     private var isCongested = false
-    /// Hears every message; nil for nobody.
+    /// Receives every message, for recordings; nil for none.
     private let tap: (any NetlinkTap)?
-    /// A tap hears so much of a message, which is more than the kernel sends.
+    /// The maximum size of a message for a tap, which is more than the kernel sends.
     package static let tappedLimit = 64 << 10
 
     /// Opens the socket in the calling thread's network namespace, deaf until `join()`.
     ///
-    /// - Parameter tap: hears every message.
+    /// - Parameter tap: Receives every message.
     package init(tap: (any NetlinkTap)? = nil) throws(NetlinkError) {
         self.tap = tap
         socket = try NetlinkSocket(family: NETLINK_ROUTE)
@@ -117,11 +117,12 @@ package final class EventSocket: @unchecked Sendable {
 
     /// Blocks up to `limit` for something to read, and says whether there is.
     package func wait(atMost limit: Duration) -> Bool {
-        var limit = limit.timespec
+        let (seconds, attoseconds) = limit.components
+        var limit = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
         return clinux_ppoll_readable(descriptor, &limit) > 0
     }
 
-    /// Blocks until there is something to read, or somebody wakes the thread, for as long as it takes.
+    /// Blocks until there are messages or another thread wakes this one, without a timeout.
     ///
     /// - Throws: what poll(2) says: a process that may have fewer than two descriptors may not wait for two.
     package func wait(or wakeup: borrowing Wakeup) throws(SystemError) {
@@ -132,10 +133,10 @@ package final class EventSocket: @unchecked Sendable {
 }
 
 extension EventSocket {
-    /// Lets the kernel leave out routes that lead elsewhere, or, with nil, none. Thread-safe.
+    /// Sets the filter of the socket; nil removes it. Thread-safe.
     ///
-    /// A filter takes the place of another in one step. It judges what the kernel sends from then on; what has been queued
-    /// stays. So set the filter first, then evaluate what it watches anew.
+    /// The kernel replaces the filter in one step and applies it to new messages. Queued messages stay. So set the filter first, then evaluate
+    /// the watched targets again.
     ///
     /// A kernel with too little memory for options (`net.core.optmem_max`) gets a shorter and coarser program.
     ///
@@ -174,10 +175,45 @@ extension EventSocket {
         do throws(SystemError) {
             try socket.detachFilter()
         } catch .noEntry {
-            // There is none.
+            // There is no filter.
         } catch {
             throw NetlinkError("remove the filter of a netlink socket", error)
         }
         isFiltered = false
     }
+}
+
+/// The rtnetlink groups whose messages can change where a packet goes.
+///
+/// C counterpart: `RTNLGRP_*` in `<linux/rtnetlink.h>`.
+package struct MulticastGroup: Hashable, Sendable {
+    let rawValue: UInt32
+    /// The constant's name without `RTNLGRP_`.
+    package let name: String
+
+    init(rawValue: UInt32, name: String) {
+        (self.rawValue, self.name) = (rawValue, name)
+    }
+
+    private init(_ group: rtnetlink_groups, _ name: String) {
+        self.init(rawValue: group.rawValue, name: name)
+    }
+
+    /// Options of router advertisements that the kernel leaves to programs.
+    static let routerOptions = MulticastGroup(RTNLGRP_ND_USEROPT, "ND_USEROPT")
+
+    /// IPv4 routes vanish without a message when their device or source does, so links and addresses belong to it;
+    /// rules and next hops change routes without naming them; NETCONF tells of `ignore_routes_with_linkdown`. IPv6 passes
+    /// over routes whose gateway has failed as a neighbour (RFC 4191), and only the neighbour's state tells.
+    static let reachability: [MulticastGroup] = [
+        MulticastGroup(RTNLGRP_LINK, "LINK"),
+        MulticastGroup(RTNLGRP_IPV4_IFADDR, "IPV4_IFADDR"), MulticastGroup(RTNLGRP_IPV6_IFADDR, "IPV6_IFADDR"),
+        MulticastGroup(RTNLGRP_IPV4_ROUTE, "IPV4_ROUTE"), MulticastGroup(RTNLGRP_IPV6_ROUTE, "IPV6_ROUTE"),
+        MulticastGroup(RTNLGRP_IPV4_RULE, "IPV4_RULE"), MulticastGroup(RTNLGRP_IPV6_RULE, "IPV6_RULE"),
+        MulticastGroup(RTNLGRP_NEXTHOP, "NEXTHOP"), MulticastGroup(RTNLGRP_NEIGH, "NEIGH"),
+        MulticastGroup(RTNLGRP_IPV4_NETCONF, "IPV4_NETCONF"), MulticastGroup(RTNLGRP_IPV6_NETCONF, "IPV6_NETCONF"),
+    ]
+
+    /// Whether a kernel may lack the group. Its events then do not exist, or show late.
+    var isOptional: Bool { ["NEXTHOP", "IPV4_NETCONF", "IPV6_NETCONF"].contains(name) }
 }

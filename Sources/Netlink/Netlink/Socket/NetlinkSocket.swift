@@ -1,7 +1,7 @@
 import CLinux
 import CNetlink
 import Glibc
-import LinuxSupport
+package import LinuxSupport
 
 /// The only owner of a libnl socket. It is bound to the network namespace of the thread that opens it, for ever.
 ///
@@ -55,7 +55,7 @@ struct NetlinkSocket: ~Copyable {
         _ = nl_socket_drop_membership(socket, CInt(group.rawValue))
     }
 
-    /// Lets the kernel leave out messages; a filter that is there is replaced, and no message is judged by neither.
+    /// Sets the filter of the socket. The kernel replaces an existing filter in one step.
     ///
     /// C counterpart: SO_ATTACH_FILTER of `socket(7)`.
     func attach(_ program: [FilterInstruction]) throws(SystemError) {
@@ -92,5 +92,132 @@ struct NetlinkSocket: ~Copyable {
             nl_sendto(socket, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
         }
         guard sent >= 0 else { throw NetlinkError("send a netlink request", .current) }
+    }
+}
+
+/// A buffer for several datagrams that are received with one system call.
+struct DatagramBuffer: ~Copyable {
+    /// All of it, for a single long datagram.
+    let bytes: UnsafeMutableRawBufferPointer
+    private let heads: UnsafeMutableBufferPointer<clinux_datagram>
+    /// The maximum size of a datagram. Longer ones are cut off.
+    private let size: Int
+
+    /// - Parameter count: at most 16.
+    init(count: Int, size: Int) {
+        bytes = .allocate(byteCount: count * size, alignment: 16)
+        heads = .allocate(capacity: count)
+        heads.initialize(repeating: clinux_datagram())
+        self.size = size
+    }
+
+    deinit {
+        bytes.deallocate()
+        heads.deallocate()
+    }
+
+    var count: Int { heads.count }
+
+    /// One of those that were received last: its bytes, the netlink port it came from (0 is the kernel), and whether it was
+    /// cut off.
+    subscript(index: Int) -> (bytes: UnsafeRawBufferPointer, sender: UInt32, isCutOff: Bool) {
+        let head = heads[index]
+        let all = UnsafeRawBufferPointer(bytes)
+        return (all.bytes(from: index * size, length: Int(head.length)), head.sender, head.is_truncated != 0)
+    }
+
+    /// Receives the available datagrams, as many as fit, or waits for one if the socket blocks. Returns their number.
+    ///
+    /// C counterpart: `recvmmsg(2)`.
+    func receive(from descriptor: CInt) throws(SystemError) -> Int {
+        try SystemError.check {
+            Int(clinux_recvmmsg(descriptor, bytes.baseAddress, UInt32(size), UInt32(heads.count), heads.baseAddress))
+        }
+    }
+}
+
+/// The interface that sockets are bound to (`sk_bound_dev_if`).
+package enum SocketBinding {
+    /// That of new sockets of this process, as it was at the first question: `ip vrf exec` binds them with a program of the
+    /// control group (`ip-vrf(8)`). Nil where they are bound to none.
+    package static let ofNewSockets: UInt32? = {
+        for family in [AF_INET, AF_INET6] {
+            let number = socket(family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            if number >= 0 { return interface(of: Descriptor(owning: number)) }
+        }
+        return nil
+    }()
+
+    /// The index of the interface a socket is bound to; nil for none, and on kernels before 5.0.
+    ///
+    /// C counterpart: `getsockopt(2)` with SO_BINDTOIFINDEX.
+    static func interface(of socket: borrowing Descriptor) -> UInt32? {
+        var index: CInt = 0
+        var length = socklen_t(MemoryLayout<CInt>.size)
+        guard getsockopt(socket.number, SOL_SOCKET, SO_BINDTOIFINDEX, &index, &length) == 0, index > 0 else {
+            return nil
+        }
+        return UInt32(index)
+    }
+}
+
+/// A failure of a netlink socket: the attempt and the system's error.
+package struct NetlinkError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What stood in the way.
+    package enum Stage: Hashable, Sendable {
+        /// The network namespace could not be entered: it is missing, or entering it is not permitted.
+        case namespace
+        /// The socket could not be opened, or did not answer.
+        case socket
+        /// The kernel took no filter; the socket hears everything.
+        case filter
+    }
+
+    /// The attempt, as the text after "cannot", for example `open a netlink socket`.
+    package let attempt: String
+
+    /// The system's error.
+    package let cause: SystemError
+
+    package let stage: Stage
+
+    /// The capability that the attempt requires, if it is known to be missing.
+    package let capability: Capability?
+
+    package init(_ attempt: String, _ cause: SystemError, stage: Stage = .socket, capability: Capability? = nil) {
+        self.capability = capability
+        self.attempt = attempt
+        self.cause = cause
+        self.stage = stage
+    }
+
+    package init(_ error: NamespaceError) {
+        self.init(
+            error.attempt,
+            error.cause,
+            stage: error.isShortage ? .socket : .namespace,
+            capability: error.capability
+        )
+    }
+
+    /// A namespace may have any name, so the attempt is shown escaped.
+    package var description: String { "cannot \(attempt.printable): \(cause)" }
+}
+
+extension NamespaceEntry {
+    /// Runs `body` with the identity of a namespace, on a separate thread inside of it.
+    package static func ask<Value: Sendable>(
+        inside namespace: NamespaceReference,
+        _ body: @escaping @Sendable (NamespaceIdentity) throws(NetlinkError) -> Value
+    ) throws(NetlinkError) -> Value {
+        let answer: Result<Value, NetlinkError>
+        do throws(NamespaceError) {
+            answer = try run(inside: namespace) { identity in
+                Result { () throws(NetlinkError) in try body(identity) }
+            }
+        } catch {
+            throw NetlinkError(error)
+        }
+        return try answer.get()
     }
 }

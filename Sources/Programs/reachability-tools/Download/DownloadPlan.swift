@@ -74,7 +74,7 @@ struct DownloadURL {
     /// - Throws: ``ExitMessage`` for a name that begins with a dot, or has a `/` or a control character.
     func fileName() throws(ExitMessage) -> String {
         let last = parts.path.split(at: "/", omittingEmptySubsequences: false).last ?? ""
-        let name = PercentText.decode(last).flatMap { String(validating: $0, as: UTF8.self) } ?? ""
+        let name = last.percentDecoded().flatMap { String(validating: $0, as: UTF8.self) } ?? ""
         // `.part.json` is added to the name for another file, and a name has at most 255 bytes.
         guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/"), name.utf8.count <= 245, name.printable == name
         else {
@@ -84,7 +84,7 @@ struct DownloadURL {
     }
 
     private static func decoded(_ text: Substring) -> String {
-        PercentText.decode(text).map { String(decoding: $0, as: UTF8.self) } ?? String(text)
+        text.percentDecoded().map { String(decoding: $0, as: UTF8.self) } ?? String(text)
     }
 }
 
@@ -94,7 +94,7 @@ struct FileDigest: Sendable {
 
     /// - Throws: ``ExitMessage`` if the text is not 64 hexadecimal digits.
     init(_ text: String) throws(ExitMessage) {
-        guard text.utf8.count == 64, text.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
+        guard [UInt8](hexadecimal: text.utf8)?.count == 32 else {
             throw ExitMessage("--sha256 wants 64 hexadecimal digits, as sha256sum prints them", .usage)
         }
         hex = text.lowercased()
@@ -112,15 +112,8 @@ struct FileDigest: Sendable {
             hash.update(data: bytes)
             offset += Int64(bytes.count)
         }
-        let found = hash.finalize().hexadecimal
+        let found = hash.finalize().hexadecimal()
         if found != hex { throw OtherDigest(found: found) }
-    }
-}
-
-extension SHA256.Digest {
-    /// 64 hexadecimal digits, as `sha256sum` prints them.
-    var hexadecimal: String {
-        map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }
 

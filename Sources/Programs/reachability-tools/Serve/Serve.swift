@@ -219,7 +219,7 @@ struct TokenCommand: ParsableCommand {
         let text = Base64.encode(secret).replacing(scalars: "+", with: "-").replacing(scalars: "/", with: "_")
             .replacing(scalars: "=", with: "")
         let token = "rt_\(text)"
-        let digest = SHA256.hash(data: Array(token.utf8)).hexadecimal
+        let digest = SHA256.hash(data: Array(token.utf8)).hexadecimal()
         let name = arguments.name.replacing(scalars: "\\", with: "\\\\").replacing(scalars: "\"", with: "\\\"")
         let lines = [
             token, "", "[[access.tokens]]", "name = \"\(name)\"", "sha256 = \"\(digest)\"",

@@ -1,5 +1,5 @@
-/// Where a broker is: `mqtts://HOST[:PORT]`, or `mqtt://HOST[:PORT]` for one without TLS, whom anybody on the way can read and
-/// whom anybody can pretend to be.
+/// The address of a broker: `mqtts://HOST[:PORT]`, or `mqtt://HOST[:PORT]` without TLS. Without TLS, others can read and forge the
+/// connection.
 package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
     /// A name or an address, IPv6 without brackets.
     package let host: String

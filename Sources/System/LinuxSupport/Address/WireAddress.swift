@@ -83,7 +83,7 @@ extension WireAddress {
     /// 169.254.0.0/16 (RFC 3927) or fe80::/10 (RFC 4291).
     package var isLinkLocal: Bool { family == .ipv4 ? bits >> 16 == 0xa9fe : bits >> 118 == 0x3fa }
 
-    /// Whether it says nothing without the interface it is meant on: link-local IPv6.
+    /// Whether the address is ambiguous without an interface: link-local IPv6.
     package var needsZone: Bool { family == .ipv6 && isLinkLocal }
 
     /// 224.0.0.0/4 (RFC 5771) or ff00::/8 (RFC 4291).
@@ -134,4 +134,116 @@ package enum AddressFamily: UInt8, Hashable, Sendable, CaseIterable {
 
     /// Bits of an address.
     package var bitCount: Int { byteCount * 8 }
+}
+
+/// All addresses of one family that begin with the same bits, as a route's destination is written: `192.0.2.0/24`.
+///
+/// C counterpart: RTA_DST with `rtm_dst_len` of `<linux/rtnetlink.h>`.
+package struct AddressPrefix: Hashable, Sendable {
+    /// The first of the addresses; the bits beyond `length` are zero.
+    package let address: WireAddress
+
+    /// How many bits are the same: 0 to 32, or 0 to 128.
+    package let length: Int
+
+    /// - Parameters:
+    ///   - address: any of the addresses; bits beyond `length` are ignored.
+    ///   - length: The length in bits, clamped to the valid range.
+    package init(_ address: WireAddress, length: Int) {
+        let family = address.family
+        let length = min(max(length, 0), family.bitCount)
+        let rest = UInt128(family.bitCount - length)
+        // A shift by all 128 bits leaves zero.
+        let bits = (address.bits >> rest) << rest
+        self.address = WireAddress(family: family, bits: bits)
+        self.length = length
+    }
+
+    /// One address alone: /32 or /128.
+    package init(host address: WireAddress) {
+        self.address = address
+        length = address.family.bitCount
+    }
+
+    package var family: AddressFamily { address.family }
+
+    /// Whether `address` is one of these.
+    package func contains(_ address: WireAddress) -> Bool {
+        address.isCovered(by: self.address, length: length)
+    }
+
+    /// Whether every address of `other` is one of these.
+    package func covers(_ other: AddressPrefix) -> Bool {
+        length <= other.length && contains(other.address)
+    }
+
+    /// Whether any address belongs to both; then one covers the other.
+    package func overlaps(_ other: AddressPrefix) -> Bool {
+        covers(other) || other.covers(self)
+    }
+}
+
+extension AddressPrefix: CustomStringConvertible {
+    package var description: String { "\(address)/\(length)" }
+}
+
+extension AddressPrefix: Comparable {
+    /// By family, then by the first address, the wider first; what one prefix covers follows it at once.
+    package static func < (one: AddressPrefix, other: AddressPrefix) -> Bool {
+        if one.family != other.family { return one.family.rawValue < other.family.rawValue }
+        if one.address.bits != other.address.bits { return one.address.bits < other.address.bits }
+        return one.length < other.length
+    }
+}
+
+extension WireAddress {
+    /// The address moved to the upper end of 128 bits, so that both families are read from the same side.
+    package var leadingBits: UInt128 { bits << UInt128(128 - family.bitCount) }
+}
+
+extension AddressPrefix {
+    /// The bits moved to the upper end of 128.
+    package var leadingBits: UInt128 { address.leadingBits }
+
+    /// The narrowest prefix of the same family that covers both.
+    package func joined(with other: AddressPrefix) -> AddressPrefix {
+        AddressPrefix(address, length: commonLength(with: other))
+    }
+
+    /// How many bits both begin with.
+    package func commonLength(with other: AddressPrefix) -> Int {
+        min(length, other.length, (leadingBits ^ other.leadingBits).leadingZeroBitCount)
+    }
+}
+
+/// An address as people write it, with its zone (RFC 4007): `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0`, `192.0.2.1%red`.
+package struct AddressLiteral: Hashable, Sendable {
+    /// The address; an IPv4-mapped IPv6 one is the IPv4 address it stands for.
+    package let wire: WireAddress
+
+    /// The name or the index of an interface.
+    package let zone: String?
+
+    /// Reads a literal. Brackets, ports, prefix lengths, shortened IPv4 forms and everything else are nil.
+    package init?(_ text: String) {
+        let percent = text.unicodeScalars.firstIndex(of: "%") ?? text.endIndex
+        let zone = text[percent...].dropFirst()
+        guard let wire = WireAddress(String(text[..<percent])),
+            percent == text.endIndex || InterfaceName.isValid(zone)
+        else { return nil }
+        self.wire = wire.unmapped
+        self.zone = percent == text.endIndex ? nil : String(zone)
+    }
+}
+
+/// The grammar of what names an interface: its name or its index.
+package enum InterfaceName {
+    /// The longest name of an interface, in bytes (IFNAMSIZ).
+    package static let longestName = 15
+
+    /// Whether `text` may be one: 1 to 127 bytes, without `/`, `%` and blanks. Names are shorter, alternative names may be so long
+    /// (ALTIFNAMSIZ, `ip-link(8)`).
+    package static func isValid(_ text: some StringProtocol) -> Bool {
+        (1...127).contains(text.utf8.count) && !text.contains { ["/", "%", "\0"].contains($0) || $0.isWhitespace }
+    }
 }

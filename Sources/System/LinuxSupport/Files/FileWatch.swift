@@ -1,4 +1,5 @@
 import CLinux
+package import Dispatch
 import Glibc
 
 /// Watches single files along the whole way to them, so that a file or a directory may be replaced, linked elsewhere, deleted and made
@@ -8,7 +9,7 @@ import Glibc
 package final class FileWatch: @unchecked Sendable {
     private let inotify: Descriptor
     private let watchesContents: Bool
-    /// What is watched for each path.
+    /// The watches of each path.
     private var places: [String: Set<WatchedPlace>] = [:]
     /// The paths that a watch descriptor matters to, by the name that matters; of a file or directory itself, the name is empty.
     private var owners: [CInt: [String: Set<String>]] = [:]
@@ -61,7 +62,7 @@ package final class FileWatch: @unchecked Sendable {
     private func watch(_ path: String) {
         let before = places[path] ?? []
         var after: Set<WatchedPlace> = []
-        // What is made between the look and the watch is not reported.
+        // A file that is created between the check and the watch is not reported.
         for _ in 0..<4 {
             let steps = FileWay.steps(to: path)
             after = Set(steps.flatMap { add($0, for: path) })
@@ -165,5 +166,115 @@ private enum FileWay {
         let count = readlink(link, &bytes, bytes.count)
         guard count > 0, count < bytes.count else { return nil }
         return String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+/// One event of an inotify descriptor.
+///
+/// C counterpart: `struct inotify_event`, `inotify(7)`.
+package struct InotifyEvent: Sendable {
+    package let watch: CInt
+    package let mask: UInt32
+    /// The name inside the watched directory; empty for the directory itself.
+    package let name: String
+
+    /// Events were lost (IN_Q_OVERFLOW).
+    package var isOverflow: Bool { mask & UInt32(IN_Q_OVERFLOW) != 0 }
+
+    /// The watch is no more: the directory was deleted or unmounted, or the watch taken away (IN_IGNORED).
+    package var isLastOfWatch: Bool { mask & UInt32(IN_IGNORED) != 0 }
+
+    /// Reads what is there, without waiting where the descriptor does not block.
+    package static func read(from inotify: borrowing Descriptor) -> [InotifyEvent] {
+        var events: [InotifyEvent] = []
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = Glibc.read(inotify.number, &bytes, bytes.count)
+            guard count > 0 else { return events }
+            bytes.withUnsafeBytes { buffer in
+                var rest = buffer.bytes(from: 0, length: count)
+                // Descriptor, mask, cookie and length of the name that follows.
+                while let watch = rest.load(Int32.self, at: 0), let mask = rest.load(UInt32.self, at: 4),
+                    let length = rest.load(UInt32.self, at: 12)
+                {
+                    let name = rest.bytes(from: 16, length: Int(length)).text
+                    events.append(InotifyEvent(watch: watch, mask: mask, name: name))
+                    rest = rest.bytes(from: 16 + Int(length))
+                }
+            }
+        }
+    }
+}
+
+/// An inotify descriptor for all files that this process watches for namespaces. It is open while files are watched. A user may
+/// have 128 of them (`/proc/sys/fs/inotify/max_user_instances`), and there may be more namespaces.
+package final class SharedFileWatch: Sendable {
+    package static let shared = SharedFileWatch()
+
+    private struct Observer {
+        let path: String
+        let queue: DispatchQueue
+        let action: @Sendable () -> Void
+    }
+
+    private struct State {
+        var observers: [UInt64: Observer] = [:]
+        var next: UInt64 = 0
+        var watch: FileWatch?
+        var source: Cancellation?
+    }
+
+    private let state: Locked<State> = Locked(State())
+    private let queue = DispatchQueue(label: "LinuxSupport.files")
+
+    /// Runs `action` on `queue` when the file at an absolute path was replaced, deleted or made; nil when there is no
+    /// descriptor to spare.
+    package func add(_ path: String, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation?
+    {
+        let identifier: UInt64? = state.withLock { state in
+            if state.watch == nil { start(&state) }
+            guard let watch = state.watch else { return nil }
+            watch.insert(path)
+            state.next += 1
+            state.observers[state.next] = Observer(path: path, queue: queue, action: action)
+            return state.next
+        }
+        guard let identifier else { return nil }
+        return Cancellation { [self] in remove(identifier) }
+    }
+
+    /// Watches a file again whose directory may have been away. Nothing happens unless it is watched.
+    package func renew(_ path: String) {
+        state.withLock { state in
+            if state.observers.values.contains(where: { $0.path == path }) { state.watch?.insert(path) }
+        }
+    }
+
+    private func remove(_ identifier: UInt64) {
+        let (observer, source): (Observer?, Cancellation?) = state.withLock { state in
+            let observer = state.observers.removeValue(forKey: identifier)
+            if let path = observer?.path, !state.observers.values.contains(where: { $0.path == path }) {
+                state.watch?.remove(path)
+            }
+            guard state.observers.isEmpty else { return (observer, nil) }
+            defer { (state.watch, state.source) = (nil, nil) }
+            return (observer, state.source)
+        }
+        source?.cancel()
+        withExtendedLifetime(observer) {}
+    }
+
+    private func start(_ state: inout State) {
+        guard let watch = try? FileWatch(paths: []) else { return }
+        state.watch = watch
+        state.source = ReadSource.watch(watch.descriptor, of: watch, on: queue) { [self] in tell() }
+    }
+
+    private func tell() {
+        let observers = state.withLock { state in
+            let changes = state.watch?.changes() ?? []
+            return state.observers.values.filter { changes.contains($0.path) }
+        }
+        for observer in observers { observer.queue.async(execute: observer.action) }
     }
 }

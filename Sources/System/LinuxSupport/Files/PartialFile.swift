@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A regular file that is written at any place, for its owner's eyes only until it is done.
+/// A regular file that is written at any offset. Only its owner may read it until it is complete.
 ///
 /// C counterpart: `open(2)`, `pwrite(2)`, `ftruncate(2)`, `fsync(2)`.
 package struct PartialFile: ~Copyable, Sendable {
@@ -10,68 +10,37 @@ package struct PartialFile: ~Copyable, Sendable {
     /// Makes a file of mode 0600, or opens what is there. A symbolic link is not followed (ELOOP), and nothing but a regular file is
     /// opened (EINVAL).
     ///
-    /// - Parameter isNew: Whether it must not be there (EEXIST).
+    /// - Parameter isNew: Whether an existing file is an error (EEXIST).
     package init(_ path: String, isNew: Bool) throws(SystemError) {
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | (isNew ? O_EXCL : 0)
-        let number = open(path, flags, mode_t(0o600))
-        guard number >= 0 else { throw .current }
-        var status = stat()
-        guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            close(number)
-            throw .invalidArgument
-        }
-        file = Descriptor(owning: number)
+        file = try Descriptor(openingRegular: path, O_RDWR | O_CREAT | O_NOFOLLOW | (isNew ? O_EXCL : 0))
     }
 
-    /// How many bytes it has.
+    /// The size in bytes.
     package func size() throws(SystemError) -> Int64 {
-        var status = stat()
-        guard fstat(file.number, &status) == 0 else { throw .current }
-        return Int64(status.st_size)
+        Int64(try file.status().st_size)
     }
 
-    /// Writes all of `bytes` at a place. After an error some of them may be there.
+    /// Writes all of `bytes` at an offset. After an error, some of them may be written.
     package func write(_ bytes: some Collection<UInt8>, at offset: Int64) throws(SystemError) {
-        let whole = Array(bytes)
-        var done = 0
-        while done < whole.count {
-            let count = whole.withUnsafeBytes { buffer in
-                let rest = UnsafeRawBufferPointer(rebasing: buffer[done...])
-                return pwrite(file.number, rest.baseAddress, rest.count, off_t(offset + Int64(done)))
-            }
-            if count > 0 {
-                done += count
-            } else if count == 0 {
-                throw .noSpace
-            } else if SystemError.current != .interrupted {
-                throw .current
-            }
-        }
+        try file.write(Array(bytes), at: offset)
     }
 
-    /// Up to `count` bytes from a place on; none at the end.
+    /// Returns up to `count` bytes from an offset on; none at the end.
     package func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        while true {
-            let got = pread(file.number, &bytes, count, off_t(offset))
-            if got >= 0 { return Array(bytes.prefix(got)) }
-            if SystemError.current != .interrupted { throw .current }
-        }
+        try file.read(count, at: offset)
     }
 
-    /// Cuts it off, or fills it up with zeros.
+    /// Truncates the file, or extends it with zeros.
     package func setSize(_ size: Int64) throws(SystemError) {
-        while ftruncate(file.number, off_t(size)) != 0 {
-            if SystemError.current != .interrupted { throw .current }
-        }
+        _ = try SystemError.check { Int(ftruncate(file.number, off_t(size))) }
     }
 
-    /// Waits until everything written is on the disk.
+    /// Waits until all data is on the disk.
     package func sync() throws(SystemError) {
-        if fsync(file.number) != 0, SystemError.current != .invalidArgument { throw .current }
+        try file.sync()
     }
 
-    /// Gives it the mode that a file has which is made without thinking of one: 0666 without what the process's mask takes away.
+    /// Sets the default mode of new files: 0666 without the bits of the process's umask.
     package func setUsualMode() throws(SystemError) {
         // umask(2) can only be asked by setting it, which other threads would see; Linux 4.7 and later show it here.
         let line = TextFile.read("/proc/self/status")?.split(at: "\n").first { $0.hasPrefix("Umask:") }
@@ -81,22 +50,94 @@ package struct PartialFile: ~Copyable, Sendable {
 
     /// Takes the lock of the file, which one opener has at a time and which ends with this value.
     ///
-    /// - Throws: `.tryAgain` where another has it.
+    /// - Throws: `.tryAgain` if another opener has the lock.
     package func lock() throws(SystemError) {
-        while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
-            if SystemError.current != .interrupted { throw .current }
-        }
+        try file.lock()
     }
 
-    /// Gives the lock up before the value ends.
+    /// Releases the lock before the value ends.
     package func unlock() {
         flock(file.number, LOCK_UN)
     }
 
-    /// Whether the name still leads to this file.
+    /// Whether a path still refers to this file.
     package func isNamed(_ path: String) -> Bool {
         var (own, named) = (stat(), stat())
         guard fstat(file.number, &own) == 0, lstat(path, &named) == 0 else { return false }
         return own.st_dev == named.st_dev && own.st_ino == named.st_ino
+    }
+}
+
+/// A file with an exclusive lock, which ends with this value or with the process. The file stays.
+///
+/// C counterpart: `flock(2)`.
+package struct LockFile: ~Copyable, Sendable {
+    private let file: Descriptor
+
+    /// Locks a file. A missing file is created with mode 0600.
+    ///
+    /// - Throws: `.tryAgain` if another process has the lock.
+    package init(_ path: String) throws(SystemError) {
+        let file = try Descriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NOCTTY)
+        try file.lock()
+        self.file = file
+    }
+
+    deinit {
+        // A child that is about to run another program has a copy of the descriptor still: closing ours would not let go of the lock.
+        flock(file.number, LOCK_UN)
+    }
+}
+
+/// Directories of a program's own.
+///
+/// C counterpart: `mkdir(2)`.
+package enum OwnDirectory {
+    /// Makes a directory and those above it, where they are not there.
+    package static func make(_ path: String, mode: UInt32) throws(SystemError) {
+        var made = ""
+        for part in path.split(at: "/") {
+            made += (made.isEmpty && !path.hasPrefix("/") ? "" : "/") + part
+            guard mkdir(made, mode_t(mode)) != 0 else { continue }
+            // An existing directory above may not permit new files.
+            guard [EEXIST, EROFS, EACCES].contains(errno) else { throw .current }
+        }
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .current }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(rawValue: ENOTDIR) }
+    }
+}
+
+/// Files of a program's own.
+///
+/// C counterpart: `unlink(2)`, `chmod(2)`, `stat(2)`.
+package enum OwnFile {
+    /// Removes a file, if it is there.
+    package static func remove(_ path: String) {
+        unlink(path)
+    }
+
+    /// Sets the permissions of a file.
+    package static func setMode(_ path: String, _ mode: UInt32) throws(SystemError) {
+        guard chmod(path, mode_t(mode)) == 0 else { throw .current }
+    }
+
+    /// The permissions of a file.
+    package static func mode(_ path: String) throws(SystemError) -> UInt32 {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .current }
+        return UInt32(status.st_mode) & 0o7777
+    }
+
+    /// Gives a file another name.
+    package static func rename(_ path: String, to name: String) throws(SystemError) {
+        guard Glibc.rename(path, name) == 0 else { throw .current }
+    }
+
+    /// Creates an empty file of mode 0600, unless there is one.
+    package static func make(_ path: String) throws(SystemError) {
+        let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode_t(0o600))
+        guard number >= 0 else { throw .current }
+        close(number)
     }
 }

@@ -1,4 +1,5 @@
 package import CLinux
+import Dispatch
 import Glibc
 
 /// The system resolver, asked in a blocking way: call it on a thread of its own.
@@ -14,7 +15,7 @@ package enum NameLookup {
         /// The name service could not be asked, or gave up; asking again may help. The text is the system's own.
         case unavailable(String)
 
-        /// Whether the name service knows that there is no address.
+        /// Whether the name service reports that there is no address.
         package var isDenial: Bool { self == .noSuchName || self == .noAddress }
     }
 
@@ -99,5 +100,248 @@ extension NameLookup.Address {
         }
         guard let address else { return nil }
         self = address
+    }
+}
+
+/// Queries the name service on separate threads, and answers each caller within a bounded time.
+///
+/// Completions run on these threads, on one of Dispatch where a question was given up, or on the caller's where it is refused; no lock is
+/// held.
+package final class LookupThreads: Sendable {
+    package typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) throws(SystemError) -> Void
+
+    private struct State {
+        var queue: LookupQueue
+        var timer: Cancellation?
+        var timerIsDue: Duration?
+    }
+
+    /// Not a global queue: from the first use of one on, Dispatch wakes the process every second (``TaskQueue``).
+    private static let timerQueue = DispatchQueue(label: "LinuxSupport.lookups")
+
+    private let state: Locked<State>
+    private let lookup: @Sendable (String) -> LookupQueue.Answer
+    private let startThread: Start
+
+    /// - Parameters:
+    ///   - startThread: makes a detached thread.
+    ///   - lookup: asks for a name, and blocks.
+    package init(
+        limits: LookupQueue.Limits = LookupQueue.Limits(),
+        startThread: @escaping Start = Thread.detach,
+        lookup: @escaping @Sendable (String) -> LookupQueue.Answer
+    ) {
+        state = Locked(State(queue: LookupQueue(limits: limits)))
+        self.startThread = startThread
+        self.lookup = lookup
+    }
+
+    /// Asks for `name` and calls `completion` exactly once.
+    package func ask(for name: String, _ completion: @escaping @Sendable (LookupQueue.Answer) -> Void) {
+        perform { queue, now in queue.ask(LookupQueue.Lookup(name: name, completion: completion), at: now) }
+    }
+
+    /// - Parameter isWorker: The calling thread has nothing else to do, so it may take a question; where no other can be made it must.
+    /// - Returns: The question it has to ask.
+    @discardableResult
+    private func perform(
+        isWorker: Bool = false,
+        _ change: @Sendable (inout LookupQueue, _ now: Duration) -> [LookupQueue.Action]
+    ) -> LookupQueue.Question? {
+        let now = SystemClock.monotonic
+        let actions = state.withLock { state in
+            let actions = change(&state.queue, now)
+            setTimer(in: &state, now)
+            return actions
+        }
+        var own: LookupQueue.Question?
+        for action in actions {
+            switch action {
+            case .start(let question): if isWorker, own == nil { own = question } else { start(question) }
+            case .complete(let lookup, let answer): lookup.completion(answer)
+            }
+        }
+        return own
+    }
+
+    private func start(_ question: LookupQueue.Question) {
+        do throws(SystemError) {
+            try startThread { [self] in work(on: question) }
+        } catch {
+            perform { queue, _ in queue.cannotStart(question, because: error) }
+        }
+    }
+
+    /// Asks until nothing is left to ask, then lets the thread end.
+    private func work(on first: LookupQueue.Question) {
+        var next: LookupQueue.Question? = first
+        while let question = next {
+            let answer = lookup(question.name)
+            next = perform(isWorker: true) { queue, now in queue.finish(question, with: answer, at: now) }
+        }
+    }
+
+    /// One timer for all questions, and none while nothing is asked.
+    private func setTimer(in state: inout State, _ now: Duration) {
+        let due = state.queue.nextAdvance(after: now)
+        guard due != state.timerIsDue else { return }
+        state.timer?.cancel()
+        state.timerIsDue = due
+        state.timer = due.map { due in
+            DispatchTimer.schedule(after: due - now, on: Self.timerQueue) { [self] in
+                // The timer holds this object, so it must not be held by it any longer than it runs.
+                let timer = self.state.withLock { state in
+                    defer { (state.timer, state.timerIsDue) = (nil, nil) }
+                    return state.timer
+                }
+                timer?.cancel()
+                perform { queue, now in queue.advance(to: now) }
+            }
+        }
+    }
+}
+
+/// Which questions to the name service wait, run, and have been given up. Pure: it says what to do and does nothing.
+///
+/// The C library blocks for as long as it likes, and a thread inside of it cannot be stopped. So a slow question lets others go before
+/// it, one that takes too long is answered for it, and its thread is left alone until it returns.
+package struct LookupQueue {
+    package typealias Answer = Result<[NameLookup.Address], NameLookup.Failure>
+
+    package struct Limits: Sendable {
+        /// The maximum number of concurrent queries, apart from slow ones.
+        package var running = 4
+        /// A question that runs for longer is slow.
+        package var patience = Duration.seconds(2)
+        /// A question that runs for longer is given up.
+        package var deadline = Duration.seconds(30)
+        /// The maximum number of threads for queries that are slow or abandoned.
+        package var stuck = 16
+        /// The maximum number of these for one name. More would not help it, and would displace others.
+        package var stuckWithOneName = 2
+
+        package init() {}
+    }
+
+    package struct Lookup: Sendable {
+        package let name: String
+        package let completion: @Sendable (Answer) -> Void
+
+        package init(name: String, completion: @escaping @Sendable (Answer) -> Void) {
+            (self.name, self.completion) = (name, completion)
+        }
+    }
+
+    /// A query in progress. The number distinguishes it from others for the same name.
+    package struct Question: Sendable {
+        fileprivate let number: UInt64
+        package let name: String
+    }
+
+    package enum Action: Sendable {
+        /// Ask on a thread that has nothing else to do, and say ``finish(_:with:at:)`` or ``cannotStart(_:because:)``.
+        case start(Question)
+        /// Answer the callers, once.
+        case complete(Lookup, Answer)
+    }
+
+    private struct Running {
+        let lookup: Lookup
+        let since: Duration
+    }
+
+    private let limits: Limits
+    private var waiting: ArraySlice<Lookup> = []
+    private var running: [UInt64: Running] = [:]
+    /// The names of the questions that were given up and have not returned.
+    private var stuck: [UInt64: String] = [:]
+    private var started: UInt64 = 0
+
+    package init(limits: Limits) {
+        self.limits = limits
+    }
+
+    package mutating func ask(_ lookup: Lookup, at now: Duration) -> [Action] {
+        if let refusal = refusal(of: lookup) { return [refusal] }
+        waiting.append(lookup)
+        return startWaiting(at: now)
+    }
+
+    /// Takes what the C library said. After the question was given up it counts for nothing, and only its thread is free again.
+    package mutating func finish(_ question: Question, with answer: Answer, at now: Duration) -> [Action] {
+        stuck[question.number] = nil
+        let lookup = running.removeValue(forKey: question.number)?.lookup
+        return (lookup.map { [.complete($0, answer)] } ?? []) + startWaiting(at: now)
+    }
+
+    /// There was no thread for the question. It waits for one that will be free; where there is none, nobody would ever ask.
+    package mutating func cannotStart(_ question: Question, because cause: SystemError) -> [Action] {
+        guard let lookup = running.removeValue(forKey: question.number)?.lookup else { return [] }
+        waiting.insert(lookup, at: waiting.startIndex)
+        guard running.isEmpty else { return [] }
+        return refuseWaiting { "cannot start a thread to resolve \($0): \(cause)" }
+    }
+
+    /// Gives up what has run for too long, and starts what has waited for it.
+    package mutating func advance(to now: Duration) -> [Action] {
+        var actions: [Action] = []
+        for (number, entry) in running where now - entry.since >= limits.deadline {
+            running[number] = nil
+            stuck[number] = entry.lookup.name
+            let limit = "\(limits.deadline.components.seconds) s"
+            let cause = "the name service has not answered \(entry.lookup.name) within \(limit)"
+            actions.append(.complete(entry.lookup, .failure(.unavailable(cause))))
+        }
+        return actions + startWaiting(at: now)
+    }
+
+    /// When to ``advance(to:)``; nil while nothing runs.
+    package func nextAdvance(after now: Duration) -> Duration? {
+        let ends = running.values.map { $0.since + limits.deadline }
+        let patience = waiting.isEmpty ? [] : running.values.map { $0.since + limits.patience }.filter { $0 > now }
+        return (ends + patience).min()
+    }
+
+    private mutating func startWaiting(at now: Duration) -> [Action] {
+        if stuck.count >= limits.stuck { return refuseWaiting(Self.allStuck) }
+        var actions: [Action] = []
+        while hasRoom(at: now), let lookup = waiting.popFirst() {
+            if let refusal = refusal(of: lookup) {
+                actions.append(refusal)
+                continue
+            }
+            started += 1
+            running[started] = Running(lookup: lookup, since: now)
+            actions.append(.start(Question(number: started, name: lookup.name)))
+        }
+        // A slice keeps what was taken from it.
+        if waiting.isEmpty { waiting = [] }
+        return actions
+    }
+
+    private func hasRoom(at now: Duration) -> Bool {
+        let slow = running.values.count { now - $0.since >= limits.patience }
+        return running.count - slow < limits.running && running.count + stuck.count < limits.running + limits.stuck
+    }
+
+    private func refusal(of lookup: Lookup) -> Action? {
+        let cause: (String) -> String
+        if stuck.count >= limits.stuck {
+            cause = Self.allStuck
+        } else if stuck.values.count(where: { $0 == lookup.name }) >= limits.stuckWithOneName {
+            cause = { "the name service still owes the answers to earlier questions for \($0)" }
+        } else {
+            return nil
+        }
+        return .complete(lookup, .failure(.unavailable(cause(lookup.name))))
+    }
+
+    private static func allStuck(_ name: String) -> String {
+        "too many questions to the name service have not returned, so it is not asked for \(name)"
+    }
+
+    private mutating func refuseWaiting(_ cause: (String) -> String) -> [Action] {
+        defer { waiting = [] }
+        return waiting.map { .complete($0, .failure(.unavailable(cause($0.name)))) }
     }
 }

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Source: RFC 1035, section 4. C counterpart: `udp(7)`, `poll(2)`.
 package enum NameServerQuestion {
-    /// What a server said.
+    /// The answer of a server.
     package enum Answer: Hashable, Sendable {
         /// It answered with this response code (RFC 1035, section 4.1.1; IANA's DNS RCODEs).
         case code(UInt8)
@@ -13,7 +13,7 @@ package enum NameServerQuestion {
         case truncated
         /// It said nothing within the time.
         case silence
-        /// Nobody serves names there (ICMP port unreachable).
+        /// There is no name server (ICMP port unreachable).
         case closed
         /// The question could not be sent.
         case unsent(SystemError)
@@ -74,7 +74,7 @@ package enum NameServerQuestion {
         return answers.map { $0 ?? .silence }
     }
 
-    /// The answer that is there; nil for a message that is none.
+    /// Reads an answer; nil for any other message.
     private static func receive(_ descriptor: CInt, _ identifier: UInt16) -> Answer? {
         var message = [UInt8](repeating: 0, count: 1500)
         let count = recv(descriptor, &message, message.count, CInt(MSG_DONTWAIT))
@@ -84,7 +84,7 @@ package enum NameServerQuestion {
         return message[2] & 0x02 != 0 ? .truncated : .code(message[3] & 0x0f)
     }
 
-    /// A connected socket hears of nobody but the server.
+    /// A connected socket receives packets of the server only.
     private static func connect(_ address: WireAddress, zone: String?) throws(SystemError) -> CInt {
         let type = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
         let descriptor = socket(CInt(address.family.rawValue), type, 0)

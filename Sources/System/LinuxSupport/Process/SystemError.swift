@@ -45,3 +45,15 @@ extension SystemError: CustomStringConvertible {
     /// The system's own words, for example `Permission denied`.
     package var description: String { String(cString: strerror(rawValue)) }
 }
+
+extension SystemError {
+    /// Returns the result of a system call that reports an error as -1. A call that a signal interrupts is repeated.
+    package static func check(_ call: () -> Int) throws(SystemError) -> Int {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            let error = SystemError.current
+            if error != .interrupted { throw error }
+        }
+    }
+}

@@ -28,7 +28,7 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
         storage.withUnsafeMutablePointerToElements { $0 }.initialize(to: value)
     }
 
-    /// Runs `body` with exclusive access; others wait. What others can reach from elsewhere cannot be put in.
+    /// Runs `body` with exclusive access. Other threads wait.
     @inlinable @inline(__always)
     public func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

@@ -1,3 +1,4 @@
+import LinuxSupport
 import SwiftASN1
 package import X509
 
@@ -110,7 +111,7 @@ struct AttributeText {
         let text = Self.decoded(encoded)
         self.text = text
         isExact = text?.utf8.allSatisfy { $0 < 0x80 } == true || encoded.first != Self.teletex
-        readable = text ?? "#" + encoded.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        readable = text ?? "#" + encoded.hexadecimal()
     }
 
     private static let teletex: UInt8 = 20
@@ -191,7 +192,7 @@ extension String {
         guard unicodeScalars.contains(where: \.isHidden) else { return self }
         return unicodeScalars.map { scalar in
             guard scalar.isHidden else { return String(scalar) }
-            return String(scalar).utf8.map { "\\" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            return scalar.utf8.map { "\\" + $0.hexadecimal }.joined()
         }.joined()
     }
 }

@@ -48,7 +48,7 @@ public struct RevocationRequest: Hashable, Sendable {
     /// A question for a responder: by POST, or by GET where the answer may be cached and the URL stays short (RFC 6960, A.1;
     /// RFC 5019, 5).
     static func ocsp(_ url: String, _ body: [UInt8], _ settings: RevocationSettings) -> RevocationRequest {
-        let place = url + (url.hasSuffix("/") ? "" : "/") + RevocationURL.escaped(Base64.encode(body))
+        let place = url + (url.hasSuffix("/") ? "" : "/") + Base64.encode(body).percentEncoded
         let isShort = !settings.usesNonce && place.utf8.count <= 255
         return RevocationRequest(
             url: isShort ? place : url,
@@ -108,18 +108,6 @@ enum RevocationURL {
         let scheme = url.prefix { $0 != ":" }.lowercased()
         guard scheme == "http" || scheme == "https", url.dropFirst(scheme.count).hasPrefix("://") else { return false }
         return url.utf8.count <= 2048 && url.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
-    }
-
-    /// The three characters of Base64 that mean something else in a path (RFC 3986, 2.1).
-    static func escaped(_ base64: String) -> String {
-        base64.map { character in
-            switch character {
-            case "+": "%2B"
-            case "/": "%2F"
-            case "=": "%3D"
-            default: String(character)
-            }
-        }.joined()
     }
 
     /// The responders a certificate names (authorityInfoAccess, RFC 5280, 4.2.2.1).

@@ -18,18 +18,11 @@ package struct CertificateSerial: Hashable, Sendable, CustomStringConvertible {
     /// Reads hexadecimal digits, also with a colon between each two, as OpenSSL prints them; nil where they are none.
     package init?(_ text: String) {
         let digits = text.replacing(scalars: ":", with: "")
-        guard (1...40).contains(digits.utf8.count), digits.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-        let padded = Array((digits.utf8.count % 2 == 0 ? "" : "0") + digits)
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: padded.count, by: 2) {
-            guard let high = padded[index].hexDigitValue, let low = padded[index + 1].hexDigitValue else { return nil }
-            bytes.append(UInt8(high << 4 | low))
-        }
+        let padded = (digits.utf8.count % 2 == 0 ? "" : "0") + digits
+        guard (1...40).contains(digits.utf8.count), let bytes = [UInt8](hexadecimal: padded.utf8) else { return nil }
         self.init(bytes)
     }
 
     /// Two lower case digits for each byte.
-    package var description: String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    package var description: String { bytes.hexadecimal() }
 }

@@ -1,0 +1,38 @@
+import LinuxSupport
+
+/// The header field Retry-After (RFC 9110, section 10.2.3).
+public enum RetryAfter {
+    /// How long a value asks to wait.
+    ///
+    /// - Parameters:
+    ///   - value: Seconds, or an HTTP date in any of the three formats (RFC 9110, section 5.6.7).
+    ///   - now: The time in seconds since 1970 (UTC) to count a date from: best that of the answer's own Date field, so that
+    ///     clocks that disagree do no harm.
+    ///     Some servers send a fraction of a second, which RFC 9110 does not have.
+    /// - Returns: The wait, zero for a date that has passed; nil for what is neither seconds nor a date.
+    public static func wait(_ value: String, now: Int64) -> Duration? {
+        let text = value.split(at: " ").joined(separator: " ")
+        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            // What does not fit is longer than any cap.
+            return .seconds(min(Int64(text) ?? .max, longest))
+        }
+        if let wait = fractional(text) { return wait }
+        guard let time = HTTPDate.secondsSince1970(text, now: now) else { return nil }
+        return .seconds(min(max(0, time - now), longest))
+    }
+
+    private static func fractional(_ text: String) -> Duration? {
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }) else {
+            return nil
+        }
+        let seconds = min(Int64(String(Substring(parts[0]))) ?? .max, longest)
+        // Thousandths, rounded up.
+        let digits = parts[1].prefix(3).map { Int64($0 - 0x30) } + [0, 0]
+        let thousandths = digits.prefix(3).reduce(0) { $0 * 10 + $1 }
+        return .seconds(seconds) + .milliseconds(thousandths + (parts[1].dropFirst(3).contains { $0 != 0x30 } ? 1 : 0))
+    }
+
+    /// A hundred years.
+    private static let longest: Int64 = 100 * 366 * 86400
+}

@@ -1,0 +1,207 @@
+package import Dispatch
+package import LinuxSupport
+package import Netlink
+
+/// The kernel this process runs on.
+struct LinuxKernel: Kernel {
+    /// The network namespace to open; nil for the process's own, whichever the calling thread is in.
+    let namespace: NamespaceReference?
+
+    /// Receives the messages of the sockets, for recordings; nil for none.
+    let tap: (any NetlinkTap)?
+
+    /// The process's namespace when this was made: another one would be another network altogether.
+    private let home = NamespaceIdentity.ofProcess
+
+    init(namespace: NamespaceReference?, tap: (any NetlinkTap)? = nil) {
+        self.namespace = namespace
+        self.tap = tap
+    }
+
+    func connect() throws(NetlinkError) -> any KernelConnection {
+        guard let namespace else {
+            return try atHome { () throws(NetlinkError) in LinuxConnection(try RouteSockets(tap: tap)) }
+        }
+        // Its directory may have been away. Before it is opened, so that nothing falls in between.
+        if namespace.process == nil { SharedFileWatch.shared.renew(namespace.path) }
+        return try NamespaceEntry.ask(inside: namespace) { identity throws(NetlinkError) in
+            LinuxConnection(try RouteSockets(tap: tap), namespace: namespace, identity: identity)
+        }
+    }
+
+    func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] {
+        guard let namespace else { return try atHome(DefaultRouteQuestion.ask) }
+        return try NamespaceEntry.ask(inside: namespace) { _ throws(NetlinkError) in try DefaultRouteQuestion.ask() }
+    }
+
+    /// Runs `body` in the process's namespace.
+    private func atHome<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(NetlinkError) -> Value
+    ) throws(NetlinkError) -> Value {
+        guard NamespaceIdentity.ofProcess == home else {
+            throw NetlinkError("return to the network namespace the manager was made in", .notPermitted)
+        }
+        guard let elsewhere = NamespaceReference.ofProcessElsewhere else { return try body() }
+        return try NamespaceEntry.ask(inside: elsewhere) { _ throws(NetlinkError) in try body() }
+    }
+
+    func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
+        guard let namespace else { return nil }
+        guard let process = namespace.process else {
+            return SharedFileWatch.shared.add(namespace.path, on: queue, changed)
+        }
+        return ReadSource.watchOnce(process.descriptor, of: process, on: queue, changed)
+    }
+}
+
+extension MonitorEnvironment {
+    /// This machine, as `options` want it watched.
+    ///
+    /// - Parameter tap: hears what passes the netlink sockets.
+    /// - Throws: ``NetworkReachabilityError`` when the network namespace is that of no process.
+    package init(
+        of options: NetworkReachabilityOptions,
+        tap: (any NetlinkTap)? = nil
+    ) throws(NetworkReachabilityError) {
+        self.init(of: try options.networkNamespace.makeReference(), options, tap: tap)
+    }
+
+    init(of namespace: NamespaceReference?, _ options: NetworkReachabilityOptions, tap: (any NetlinkTap)? = nil) {
+        self.init(
+            kernel: LinuxKernel(namespace: namespace, tap: tap),
+            clock: SystemMonitorClock(),
+            resolver: SystemResolver(namespace: namespace)
+        )
+        filtersRoutes = options.filtersRouteMessages
+    }
+}
+
+/// The machine's own time.
+package struct SystemMonitorClock: MonitorClock {
+    package init() {}
+
+    package var monotonic: Duration { SystemClock.monotonic }
+    package var boot: Duration { SystemClock.boot }
+
+    package func schedule(
+        after delay: Duration,
+        on queue: DispatchQueue,
+        _ action: @escaping @Sendable () -> Void
+    ) -> Cancellation { DispatchTimer.schedule(after: delay, on: queue, action) }
+
+    package func watchForSleep(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation? {
+        // A retry must be timed also when there are no descriptors left.
+        DispatchTimer.prepare()
+        return SleepWatch.shared.add(on: queue, action)
+    }
+}
+
+/// The two netlink sockets of a namespace, the listening one with a thread of its own while it listens.
+final class LinuxConnection: KernelConnection {
+    private let sockets: RouteSockets
+    private let listener: Locked<EventThread?> = Locked(nil)
+
+    private let namespace: NamespaceReference?
+    private let identity: NamespaceIdentity?
+
+    /// - Parameters:
+    ///   - namespace: what the sockets were opened through; nil for the process's namespace.
+    ///   - identity: the namespace they were opened in.
+    init(_ sockets: RouteSockets, namespace: NamespaceReference? = nil, identity: NamespaceIdentity? = nil) {
+        self.sockets = sockets
+        self.namespace = namespace
+        self.identity = identity
+    }
+
+    deinit {
+        stopListening()
+    }
+
+    var isCurrent: Bool {
+        namespace?.leads(to: identity) ?? true
+    }
+
+    var hasEvents: Bool { sockets.events.wait(atMost: .zero) }
+
+    var isDelivering: Bool { listener.withLock { $0 }?.isDelivering ?? false }
+
+    func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] { try sockets.ask(questions) }
+
+    func listen(
+        on queue: DispatchQueue,
+        _ heard: @escaping @Sendable (EventBurst) -> Void
+    ) throws(NetlinkError) -> [String] {
+        let missing = try sockets.events.join()
+        let thread = try EventThread(sockets.events)
+        try thread.start(on: queue, heard)
+        listener.withLock { $0 = thread }
+        return missing.map(\.name)
+    }
+
+    func stopListening() {
+        let thread = listener.withLock { $0.take() }
+        sockets.events.leave()
+        thread?.end()
+    }
+
+    func setFilter(_ filter: RouteFilter?) throws(NetlinkError) { try sockets.events.setFilter(filter) }
+}
+
+/// A thread that waits for the event socket and runs the listener on its queue.
+///
+/// A Dispatch source would wake a thread of Dispatch's, which wakes another for the queue: measured, that alone doubles the
+/// time from a change to its notification. `sync` runs on the thread that calls it, so here one wake-up is enough.
+final class EventThread: Sendable {
+    private let events: EventSocket
+    /// Its own, so that the end of one thread never wakes the next, which waits for the same socket.
+    private let wakeup: Wakeup
+    private let hasEnded = Locked(false)
+    private let delivering = Locked(false)
+
+    init(_ events: EventSocket) throws(NetlinkError) {
+        self.events = events
+        do {
+            wakeup = try Wakeup()
+        } catch {
+            throw NetlinkError("make a descriptor to wake the thread that listens", error)
+        }
+    }
+
+    /// Whether events are being read, or the listener has not returned yet.
+    var isDelivering: Bool { delivering.withLock { $0 } }
+
+    /// Runs `heard` on `queue` for each burst, until `end()`.
+    func start(on queue: DispatchQueue, _ heard: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
+        do {
+            // The thread holds the socket: its descriptor is closed when both the connection and the thread are done with it.
+            try Thread.detach { [self] in
+                while !hasEnded.withLock({ $0 }) {
+                    var failure: SystemError?
+                    do throws(SystemError) { try events.wait(or: wakeup) } catch { failure = error }
+                    let noticed = SystemClock.monotonic
+                    queue.sync { [self, failure] in
+                        if hasEnded.withLock({ $0 }) { return }
+                        delivering.withLock { $0 = true }
+                        defer { delivering.withLock { $0 = false } }
+                        var burst = events.drain()
+                        burst.failure = burst.failure ?? failure
+                        if burst.isEmpty { return }
+                        // What cannot be read is not read again and again.
+                        if burst.failure != nil { hasEnded.withLock { $0 = true } }
+                        burst.noticed = noticed
+                        if burst.messages > 1 { burst.completed = SystemClock.monotonic }
+                        heard(burst)
+                    }
+                }
+            }
+        } catch {
+            throw NetlinkError("start a thread to listen", error)
+        }
+    }
+
+    /// Ends the thread soon, without waiting for it.
+    func end() {
+        hasEnded.withLock { $0 = true }
+        wakeup.wake()
+    }
+}

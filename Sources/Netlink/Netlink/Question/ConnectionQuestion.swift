@@ -1,0 +1,132 @@
+import CLinux
+import Glibc
+package import LinuxSupport
+
+/// Queries about the sockets in the calling thread's network namespace. They need no privilege and send no packet.
+///
+/// C counterpart: `sock_diag(7)`, `NETLINK_SOCK_DIAG` with `inet_diag_req_v2`.
+package enum ConnectionQuestion {
+    /// The maximum number of connections of a family, which is enough to see whether packets flow.
+    package static let limit = 1024
+    /// `TCP_ESTABLISHED` of `<net/tcp_states.h>`, which is not in a header for programs.
+    private static let established: UInt32 = 1 << 1
+
+    /// Returns the established TCP connections with the kernel's measurements, at most ``limit`` of each family.
+    package static func ask() throws(NetlinkError) -> [TCPConnection] {
+        var connections: [TCPConnection] = []
+        for family in AddressFamily.allCases { connections += try ask(family) }
+        return connections
+    }
+
+    /// Whether a UDP socket of a program or of the kernel is bound to a port.
+    static func hasDatagramSocket(port: UInt16) throws(NetlinkError) -> Bool {
+        guard port != 0 else { return false }
+        let transport = try SocketTransport(family: NETLINK_SOCK_DIAG)
+        var question = inet_diag_req_v2(.ipv4, IPPROTO_UDP)
+        question.id.idiag_sport = port.bigEndian
+        var isBound = false
+        try transport.stream(request(question, flags: NLM_F_DUMP), sequence: 1) { header, _ in
+            isBound = header.kind != .error && header.kind != .done
+            return false
+        }
+        return isBound
+    }
+
+    /// Returns the user that owns the TCP socket with these ends, as seen from that socket.
+    ///
+    /// The result is nil if no socket has these ends, or if its process has closed it: the kernel reports root as the owner of such a socket.
+    package static func user(
+        local: (address: WireAddress, port: UInt16),
+        remote: (address: WireAddress, port: UInt16)
+    ) -> UInt32? {
+        var question = inet_diag_req_v2(local.address.family, IPPROTO_TCP)
+        (question.id.idiag_sport, question.id.idiag_dport) = (local.port.bigEndian, remote.port.bigEndian)
+        withUnsafeMutableBytes(of: &question.id.idiag_src) { $0.copyBytes(from: local.address.bytes) }
+        withUnsafeMutableBytes(of: &question.id.idiag_dst) { $0.copyBytes(from: remote.address.bytes) }
+        // INET_DIAG_NOCOOKIE
+        question.id.idiag_cookie = (.max, .max)
+        var user: UInt32?
+        try? SocketTransport(family: NETLINK_SOCK_DIAG).exchange(request(question), first: 1, count: 1) { _, message in
+            guard MessageHeader(message)?.kind == .socketsByFamily,
+                let answer = message.bytes(from: MessageHeader.size).load(inet_diag_msg.self, at: 0),
+                answer.idiag_inode != 0
+            else { return }
+            user = answer.idiag_uid
+        }
+        return user
+    }
+
+    private static func ask(_ family: AddressFamily) throws(NetlinkError) -> [TCPConnection] {
+        // A dump that is left early ends with its socket.
+        let transport = try SocketTransport(family: NETLINK_SOCK_DIAG)
+        var question = inet_diag_req_v2(family, IPPROTO_TCP)
+        question.idiag_ext = 1 << (UInt8(INET_DIAG_INFO) - 1)
+        question.idiag_states = established
+        var connections: [TCPConnection] = []
+        var failure: SystemError?
+        try transport.stream(request(question, flags: NLM_F_DUMP), sequence: 1) { header, message in
+            let body = message.bytes(from: MessageHeader.size)
+            guard header.kind != .error, header.kind != .done else {
+                failure = SystemError(dumpEnd: body)
+                return false
+            }
+            if let connection = TCPConnection(body: body) { connections.append(connection) }
+            return connections.count < limit
+        }
+        switch failure {
+        case nil: return connections
+        // A kernel may be built without it.
+        case .noEntry, .notSupported: return []
+        case .some(let cause): throw NetlinkError("list the TCP connections", cause)
+        }
+    }
+
+    private static func request(_ question: inet_diag_req_v2, flags: CInt = 0) -> [UInt8] {
+        var request = RequestBuilder()
+        request.begin(.socketsByFamily, flags: flags, sequence: 1)
+        request.append(question)
+        return request.bytes
+    }
+}
+
+extension inet_diag_req_v2 {
+    /// A query for sockets in any state.
+    fileprivate init(_ family: AddressFamily, _ transport: Int) {
+        self.init()
+        (sdiag_family, sdiag_protocol, idiag_states) = (family.rawValue, UInt8(transport), .max)
+    }
+}
+
+/// A TCP connection of a network namespace. Received data shows that packets flow.
+///
+/// C counterpart: `inet_diag_msg` of `<linux/inet_diag.h>`, `sock_diag(7)`.
+package struct TCPConnection: Hashable, Sendable {
+    package var local: WireAddress
+    package var localPort: UInt16
+    package var remote: WireAddress
+    package var remotePort: UInt16
+    /// The index of the interface it is bound to; 0 for none.
+    package var interface: UInt32
+    /// The kernel's measurements.
+    package var information: TCPInformation
+
+    /// Reads the body of an answer; nil when it is truncated, or without measurements (INET_DIAG_INFO).
+    init?(body: UnsafeRawBufferPointer) {
+        let head = MemoryLayout<inet_diag_msg>.size
+        guard let family = body.load(UInt8.self, at: 0).flatMap(AddressFamily.init(rawValue:)), body.count >= head,
+            let localPort = body.load(UInt16.self, at: 4), let remotePort = body.load(UInt16.self, at: 6),
+            let local = WireAddress(bytes: Array(body.bytes(from: 8, length: family.bitCount / 8))),
+            let remote = WireAddress(bytes: Array(body.bytes(from: 24, length: family.bitCount / 8))),
+            let interface = body.load(UInt32.self, at: 40)
+        else { return nil }
+        var information: TCPInformation?
+        for (type, value) in Attributes(body.bytes(from: head)) where type == Int(INET_DIAG_INFO) {
+            information = TCPInformation(value)
+        }
+        guard let information else { return nil }
+        // An IPv6 socket may speak IPv4.
+        (self.local, self.remote) = (local.unmapped, remote.unmapped)
+        (self.localPort, self.remotePort) = (UInt16(bigEndian: localPort), UInt16(bigEndian: remotePort))
+        (self.interface, self.information) = (interface, information)
+    }
+}

@@ -1,0 +1,167 @@
+// MARK: - Escaping
+
+extension String {
+    /// The text with every scalar that a terminal does not simply show as `\u{1b}`: control and format characters, separators of lines and
+    /// paragraphs, private and unassigned scalars. For names and messages from outside.
+    package var printable: String {
+        // Most text is ASCII.
+        if utf8.allSatisfy({ 0x20...0x7e ~= $0 }) { return self }
+        var text = ""
+        for scalar in unicodeScalars {
+            if scalar.isPrintable {
+                text.unicodeScalars.append(scalar)
+            } else {
+                text += "\\u{\(String(scalar.value, radix: 16))}"
+            }
+        }
+        return text
+    }
+
+    /// The same for a text of several lines, which keeps its line feeds.
+    package var printableLines: String {
+        split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }.joined(separator: "\n")
+    }
+
+    /// The text that stands for a secret.
+    package static let mask = "***"
+
+    /// A URL or a path with a masked query, `/health?***`, because a query may contain a token.
+    package var queryMasked: String {
+        // By bytes: a question mark with an accent is another character, but still begins the query.
+        guard let mark = utf8.firstIndex(of: UInt8(ascii: "?")) else { return self }
+        return self[..<mark] + "?" + Self.mask
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether a terminal shows the scalar and does nothing else.
+    package var isPrintable: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
+        default: true
+        }
+    }
+}
+
+// MARK: - Splitting
+
+/// Text from outside is split and searched by Unicode scalars, not by characters: a combining mark after a separator, or a carriage return
+/// before a line feed, makes both one `Character`, in which the separator is not found.
+extension StringProtocol {
+    /// Returns the parts between the occurrences of a separator.
+    package func split(
+        at separator: Unicode.Scalar,
+        maxSplits: Int = .max,
+        omittingEmptySubsequences: Bool = true
+    ) -> [Substring] {
+        Substring(self).unicodeScalars.split(
+            separator: separator,
+            maxSplits: maxSplits,
+            omittingEmptySubsequences: omittingEmptySubsequences
+        ).map(Substring.init)
+    }
+
+    /// The words between white space of any kind.
+    package var words: [Substring] {
+        Substring(self).unicodeScalars.split { $0.properties.isWhitespace }.map(Substring.init)
+    }
+
+    /// The lines that are not empty, without their ends.
+    package var lines: [Substring] {
+        Substring(self).unicodeScalars.split { Character($0).isNewline }.map(Substring.init)
+    }
+
+    /// Returns the text in which each occurrence of one text is replaced by another.
+    package func replacing(scalars old: String, with new: String, maxReplacements: Int = .max) -> String {
+        String(
+            String(self).unicodeScalars.replacing(
+                old.unicodeScalars,
+                with: new.unicodeScalars,
+                maxReplacements: maxReplacements
+            )
+        )
+    }
+}
+
+// MARK: - Percent-encoding
+
+extension StringProtocol {
+    /// The text as a segment of a path or a value of a query: everything but unreserved characters is encoded.
+    ///
+    /// Source: RFC 3986, sections 2.1 and 2.3.
+    package var percentEncoded: String {
+        percentEncoded { scalar in
+            switch scalar {
+            case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_", "~": true
+            default: false
+            }
+        }
+    }
+
+    /// Returns the text with each scalar as it is or as the bytes of its UTF-8, for example `%C3%A4`.
+    package func percentEncoded(keeping isKept: (Unicode.Scalar) -> Bool) -> String {
+        var text: [UInt8] = []
+        for scalar in unicodeScalars {
+            if isKept(scalar) {
+                text += scalar.utf8
+            } else {
+                for byte in scalar.utf8 { text += [UInt8(ascii: "%"), (byte >> 4).digit, (byte & 15).digit] }
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Returns the bytes that a percent-encoded text stands for.
+    ///
+    /// - Parameter keepingInvalid: Whether a percent sign without two hexadecimal digits stays as it is. Otherwise the result is nil.
+    package func percentDecoded(keepingInvalid: Bool = false) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var rest = Array(utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            if rest.count >= 2, let value = [UInt8](hexadecimal: rest.prefix(2)) {
+                bytes += value
+                rest = rest.dropFirst(2)
+            } else if keepingInvalid {
+                bytes.append(byte)
+            } else {
+                return nil
+            }
+        }
+        return bytes
+    }
+}
+
+// MARK: - Hexadecimal digits
+
+extension Sequence<UInt8> {
+    /// Returns two lower-case digits for each byte.
+    package func hexadecimal(separator: String = "") -> String {
+        map(\.hexadecimal).joined(separator: separator)
+    }
+}
+
+extension UnsignedInteger where Self: FixedWidthInteger {
+    /// The number with all its lower-case hexadecimal digits: eight of a `UInt32`.
+    package var hexadecimal: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: Self.bitWidth / 4 - digits.utf8.count) + digits
+    }
+}
+
+extension Array<UInt8> {
+    /// Reads two hexadecimal digits for each byte, given as ASCII; nil for any other text.
+    package init?(hexadecimal text: some Collection<UInt8>) {
+        let digits = text.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == text.count, digits.count % 2 == 0 else { return nil }
+        self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+}
+
+extension UInt8 {
+    /// The upper-case digit of a number below 16.
+    fileprivate var digit: UInt8 { self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "A") + self - 10 }
+}

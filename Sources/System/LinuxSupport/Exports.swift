@@ -1,0 +1,2 @@
+// Modules import the formats with LinuxSupport.
+@_exported public import Formats

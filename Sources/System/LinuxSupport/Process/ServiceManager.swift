@@ -1,0 +1,175 @@
+import CLinux
+import Glibc
+
+/// Where the service manager that started this process, systemd or another, hears how it does.
+///
+/// Each text is one datagram, and its lines are assignments such as `READY=1`. Thread-safe.
+///
+/// C counterpart: `sd_notify(3)`.
+package struct NotifySocket: Hashable, Sendable {
+    /// A path, or `@` and a name in the abstract namespace of `unix(7)`.
+    package let place: String
+
+    /// A text of more bytes is not taken: systemd drops what does not fit into its buffer.
+    package static let longestText = 4096
+
+    /// Nil for a text that is not an address, or too long for one.
+    package init?(_ place: String) {
+        guard place.hasPrefix("/") || place.hasPrefix("@"), place.utf8.count > 1,
+            place.utf8.count <= LocalSocket.longestPath, !place.utf8.contains(0)
+        else { return nil }
+        self.place = place
+    }
+
+    /// Sends a text, and returns when the manager has it in its queue.
+    ///
+    /// - Parameter patience: The timeout in seconds if the manager does not read.
+    /// - Throws: ``SystemError``: no process receives (ENOENT, ECONNREFUSED), or the timeout has passed (EAGAIN).
+    package func send(_ text: String, patience: Int = 5) throws(SystemError) {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= Self.longestText else { throw .messageTooLong }
+        // A new one each time: the manager may have been replaced meanwhile.
+        let number = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { throw .current }
+        let file = Descriptor(owning: number)
+        var time = timeval(tv_sec: patience, tv_usec: 0)
+        setsockopt(file.number, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var name = Array(place.utf8)
+        if name.first == UInt8(ascii: "@") { name[0] = 0 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        // What follows an abstract name belongs to it, so it must not be sent.
+        let length = MemoryLayout<sa_family_t>.size + name.count + (name.first == 0 ? 0 : 1)
+        let flags = CInt(MSG_NOSIGNAL) | (patience > 0 ? 0 : CInt(MSG_DONTWAIT))
+        _ = try SystemError.check {
+            withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    sendto(file.number, bytes, bytes.count, flags, $0, socklen_t(length))
+                }
+            }
+        }
+    }
+}
+
+/// A listening socket that this process has inherited. The code that accepts connections closes it.
+///
+/// C counterpart: `sd_is_socket(3)`.
+package struct ListeningSocket: Hashable, Sendable {
+    /// Where it listens.
+    package enum Place: Hashable, Sendable {
+        /// A path, `@` and a name in the abstract namespace, or empty for neither.
+        case local(String)
+        case internet(WireAddress, port: UInt16)
+    }
+
+    package let number: CInt
+    package let place: Place
+
+    /// Looks at a descriptor, which is closed in other programs from now on.
+    ///
+    /// - Throws: ``SystemError``: it is not open (EBADF), no socket (ENOTSOCK), of another kind than a stream, or it does not listen
+    ///   (EINVAL), of another family (EAFNOSUPPORT).
+    package init(_ number: CInt) throws(SystemError) {
+        guard fcntl(number, F_SETFD, FD_CLOEXEC) == 0 else { throw .current }
+        guard try Self.option(SO_TYPE, of: number) == CInt(SOCK_STREAM.rawValue),
+            try Self.option(SO_ACCEPTCONN, of: number) != 0
+        else { throw .invalidArgument }
+        self.number = number
+        place = try Self.place(of: number)
+    }
+
+    private static func option(_ name: CInt, of number: CInt) throws(SystemError) -> CInt {
+        var (value, length): (CInt, socklen_t) = (0, socklen_t(MemoryLayout<CInt>.size))
+        guard getsockopt(number, SOL_SOCKET, name, &value, &length) == 0 else { throw .current }
+        return value
+    }
+
+    private static func place(of number: CInt) throws(SystemError) -> Place {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = withUnsafeMutablePointer(to: &storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(number, $0, &length) }
+        }
+        guard result == 0 else { throw .current }
+        let bytes = withUnsafeBytes(of: &storage) { Array($0.prefix(Int(length))) }
+        switch CInt(storage.ss_family) {
+        case AF_UNIX: return .local(localName(bytes.dropFirst(MemoryLayout<sa_family_t>.size)))
+        case AF_INET: if let address = WireAddress(bytes: bytes[4..<8]) { return .internet(address, port: port(bytes)) }
+        case AF_INET6:
+            if let address = WireAddress(bytes: bytes[8..<24]) { return .internet(address, port: port(bytes)) }
+        default: break
+        }
+        throw SystemError(rawValue: EAFNOSUPPORT)
+    }
+
+    private static func port(_ bytes: [UInt8]) -> UInt16 { UInt16(bytes[2]) << 8 | UInt16(bytes[3]) }
+
+    private static func localName(_ bytes: ArraySlice<UInt8>) -> String {
+        if bytes.first == 0 { return "@" + String(decoding: bytes.dropFirst(), as: UTF8.self) }
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}
+
+/// What the service manager that started this process offers it: where to say how it does, how often it wants to hear that it lives, and
+/// sockets that listen already.
+///
+/// C counterpart: `sd_notify(3)`, `sd_watchdog_enabled(3)`, `sd_listen_fds_with_names(3)`.
+package struct ServiceManagerOffer: Hashable, Sendable {
+    /// The socket for notifications; nil if none are expected.
+    package private(set) var notify: NotifySocket?
+    /// The process is ended if the manager does not hear for so long that it lives; nil where it does not mind.
+    package private(set) var watchdog: Duration?
+    /// Sockets that were handed over.
+    package private(set) var descriptors: [HandedDescriptor] = []
+
+    /// A descriptor, and what its unit calls it; nothing where it has no name.
+    package struct HandedDescriptor: Hashable, Sendable {
+        package let number: CInt
+        package let name: String
+
+        package init(number: CInt, name: String) {
+            (self.number, self.name) = (number, name)
+        }
+    }
+
+    /// The first descriptor that is handed over, SD_LISTEN_FDS_START.
+    private static let firstDescriptor: CInt = 3
+
+    private static let names = [
+        "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
+    ]
+
+    /// Reads the variables of a process. Variables for another process, and malformed ones, are ignored.
+    ///
+    /// - Parameters:
+    ///   - process: The number of this process.
+    ///   - variable: The value of a variable; nil where it is not set.
+    package init(process: Int32, variable: (String) -> String?) {
+        notify = variable("NOTIFY_SOCKET").flatMap { NotifySocket($0) }
+        let isWatched = variable("WATCHDOG_PID").map { Int32($0) == process } ?? true
+        if isWatched, let time = variable("WATCHDOG_USEC").flatMap({ Int64($0) }), time > 0 {
+            watchdog = .microseconds(time)
+        }
+        guard variable("LISTEN_PID").map({ Int32($0) == process }) ?? false,
+            let count = variable("LISTEN_FDS").flatMap({ CInt($0) }), (1...1024).contains(count)
+        else { return }
+        let names = variable("LISTEN_FDNAMES")?.split(at: ":", omittingEmptySubsequences: false) ?? []
+        descriptors = (0..<count).map { index in
+            let name = Int(index) < names.count ? String(names[Int(index)]) : ""
+            // What systemd calls them that have no name.
+            return HandedDescriptor(number: Self.firstDescriptor + index, name: name == "unknown" ? "" : name)
+        }
+    }
+
+    /// What this process is offered. Whatever it starts is offered nothing: the variables are removed, and the descriptors are closed
+    /// in other programs.
+    ///
+    /// To be called once, before there are threads.
+    package static func take() -> ServiceManagerOffer {
+        let offer = ServiceManagerOffer(process: getpid()) { EnvironmentVariable.value(of: $0) }
+        for name in names { unsetenv(name) }
+        for descriptor in offer.descriptors { _ = fcntl(descriptor.number, F_SETFD, FD_CLOEXEC) }
+        return offer
+    }
+}

@@ -1,0 +1,190 @@
+import CLinux
+import Glibc
+
+/// Stream sockets whose address is a file.
+///
+/// C counterpart: `unix(7)`.
+package enum LocalSocket {
+    /// The state of a path for a new socket.
+    package enum Occupant: Hashable, Sendable {
+        case nothing
+        /// The socket of a process that is gone.
+        case stale
+        /// A process listens there.
+        case served
+        /// A file of another kind.
+        case foreign
+    }
+
+    /// The maximum length of a path in bytes: `sun_path` without its zero.
+    package static let longestPath = 107
+
+    /// Looks who is there.
+    package static func occupant(of path: String) throws(SystemError) -> Occupant {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if SystemError.current == .noEntry { return .nothing }
+            throw .current
+        }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { return .foreign }
+        do {
+            _ = try connect(to: path)
+            return .served
+        } catch {
+            switch error {
+            case .connectionRefused: return .stale
+            case .noEntry: return .nothing
+            // It listens, and has no room.
+            case .tryAgain: return .served
+            default: throw error
+            }
+        }
+    }
+
+    /// Connects to the process that listens at a path.
+    package static func connect(to path: String) throws(SystemError) -> Descriptor {
+        try connect(to: path, CInt(SOCK_STREAM.rawValue))
+    }
+
+    private static func connect(to path: String, _ type: CInt) throws(SystemError) -> Descriptor {
+        let bytes = Array(path.utf8)
+        guard bytes.count <= longestPath, !bytes.contains(0) else { throw SystemError(rawValue: ENAMETOOLONG) }
+        let number = socket(AF_UNIX, type | CInt(SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { throw .current }
+        let file = Descriptor(owning: number)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { throw .current }
+        return file
+    }
+
+    /// Sends one datagram to the socket at a path without waiting. If its queue is full, that is an error (EAGAIN).
+    package static func send(datagram bytes: [UInt8], to path: String) throws(SystemError) {
+        let file = try connect(to: path, CInt(SOCK_DGRAM.rawValue))
+        let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
+        let count = bytes.withUnsafeBytes { Glibc.send(file.number, $0.baseAddress, $0.count, flags) }
+        guard count == bytes.count else { throw .current }
+    }
+
+    /// Sends bytes to the process that listens at a path, and returns all bytes until it closes the connection.
+    ///
+    /// - Parameters:
+    ///   - limit: More bytes than these are an error (EFBIG).
+    ///   - patience: The maximum time without progress (EAGAIN).
+    package static func exchange(
+        _ bytes: [UInt8],
+        with path: String,
+        limit: Int,
+        patience: Duration
+    ) throws(SystemError) -> [UInt8] {
+        let file = try connect(to: path)
+        StreamExchange.limit(file, to: patience)
+        return try StreamExchange.exchange(bytes, over: file, limit: limit)
+    }
+}
+
+/// One request and its answer over a connection that the other side closes.
+package enum StreamExchange {
+    /// Sends bytes to a host over TCP, and returns all that comes until the other side closes. Each address of the host is tried.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of bytes of the answer (EFBIG).
+    ///   - patience: The maximum time in which nothing comes or is taken (EAGAIN), and in which a connection is made (EINPROGRESS).
+    package static func exchange(
+        _ bytes: [UInt8],
+        with addresses: [NameLookup.Address],
+        port: UInt16,
+        limit: Int,
+        patience: Duration
+    ) throws(SystemError) -> [UInt8] {
+        var failure = SystemError(rawValue: EADDRNOTAVAIL)
+        for address in addresses {
+            let file: Descriptor
+            do throws(SystemError) { file = try connect(to: address, port: port, patience: patience) } catch {
+                failure = error
+                continue
+            }
+            return try exchange(bytes, over: file, limit: limit)
+        }
+        throw failure
+    }
+
+    private static func connect(
+        to address: NameLookup.Address,
+        port: UInt16,
+        patience: Duration
+    ) throws(SystemError) -> Descriptor {
+        let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        let number = socket(CInt(address.address.family.rawValue), type, 0)
+        guard number >= 0 else { throw .current }
+        let file = Descriptor(owning: number)
+        limit(file, to: patience)
+        let result: CInt
+        switch address.address.family {
+        case .ipv4:
+            var place = sockaddr_in()
+            place.sin_family = sa_family_t(AF_INET)
+            place.sin_port = port.bigEndian
+            withUnsafeMutableBytes(of: &place.sin_addr) { $0.copyBytes(from: address.address.bytes) }
+            result = withUnsafeBytes(of: &place) { connect(number, $0) }
+        case .ipv6:
+            var place = sockaddr_in6()
+            place.sin6_family = sa_family_t(AF_INET6)
+            place.sin6_port = port.bigEndian
+            place.sin6_scope_id = address.zone ?? 0
+            withUnsafeMutableBytes(of: &place.sin6_addr) { $0.copyBytes(from: address.address.bytes) }
+            result = withUnsafeBytes(of: &place) { connect(number, $0) }
+        }
+        guard result == 0 else { throw .current }
+        return file
+    }
+
+    private static func connect(_ number: CInt, _ place: UnsafeRawBufferPointer) -> CInt {
+        guard let address = place.baseAddress else { return -1 }
+        return Glibc.connect(number, address.assumingMemoryBound(to: sockaddr.self), socklen_t(place.count))
+    }
+
+    /// Sets the maximum time in which nothing comes or is taken.
+    fileprivate static func limit(_ file: borrowing Descriptor, to patience: Duration) {
+        var time = timeval(
+            tv_sec: Int(patience.components.seconds),
+            tv_usec: Int(patience.components.attoseconds / 1_000_000_000_000)
+        )
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(file.number, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+        }
+    }
+
+    fileprivate static func exchange(
+        _ bytes: [UInt8],
+        over file: borrowing Descriptor,
+        limit: Int
+    ) throws(SystemError) -> [UInt8] {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(file.number, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
+            if count < 0, SystemError.current == .interrupted { continue }
+            // The server may have answered before it has read everything.
+            if count < 0, [.brokenPipe, .connectionReset].contains(SystemError.current) { break }
+            guard count > 0 else { throw .current }
+            rest = rest.dropFirst(count)
+        }
+        var answer: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = read(file.number, &chunk, chunk.count)
+            if count < 0, SystemError.current == .interrupted { continue }
+            if count < 0, SystemError.current == .connectionReset, !answer.isEmpty { return answer }
+            guard count >= 0 else { throw .current }
+            if count == 0 { return answer }
+            answer.append(contentsOf: chunk[..<count])
+            if answer.count > limit { throw .fileTooLarge }
+        }
+    }
+}
