@@ -247,7 +247,7 @@ let package = Package(
 
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
         .support("NetworkLab", ["CNetworkLab", "Netlink"]),
-        .support("TestSupport", [], logging),
+        .support("TestSupport", ["ReachabilityRetry"], logging),
         .support("KernelLab", ["NetworkReachabilityTesting", "NetworkReachability", "Netlink"]),
         .support("TrustForge", ["ServerTrust", "TestSupport"], certificates),
         .support("WebLab", ["NetworkLab", "TrustForge", "ServerTrust"], nio + certificates + embeddedNIO),

@@ -57,10 +57,7 @@ import Testing
 
     @Test func `a stream that was begun is not sent again`() async throws {
         let (result, seen) = try await put(Self.stream(["one", "two"]), [.resetAfterBody, .answer(200)])
-        guard case .failure(let error) = result else {
-            Issue.record("sent again")
-            return
-        }
+        let error = try #require(result.failure)
         #expect(error.ending == .notRetryable && error.attempts.count == 1)
         #expect((error.lastError as? AttemptError)?.code == "bodyNotReplayable")
         #expect(seen.map(\.bodyText) == ["onetwo"])
@@ -90,10 +87,7 @@ import Testing
     @Test func `a body that cannot be made ends it`() async throws {
         struct NoFile: Error {}
         let (result, seen) = try await put(nil, [.answer(200)]) { throw NoFile() }
-        guard case .failure(let error) = result else {
-            Issue.record("sent without a body")
-            return
-        }
+        let error = try #require(result.failure)
         #expect((error.lastError as? AttemptError)?.cause is NoFile && seen.isEmpty)
     }
 

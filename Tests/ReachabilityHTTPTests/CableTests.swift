@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import NetworkLab
 import NetworkReachability
+import TestSupport
 import Testing
 
 @testable import ReachabilityHTTP
@@ -11,19 +12,6 @@ import Testing
 
 /// A real cable is pulled and put back while a request is under way.
 @Suite(.timeLimit(.minutes(15))) struct CableTests {
-    /// How long after its first failure Alamofire's delays make the first attempt that is after the return, with as many retries
-    /// as it takes.
-    private static func alamofire(_ outage: Duration) throws -> Duration {
-        let policy = try RetryPolicy(retryLimit: 100)
-        var time = Duration.zero
-        var retry = 0
-        while time < outage {
-            retry += 1
-            time += policy.backoff.longestWait(beforeRetry: retry)
-        }
-        return time - outage
-    }
-
     /// In a process of its own: threads that Dispatch starts for those in the namespace stay there.
     @Test func `nothing is tried while the cable is out, and at once when it is back`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
@@ -78,7 +66,7 @@ import Testing
                 #expect(arrival >= back)
                 #expect(faults.received.count == round + 1)
                 delays.append(arrival - back)
-                theirs.append(try alamofire(back - failed))
+                theirs.append(try AlamofireArithmetic.delay(afterOutage: back - failed))
                 _ = try await response.body.collect(upTo: 1000)
             }
         }

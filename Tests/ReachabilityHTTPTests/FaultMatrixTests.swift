@@ -85,7 +85,7 @@ import Testing
         _ client: RetryingHTTPClient,
         _ server: ScriptedServer
     ) async throws -> End {
-        let verdicts = PlayedVerdicts()
+        let verdicts = PlayedNetwork()
         let lab = try HTTPLab(verdicts: verdicts, seed: schedule.seed)
         let options = lab.options(schedule.faults, id: schedule.id, timeout: .milliseconds(400))
         let policy = try lab.policy(deadline: schedule.deadline)

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import LinuxSupport
 import NetworkLab
+import TestSupport
 import Testing
 
 @testable import ReachabilityHTTP
@@ -56,7 +57,7 @@ import Testing
         unassigned: [String] = [],
         names: [String] = []
     ) async throws -> [OutboxEvent] {
-        let coordinator = try HTTPLab(verdicts: PlayedVerdicts(unassigned: unassigned)).coordinator
+        let coordinator = try HTTPLab(verdicts: PlayedNetwork(unassigned: unassigned)).coordinator
         var configuration = HTTPLab.configuration
         configuration.dnsOverride = ["api.example": "127.0.0.1"]
         for name in names { configuration.dnsOverride[name] = "127.0.0.1" }
@@ -174,7 +175,7 @@ import Testing
     }
 
     @Test func `nothing is sent to a host that is away, and at once when it is back`() async throws {
-        let verdicts = PlayedVerdicts()
+        let verdicts = PlayedNetwork()
         verdicts.set(reachable: false)
         let lab = try HTTPLab(verdicts: verdicts)
         try await withFaultServer { server in

@@ -3,23 +3,12 @@ import Logging
 import ReachabilityObservability
 import ReachabilityRetry
 import ServiceLifecycle
+import TestSupport
 import Testing
 
 /// The end of a daemon's requests.
 struct RetryCoordinatorServiceTests {
-    private struct Reachable: VerdictSource {
-        func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
-            listener(Watch.up)
-            return Watch()
-        }
-
-        final class Watch: VerdictWatch {
-            static let up = RetryVerdict(status: .reachable, generation: 1)
-            func ask() -> RetryVerdict { Self.up }
-        }
-    }
-
-    private let coordinator = RetryCoordinator(verdicts: Reachable())
+    private let coordinator = RetryCoordinator(verdicts: PlayedNetwork())
 
     private func group(_ limit: Duration) -> ServiceGroup {
         ServiceGroup(

@@ -7,19 +7,10 @@ import Testing
 
 /// Rows that no version has written like this, and clocks that are wrong.
 @Suite struct DamagedRowTests {
-    private let file: ScratchFile
+    private let file = ScratchFile()
     private let network = TestNetwork()
     private var clock: TestClock { network.clock }
-
-    init() throws {
-        file = try ScratchFile()
-    }
-
-    private var options: OutboxOptions {
-        var options = OutboxOptions()
-        options.use(clock)
-        return options
-    }
+    private var options: OutboxOptions { network.options }
 
     @Test func `any number in any row ends nothing`() async throws {
         let columns = [
@@ -30,7 +21,7 @@ import Testing
         ] {
             for name in names {
                 for number in ExtremeValues.integers {
-                    let file = try ScratchFile()
+                    let file = ScratchFile()
                     let outbox = try await file.open(options)
                     try await outbox.enqueue(.named("a"))
                     try await outbox.enqueue(.named("b"))
@@ -60,7 +51,7 @@ import Testing
 
     @Test func `options of any length end nothing`() async throws {
         for seconds in [Int64.max, 1 << 62, 1 << 40] {
-            let file = try ScratchFile()
+            let file = ScratchFile()
             var options = options
             options.maximumRetryAfter = .seconds(seconds)
             options.dedupeWindow = .seconds(seconds)

@@ -5,19 +5,10 @@ import Testing
 
 /// Requests that were given up, and all others that are not delivered: none goes without a word.
 @Suite struct DeadLetterTests {
-    private let file: ScratchFile
+    private let file = ScratchFile()
     private let network = TestNetwork()
     private var clock: TestClock { network.clock }
-
-    init() throws {
-        file = try ScratchFile()
-    }
-
-    private var options: OutboxOptions {
-        var options = OutboxOptions()
-        options.use(clock)
-        return options
-    }
+    private var options: OutboxOptions { network.options }
 
     @Test func `a refused request is told before it is moved, and what has expired before it is deleted`() async throws
     {

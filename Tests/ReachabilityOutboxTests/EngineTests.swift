@@ -5,19 +5,10 @@ import Testing
 
 /// What an outbox leaves to the engine of retries, and what it shares with other requests.
 @Suite(.timeLimit(.minutes(15))) struct EngineTests {
-    private let file: ScratchFile
+    private let file = ScratchFile()
     private let network = TestNetwork()
     private var clock: TestClock { network.clock }
-
-    init() throws {
-        file = try ScratchFile()
-    }
-
-    private var options: OutboxOptions {
-        var options = OutboxOptions()
-        options.use(clock)
-        return options
-    }
+    private var options: OutboxOptions { network.options }
 
     /// Runs an outbox while `body` runs.
     private func running(

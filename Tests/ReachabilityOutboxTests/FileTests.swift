@@ -5,12 +5,8 @@ import Testing
 
 /// The file: its mode, its older and later forms, and what is done with one that is damaged.
 @Suite struct FileTests {
-    private let file: ScratchFile
+    private let file = ScratchFile()
     private let network = TestNetwork()
-
-    init() throws {
-        file = try ScratchFile()
-    }
 
     @Test func `nobody else may read it, and one that others may is taken from them`() async throws {
         for _ in 0..<2 {

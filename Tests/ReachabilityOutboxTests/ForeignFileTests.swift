@@ -53,7 +53,7 @@ import Testing
         [false, true]
     )
     func `it is refused and stays as it is`(kind: Kind, isLink: Bool) async throws {
-        let file = try ScratchFile()
+        let file = ScratchFile()
         if kind == .damagedHeader { try await file.open().close() }
         let made = try await shell("{ \(kind.rawValue); } >/dev/null", in: file)
         // The root of a user namespace cannot make devices.

@@ -3,12 +3,8 @@ import Testing
 
 /// What happens to a request that does not fit.
 @Suite struct LimitTests {
-    private let file: ScratchFile
+    private let file = ScratchFile()
     private let network = TestNetwork()
-
-    init() throws {
-        file = try ScratchFile()
-    }
 
     private func options(count: Int = 100, bytes: Int = 100_000, _ whenFull: OutboxOptions.WhenFull) -> OutboxOptions {
         var options = OutboxOptions()

@@ -3,19 +3,10 @@ import Testing
 
 /// What is sent first, and what waits.
 @Suite struct OrderTests {
-    private let file: ScratchFile
+    private let file = ScratchFile()
     private let network = TestNetwork()
     private var clock: TestClock { network.clock }
-
-    init() throws {
-        file = try ScratchFile()
-    }
-
-    private var options: OutboxOptions {
-        var options = OutboxOptions()
-        options.use(clock)
-        return options
-    }
+    private var options: OutboxOptions { network.options }
 
     @Test func `by priority, then the first that came`() async throws {
         let outbox = try await file.open(options)

@@ -3,19 +3,10 @@ import Testing
 
 /// Sending without end.
 @Suite(.timeLimit(.minutes(15))) struct RunTests {
-    private let file: ScratchFile
+    private let file = ScratchFile()
     private let network = TestNetwork()
     private var clock: TestClock { network.clock }
-
-    init() throws {
-        file = try ScratchFile()
-    }
-
-    private var options: OutboxOptions {
-        var options = OutboxOptions()
-        options.use(clock)
-        return options
-    }
+    private var options: OutboxOptions { network.options }
 
     @Test func `nothing is sent while the host is away, and at once when it is back`() async throws {
         let outbox = try await file.open(options)

@@ -7,17 +7,13 @@ import Testing
 
 /// Headers, bodies, paths and queries stay where they are.
 @Suite struct SecretTests {
-    private let file: ScratchFile
+    private let file = ScratchFile()
     private let request = OutboxRequest(
         "POST",
         "https://one.example/hush/path?token=hush#hush",
         headers: [.init(name: "Authorization", value: "Bearer hush")],
         body: Array("hush".utf8)
     )
-
-    init() throws {
-        file = try ScratchFile()
-    }
 
     @Test func `no description has them`() {
         var dumped = ""

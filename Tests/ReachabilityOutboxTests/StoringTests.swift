@@ -4,19 +4,10 @@ import Testing
 
 /// What is stored, for how long, and what is not.
 @Suite struct StoringTests {
-    private let file: ScratchFile
+    private let file = ScratchFile()
     private let network = TestNetwork()
     private var clock: TestClock { network.clock }
-
-    init() throws {
-        file = try ScratchFile()
-    }
-
-    private var options: OutboxOptions {
-        var options = OutboxOptions()
-        options.use(clock)
-        return options
-    }
+    private var options: OutboxOptions { network.options }
 
     @Test func `a request comes out as it went in, with a key`() async throws {
         let outbox = try await file.open(options)

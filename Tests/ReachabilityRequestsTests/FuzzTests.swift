@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LinuxSupport
 import ReachabilityRetry
 import TestSupport
 import Testing

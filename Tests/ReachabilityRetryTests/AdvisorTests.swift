@@ -1,4 +1,4 @@
-import LinuxSupport
+import NetworkReachabilityTesting
 import TestSupport
 import Testing
 
@@ -29,42 +29,23 @@ import Testing
         meanwhile: @escaping @Sendable (VirtualWorld, PlayedNetwork) async -> Void = { _, _ in }
     ) throws -> (outcome: Result<Int, RetryError>, attempts: [Duration], reasons: [RetryReason?], budget: Int) {
         let (world, network) = (VirtualWorld(), PlayedNetwork())
-        let coordinator = RetryCoordinator(
-            verdicts: network,
-            advisor: advice.map { Advisor(world: world, advice: $0) },
-            clock: world,
-            random: SeededGenerator(seed: 1)
-        )
+        let coordinator = world.coordinator(network, advisor: advice.map { Advisor(world: world, advice: $0) })
         let policy = try RetryPolicy(deadline: deadline)
         let target = try RetryTarget(host: "example.org", method: .get)
-        let begun = Locked<[Duration]>([])
-        let reasons = Locked<[RetryReason?]>([])
-        let outcome: Result<Int, RetryError> = world.run { [world] in
-            async let other: Void = meanwhile(world, network)
-            do throws(RetryError) {
-                let outcome = try await withRetry(
-                    policy: policy,
-                    target: target,
-                    coordinator: coordinator,
-                    clock: world
-                ) {
-                    number in
-                    begun.withLock { $0.append(world.time) }
-                    if number <= errors.count { throw errors[number - 1] }
-                    return number
-                }
-                reasons.withLock { $0 = outcome.attempts.map(\.reason) }
-                await other
-                return .success(outcome.value)
-            } catch {
-                reasons.withLock { $0 = error.attempts.map(\.reason) }
-                await other
-                return .failure(error)
+        let begun = RecordingListener<Duration>()
+        let result = world.result {
+            await meanwhile(world, network)
+        } _: { () throws(RetryError) in
+            try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) { number in
+                begun.record(world.time)
+                if number <= errors.count { throw errors[number - 1] }
+                return number
             }
         }
+        let attempts = (try? result.get())?.attempts ?? result.failure?.attempts ?? []
         #expect(network.watchCount == 0 && coordinator.waitingCount(for: "example.org") == 0)
         let budget = coordinator.remainingBudget(for: "example.org")
-        return (outcome, begun.withLock { $0 }, reasons.withLock { $0 }, budget)
+        return (result.map(\.value), begun.values, attempts.map(\.reason), budget)
     }
 
     @Test func `a portal is waited for, at no charge`() throws {
@@ -76,20 +57,14 @@ import Testing
 
     @Test func `a portal that stays ends with the deadline`() throws {
         let (outcome, attempts, _, _) = try retry(.wait, deadline: .seconds(30))
-        guard case .failure(let error) = outcome else {
-            Issue.record("no error")
-            return
-        }
+        let error = try #require(outcome.failure)
         #expect(error.ending == .deadlineExpired && attempts.count == 1)
         #expect(error.attempts[0].wait == .seconds(30), "\(error.attempts)")
     }
 
     @Test func `a certificate that is not trusted ends it`() throws {
         let (outcome, attempts, _, _) = try retry(.end)
-        guard case .failure(let error) = outcome else {
-            Issue.record("no error")
-            return
-        }
+        let error = try #require(outcome.failure)
         #expect(error.ending == .notRetryable && attempts.count == 1)
     }
 
@@ -113,12 +88,7 @@ import Testing
     func `another path does not help where it is the host`(advice: RetryAdvice, reason: RetryReason) throws {
         let world = VirtualWorld()
         let network = PlayedNetwork()
-        let coordinator = RetryCoordinator(
-            verdicts: network,
-            advisor: Advisor(world: world, advice: advice),
-            clock: world,
-            random: SeededGenerator(seed: 1)
-        )
+        let coordinator = world.coordinator(network, advisor: Advisor(world: world, advice: advice))
         let target = try RetryTarget(host: "example.org", method: .get)
         let reasons: [RetryReason?] = world.run {
             let outcome = try? await withRetry(target: target, coordinator: coordinator, clock: world) { number in
@@ -134,12 +104,7 @@ import Testing
 
     @Test func `an answer of the server, or none of the network's, needs nobody's advice`() throws {
         let world = VirtualWorld()
-        let coordinator = RetryCoordinator(
-            verdicts: PlayedNetwork(),
-            advisor: Advisor(world: world, advice: .end),
-            clock: world,
-            random: SeededGenerator(seed: 1)
-        )
+        let coordinator = world.coordinator(PlayedNetwork(), advisor: Advisor(world: world, advice: .end))
         let target = try RetryTarget(host: "example.org", method: .get)
         let count: Int? = world.run {
             try? await withRetry(target: target, coordinator: coordinator, clock: world) { number in

@@ -29,30 +29,18 @@ import Testing
         failing error: @escaping @Sendable (_ attempt: Int) -> (any Error)?
     ) throws -> End {
         let limits = try RetryLimits(probeInterval: probeInterval)
-        let random = SeededGenerator(seed: 14)
-        let coordinator = RetryCoordinator(limits: limits, verdicts: network, clock: world, random: random)
+        let coordinator = world.coordinator(network, limits, seed: 14)
         defer { statistics.withLock { $0 = coordinator.statistics } }
         let target = try RetryTarget(host: "example.org", method: method)
         let begun = RecordingListener<Duration>()
-        return world.run { [world] in
-            async let other: Void = meanwhile()
-            var end: End
-            do throws(RetryError) {
-                let outcome = try await withRetry(
-                    policy: policy,
-                    target: target,
-                    coordinator: coordinator,
-                    clock: world
-                ) {
-                    begun.record(world.time)
-                    if let error = error($0) { try await fail(with: error) }
-                }
-                end = End(attempts: outcome.attempts, begun: [])
-            } catch { end = End(ending: error.ending, attempts: error.attempts, begun: []) }
-            await other
-            end.begun = begun.values
-            return end
+        let result = world.result(meanwhile: meanwhile) { [world] () throws(RetryError) in
+            try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) {
+                begun.record(world.time)
+                if let error = error($0) { try await fail(with: error) }
+            }
         }
+        let attempts = (try? result.get())?.attempts ?? result.failure?.attempts ?? []
+        return End(ending: result.failure?.ending, attempts: attempts, begun: begun.values)
     }
 
     @Test func `a name that is not resolved is tried as often as told, by the backoff`() throws {

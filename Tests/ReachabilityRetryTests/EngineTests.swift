@@ -12,17 +12,14 @@ import Testing
 
     private struct Refusal: Error {}
 
-    private func run<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws(RetryError) -> Value
-    ) -> Result<Value, RetryError> {
-        world.run {
-            do throws(RetryError) { return .success(try await body()) } catch { return .failure(error) }
-        }
+    private func coordinator(_ limits: RetryLimits = .standard, observer: RetryObserver? = nil) -> RetryCoordinator {
+        world.coordinator(network, limits, observer: observer, seed: 21)
     }
 
-    private func coordinator(_ limits: RetryLimits = .standard, observer: RetryObserver? = nil) -> RetryCoordinator {
-        let random = SeededGenerator(seed: 21)
-        return RetryCoordinator(limits: limits, verdicts: network, observer: observer, clock: world, random: random)
+    private func failure<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(RetryError) -> Value
+    ) -> RetryError? {
+        world.result(body).failure
     }
 
     private func options(_ coordinator: RetryCoordinator) -> RequestRetryOptions {
@@ -60,10 +57,7 @@ import Testing
         var options = options(coordinator())
         options.validate = { head in if head.status >= 400 { throw Refusal() } }
         let plain = request([401, 200], options)
-        guard case .failure(let refused) = run({ () throws(RetryError) in try await plain.run() }) else {
-            Issue.record("accepted")
-            return
-        }
+        let refused = try #require(failure { () throws(RetryError) in try await plain.run() })
         #expect(
             refused.ending == .notRetryable
                 && (refused.lastError as? AttemptError)?.failureStage == .answered(status: 401)
@@ -76,17 +70,12 @@ import Testing
         }
         // A server that answers 401 has done nothing; whoever asks for it may send a POST again.
         let (letGo, retried) = (RecordingListener<Int>(), options)
-        let outcome = try run { () throws(RetryError) in
+        let outcome = try world.result { () throws(RetryError) in
             try await request([401, 200], retried, .post, letGo: letGo).run()
         }.get()
         #expect(outcome.value == 200 && outcome.attempts.map(\.reason) == [.retrier, nil])
         #expect(asked.values.map(\.status) == [401] && letGo.values == [401])
-        guard
-            case .failure(let error) = run({ () throws(RetryError) in try await request([401], retried, .post).run() })
-        else {
-            Issue.record("accepted")
-            return
-        }
+        let error = try #require(failure { () throws(RetryError) in try await request([401], retried, .post).run() })
         #expect(error.lastError is RetryLimit && error.attempts.count == 2)
     }
 
@@ -134,16 +123,16 @@ import Testing
         let limits = try RetryLimits(budget: RetryBudget(capacity: 100, retryCost: 5, successDeposit: 1))
         let coordinator = coordinator(limits)
         let options = options(coordinator)
-        let last = try run { () throws(RetryError) in try await request([503], options).run() }.get()
+        let last = try world.result { () throws(RetryError) in try await request([503], options).run() }.get()
         #expect(last.value == 503 && last.ending == .attemptsExhausted && last.attempts.count == 3)
         #expect(coordinator.remainingBudget(for: "example.org") == 90)
-        let absent = try run { () throws(RetryError) in try await request([404], options).run() }.get()
+        let absent = try world.result { () throws(RetryError) in try await request([404], options).run() }.get()
         #expect(absent.value == 404 && absent.ending == nil)
         #expect(coordinator.remainingBudget(for: "example.org") == 90)
-        _ = try run { () throws(RetryError) in try await request([503, 404], options).run() }.get()
+        _ = try world.result { () throws(RetryError) in try await request([503, 404], options).run() }.get()
         #expect(coordinator.remainingBudget(for: "example.org") == 85)
-        _ = try run { () throws(RetryError) in try await request([503, 200], options).run() }.get()
-        _ = try run { () throws(RetryError) in try await request([200], options).run() }.get()
+        _ = try world.result { () throws(RetryError) in try await request([503, 200], options).run() }.get()
+        _ = try world.result { () throws(RetryError) in try await request([200], options).run() }.get()
         #expect(coordinator.remainingBudget(for: "example.org") == 86)
     }
 
@@ -229,7 +218,7 @@ import Testing
         let target = try RetryTarget(host: "example.org", method: .get)
         let coordinator = coordinator()
         network.set(reachable: false)
-        let outcome = try run { [world, network] () throws(RetryError) in
+        let outcome = try world.result { [world, network] () throws(RetryError) in
             async let back: Void = {
                 try? await world.sleep(for: .seconds(9))
                 network.set(reachable: true)
@@ -252,7 +241,7 @@ import Testing
             completion(request.retryCount == 0 ? .retry : .doNotRetry)
         }
         let retried = request([401, 200], options)
-        #expect(try run { () throws(RetryError) in try await retried.run() }.get().value == 200)
+        #expect(try world.result { () throws(RetryError) in try await retried.run() }.get().value == 200)
         #expect(coordinator.statistics.attempts == 2)
     }
 
@@ -270,12 +259,9 @@ import Testing
             progress.send()
             return ClientAnswer(1, AnswerHead(status: 503) { _ in nil })
         }
-        #expect(try run { () throws(RetryError) in try await slow.once(isProbe: true) }.get() == 1)
+        #expect(try world.result { () throws(RetryError) in try await slow.once(isProbe: true) }.get() == 1)
         #expect(world.time == .seconds(5))
-        guard case .failure(let error) = run({ () throws(RetryError) in try await slow.once(isProbe: false) }) else {
-            Issue.record("sent without a path")
-            return
-        }
+        let error = try #require(failure { () throws(RetryError) in try await slow.once(isProbe: false) })
         guard case .noPath? = error.lastError as? AttemptError else {
             Issue.record("\(error)")
             return
@@ -286,30 +272,13 @@ import Testing
 
     @Test func `a probe that hangs is begun anew when the network is back`() throws {
         network.set(reachable: false)
-        let count = Locked(0)
-        let retried = RetriedRequest<Int>(
-            PlainRequest(method: .post, url: "https://example.org/"),
-            host: "example.org",
-            policy: .standard,
-            options: options(coordinator()),
-            body: .none
-        ) { [world] _, progress in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            if number == 1 { try await world.sleep(for: .seconds(3600)) }
-            progress.send()
-            return ClientAnswer(number, AnswerHead(status: 200) { _ in nil })
-        }
-        let outcome = try run { [world, network] () throws(RetryError) in
-            async let back: Void = {
-                try? await world.sleep(for: .seconds(65))
-                network.set(reachable: true)
-            }()
-            let outcome = try await retried.run()
-            await back
-            return outcome
+        let retried = world.hangingOnce(.post, options: options(coordinator()), isSent: false)
+        let outcome = try world.result {
+            [world, network] in
+            try? await world.sleep(for: .seconds(65))
+            network.set(reachable: true)
+        } _: { () throws(RetryError) in
+            try await retried.run()
         }.get()
         #expect(outcome.value == 2)
         let last = try #require(outcome.attempts.last)
@@ -319,40 +288,20 @@ import Testing
     @Test(arguments: [RequestMethod.get, .post])
     func `an attempt whose source address is gone is cut, if it may be repeated`(method: RequestMethod) throws {
         network.set(source: "192.0.2.7")
-        let count = Locked(0)
-        let retried = RetriedRequest<Int>(
-            PlainRequest(method: method, url: "https://example.org/"),
-            host: "example.org",
-            policy: try RetryPolicy(deadline: .seconds(60)),
-            options: options(coordinator()),
-            body: .none
-        ) { [world] _, progress in
-            progress.send()
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            if number == 1 { try await world.sleep(for: .seconds(3600)) }
-            return ClientAnswer(number, AnswerHead(status: 200) { _ in nil })
-        }
-        let result = world.run { [world, network] () -> Result<RetryOutcome<Int>, RetryError> in
-            async let moved: Void = {
-                try? await world.sleep(for: .seconds(2))
-                // Another path first, from the same address.
-                network.change()
-                try? await world.sleep(for: .seconds(2))
-                network.set(source: "198.51.100.7")
-            }()
-            let result: Result<RetryOutcome<Int>, RetryError>
-            do throws(RetryError) { result = .success(try await retried.run()) } catch { result = .failure(error) }
-            await moved
-            return result
+        let policy = try RetryPolicy(deadline: .seconds(60))
+        let retried = world.hangingOnce(method, policy: policy, options: options(coordinator()))
+        let result = world.result {
+            [world, network] in
+            try? await world.sleep(for: .seconds(2))
+            // Another path first, from the same address.
+            network.change()
+            try? await world.sleep(for: .seconds(2))
+            network.set(source: "198.51.100.7")
+        } _: { () throws(RetryError) in
+            try await retried.run()
         }
         guard method == .get else {
-            guard case .failure(let error) = result else {
-                Issue.record("a POST was sent again")
-                return
-            }
+            let error = try #require(result.failure)
             #expect(error.ending == .deadlineExpired && error.attempts.count == 1)
             return
         }
@@ -379,7 +328,7 @@ import Testing
         })
         network.set(.notReachable, because: RetryVerdict.Reason(rawValue: "noRoute"))
         let target = try RetryTarget(host: "example.org", method: .get)
-        _ = try run { [world] () throws(RetryError) in
+        _ = try world.result { [world] () throws(RetryError) in
             try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
                 if number == 1 { try await fail(with: RetryTests.unreachable) }
             }

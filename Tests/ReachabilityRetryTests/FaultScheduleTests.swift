@@ -56,7 +56,7 @@ import Testing
     private func play(seed: UInt64) throws -> String {
         let world = VirtualWorld()
         let network = PlayedNetwork()
-        let coordinator = RetryCoordinator(verdicts: network, clock: world, random: SeededGenerator(seed: seed))
+        let coordinator = world.coordinator(network, seed: seed)
         var draw = Draw(random: SeededGenerator(seed: seed &+ 1_000_000))
         let method = [RequestMethod.get, .post, .put].randomElement(using: &draw.random) ?? .get
         let key = Bool.random(using: &draw.random) ? "key" : nil

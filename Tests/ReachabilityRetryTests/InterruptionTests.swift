@@ -11,40 +11,20 @@ import Testing
 
     /// An answer that stands still for ever, while the path is away for so long after two seconds; the second attempt is answered.
     private func outcome(of away: Duration, resumes: Bool) throws -> RetryOutcome<Int> {
-        let limits = try RetryLimits(spread: .zero)
-        let random = SeededGenerator(seed: 5)
-        let coordinator = RetryCoordinator(limits: limits, verdicts: network, clock: world, random: random)
+        let coordinator = world.coordinator(network, try RetryLimits(spread: .zero), seed: 5)
         var options = RequestRetryOptions(coordinator: coordinator, clock: world)
         options.resumes = { resumes }
-        let count = Locked(0)
-        let retried = RetriedRequest<Int>(
-            PlainRequest(method: .get, url: "https://example.org/"),
-            host: "example.org",
-            policy: try RetryPolicy(deadline: .seconds(600)),
-            options: options,
-            body: .none
-        ) { [world] _, progress in
-            progress.send()
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            if number == 1 { try await world.sleep(for: .seconds(60)) }
-            return ClientAnswer(number, AnswerHead(status: 200) { _ in nil })
-        }
-        let result = world.run { [world, network] () -> Result<RetryOutcome<Int>, RetryError> in
-            async let cable: Void = {
-                try? await world.sleep(for: .seconds(2))
-                network.set(reachable: false)
-                try? await world.sleep(for: away)
-                network.set(reachable: true)
-            }()
-            let result: Result<RetryOutcome<Int>, RetryError>
-            do throws(RetryError) { result = .success(try await retried.run()) } catch { result = .failure(error) }
-            await cable
-            return result
-        }
-        return try result.get()
+        let policy = try RetryPolicy(deadline: .seconds(600))
+        let retried = world.hangingOnce(for: .seconds(60), policy: policy, options: options)
+        return try world.result {
+            [world, network] in
+            try? await world.sleep(for: .seconds(2))
+            network.set(reachable: false)
+            try? await world.sleep(for: away)
+            network.set(reachable: true)
+        } _: { () throws(RetryError) in
+            try await retried.run()
+        }.get()
     }
 
     @Test(arguments: [1, 3, 10, 30])
@@ -63,5 +43,34 @@ import Testing
     @Test func `an answer that cannot be gone on with is waited for`() throws {
         let outcome = try outcome(of: .seconds(30), resumes: false)
         #expect(outcome.attempts.count == 1 && outcome.value == 1)
+    }
+}
+
+extension VirtualWorld {
+    /// A request whose first attempt hangs for so long, and whose second is answered with its number.
+    func hangingOnce(
+        _ method: RequestMethod = .get,
+        for duration: Duration = .seconds(3600),
+        policy: RetryPolicy = .standard,
+        options: RequestRetryOptions,
+        isSent: Bool = true
+    ) -> RetriedRequest<Int> {
+        let count = Locked(0)
+        return RetriedRequest<Int>(
+            PlainRequest(method: method, url: "https://example.org/"),
+            host: "example.org",
+            policy: policy,
+            options: options,
+            body: .none
+        ) { [self] _, progress in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if isSent { progress.send() }
+            if number == 1 { try await sleep(for: duration) }
+            if !isSent { progress.send() }
+            return ClientAnswer(number, AnswerHead(status: 200) { _ in nil })
+        }
     }
 }

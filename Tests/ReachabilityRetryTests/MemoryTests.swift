@@ -34,7 +34,7 @@ import Testing
     private static func measure(_ count: Int) async throws -> Int {
         let world = VirtualWorld()
         let network = PlayedNetwork()
-        let coordinator = RetryCoordinator(verdicts: network, clock: world, random: SeededGenerator(seed: 8))
+        let coordinator = world.coordinator(network, seed: 8)
         let target = try RetryTarget(host: "example.org", method: .get)
         network.set(reachable: false)
         return world.run {

@@ -15,12 +15,7 @@ import Testing
         let world = VirtualWorld()
         let network = PlayedNetwork()
         let limits = try RetryLimits(rate: 1000)
-        let coordinator = RetryCoordinator(
-            limits: limits,
-            verdicts: network,
-            clock: world,
-            random: SeededGenerator(seed: 2)
-        )
+        let coordinator = world.coordinator(network, limits, seed: 2)
         let target = try RetryTarget(host: "example.org", method: .post)
         network.set(reachable: false)
         let retries = RecordingListener<(request: Int, time: Duration)>()
@@ -30,14 +25,11 @@ import Testing
             await withTaskGroup(of: Bool.self) { group in
                 for request in 0..<count {
                     group.addTask {
-                        do throws(RetryError) {
-                            _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
-                                if !network.isReachable { offline.record(request) }
-                                guard number > 1 else { try await fail(with: Self.unreachable) }
-                                retries.record((request, world.time))
-                            }
-                            return true
-                        } catch { return false }
+                        await world.ending(target, coordinator) { number in
+                            if !network.isReachable { offline.record(request) }
+                            guard number > 1 else { try await fail(with: Self.unreachable) }
+                            retries.record((request, world.time))
+                        } == nil
                     }
                 }
                 try? await world.sleep(for: .seconds(60))
@@ -65,27 +57,18 @@ import Testing
     @Test func `the line stops when the network goes, and goes on when it returns`() throws {
         let world = VirtualWorld()
         let network = PlayedNetwork()
-        let coordinator = RetryCoordinator(
-            limits: try RetryLimits(rate: 10),
-            verdicts: network,
-            clock: world,
-            random: SeededGenerator(seed: 3)
-        )
+        let coordinator = world.coordinator(network, try RetryLimits(rate: 10), seed: 3)
         network.set(reachable: false)
         let retries = RecordingListener<Duration>()
         let done = world.run {
             await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<100 {
                     group.addTask {
-                        let target = RetryTarget.network(isRepeatable: false)
-                        do throws(RetryError) {
-                            _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
-                                guard number > 1 else { try await fail(with: Self.unreachable) }
-                                #expect(network.isReachable)
-                                retries.record(world.time)
-                            }
-                            return true
-                        } catch { return false }
+                        await world.ending(.network(isRepeatable: false), coordinator) { number in
+                            guard number > 1 else { try await fail(with: Self.unreachable) }
+                            #expect(network.isReachable)
+                            retries.record(world.time)
+                        } == nil
                     }
                 }
                 for _ in 0..<10 {
@@ -104,12 +87,7 @@ import Testing
     @Test func `priorities go first, and cancelled ones leave no gap`() throws {
         let world = VirtualWorld()
         let network = PlayedNetwork()
-        let coordinator = RetryCoordinator(
-            limits: try RetryLimits(rate: 1, spread: .zero),
-            verdicts: network,
-            clock: world,
-            random: SeededGenerator(seed: 4)
-        )
+        let coordinator = world.coordinator(network, try RetryLimits(rate: 1, spread: .zero), seed: 4)
         network.set(reachable: false)
         let retries = RecordingListener<String>()
         world.run {
@@ -147,21 +125,12 @@ import Testing
         let world = VirtualWorld()
         let network = PlayedNetwork()
         let limits = try RetryLimits(budget: RetryBudget(capacity: 20, retryCost: 5, successDeposit: 1))
-        let coordinator = RetryCoordinator(
-            limits: limits,
-            verdicts: network,
-            clock: world,
-            random: SeededGenerator(seed: 5)
-        )
+        let coordinator = world.coordinator(network, limits, seed: 5)
         let target = try RetryTarget(host: "example.org", method: .get)
         let endings = world.run {
-            var endings: [RetryError.Ending] = []
+            var endings: [RetryError.Ending?] = []
             for _ in 0..<3 {
-                do throws(RetryError) {
-                    _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { _ in
-                        throw StatusFailure(status: 503)
-                    }
-                } catch { endings.append(error.ending) }
+                endings.append(await world.ending(target, coordinator) { _ in throw StatusFailure(status: 503) })
             }
             for _ in 0..<5 {
                 _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) { _ in }
@@ -177,27 +146,20 @@ import Testing
     {
         func play(_ isFailure: @escaping @Sendable (_ attempt: Int) -> Bool) throws -> (refused: Int, tokens: Int) {
             let world = VirtualWorld()
-            let coordinator = RetryCoordinator(
-                verdicts: PlayedNetwork(),
-                clock: world,
-                random: SeededGenerator(seed: 12)
-            )
+            let coordinator = world.coordinator(PlayedNetwork(), seed: 12)
             let target = try RetryTarget(host: "example.org", method: .get)
             let attempts = Locked(0)
             return world.run {
                 var refused = 0
                 for _ in 0..<1000 {
-                    do throws(RetryError) {
-                        _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { _ in
-                            let number = attempts.withLock { attempts in
-                                attempts += 1
-                                return attempts
-                            }
-                            if isFailure(number) { try await fail(with: StatusFailure(status: 500)) }
+                    let ending = await world.ending(target, coordinator) { _ in
+                        let number = attempts.withLock { attempts in
+                            attempts += 1
+                            return attempts
                         }
-                    } catch {
-                        if error.ending == .budgetExhausted { refused += 1 }
+                        if isFailure(number) { try await fail(with: StatusFailure(status: 500)) }
                     }
+                    if ending == .budgetExhausted { refused += 1 }
                 }
                 return (refused, coordinator.remainingBudget(for: "example.org"))
             }
@@ -213,12 +175,7 @@ import Testing
     func `a retry that was paid for and is not made is paid back`(ending: RetryError.Ending) throws {
         let world = VirtualWorld()
         let limits = try RetryLimits(maximumWaiting: 1)
-        let coordinator = RetryCoordinator(
-            limits: limits,
-            verdicts: PlayedNetwork(),
-            clock: world,
-            random: SeededGenerator(seed: 13)
-        )
+        let coordinator = world.coordinator(PlayedNetwork(), limits, seed: 13)
         let slow = try Backoff(base: .seconds(1000), factor: 1, cap: .seconds(1000))
         let policy = try RetryPolicy(
             deadline: .seconds(ending == .deadlineExpired ? 10 : 5000),
@@ -229,15 +186,9 @@ import Testing
             await withTaskGroup(of: RetryError.Ending?.self) { group in
                 for _ in 0..<(ending == .tooManyWaiting ? 2 : 1) {
                     group.addTask {
-                        do throws(RetryError) {
-                            _ = try await withRetry(
-                                policy: policy,
-                                target: target,
-                                coordinator: coordinator,
-                                clock: world
-                            ) { _ in try await fail(with: Self.unreachable) }
-                            return nil
-                        } catch { return error.ending }
+                        await world.ending(target, coordinator, policy: policy) { _ in
+                            try await fail(with: Self.unreachable)
+                        }
                     }
                 }
                 try? await world.sleep(for: .seconds(1))
@@ -255,21 +206,18 @@ import Testing
     func `a shutdown drains or cancels, and nothing begins after it`(mode: RetryShutdown) throws {
         let world = VirtualWorld()
         let network = PlayedNetwork()
-        let coordinator = RetryCoordinator(verdicts: network, clock: world, random: SeededGenerator(seed: 6))
+        let coordinator = world.coordinator(network, seed: 6)
         let target = RetryTarget.network(isRepeatable: true)
         network.set(reachable: false)
         let endings = world.run {
             await withTaskGroup(of: RetryError.Ending?.self) { group in
                 for kind in 0..<2 {
                     group.addTask {
-                        do throws(RetryError) {
-                            _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
-                                // One waits, the other is in the middle of an attempt.
-                                if kind == 1 { return try await world.sleep(for: .seconds(100)) }
-                                if number == 1 { try await fail(with: Self.unreachable) }
-                            }
-                            return nil
-                        } catch { return error.ending }
+                        await world.ending(target, coordinator) { number in
+                            // One waits, the other is in the middle of an attempt.
+                            if kind == 1 { return try await world.sleep(for: .seconds(100)) }
+                            if number == 1 { try await fail(with: Self.unreachable) }
+                        }
                     }
                 }
                 try? await world.sleep(for: .seconds(1))

@@ -12,7 +12,7 @@ import Testing
     let network = PlayedNetwork()
 
     func makeCoordinator(_ limits: RetryLimits = .standard) -> RetryCoordinator {
-        RetryCoordinator(limits: limits, verdicts: network, clock: world, random: SeededGenerator(seed: 1))
+        world.coordinator(network, limits)
     }
 
     static let unreachable = SocketFailure(errorNumber: 113, during: .connecting)
@@ -31,23 +31,12 @@ import Testing
     ) -> (result: Result<RetryOutcome<Int>, RetryError>, attempts: [Duration]) {
         let coordinator = makeCoordinator()
         let begun = RecordingListener<Duration>()
-        let result = world.run { [world] in
-            async let other: Void = meanwhile()
-            let result: Result<RetryOutcome<Int>, RetryError>
-            do throws(RetryError) {
-                result = .success(
-                    try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) {
-                        number in
-                        begun.record(world.time)
-                        if number <= errors.count { throw errors[number - 1] }
-                        return number
-                    }
-                )
-            } catch {
-                result = .failure(error)
+        let result = world.result(meanwhile: meanwhile) { [world] () throws(RetryError) in
+            try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) { number in
+                begun.record(world.time)
+                if number <= errors.count { throw errors[number - 1] }
+                return number
             }
-            await other
-            return result
         }
         #expect(network.watchCount == 0)
         #expect(coordinator.waitingCount(for: "example.org") == 0)
@@ -80,7 +69,7 @@ import Testing
             let (result, begun) = retry([Self.reset], target: try target(method))
             #expect(begun.count == 1)
             #expect(throws: RetryError.self) { try result.get() }
-            guard case .failure(let error) = result else { return }
+            let error = try #require(result.failure)
             #expect(error.ending == .unsafeToRepeat)
             #expect(error.lastError as? SocketFailure == Self.reset)
         }
@@ -110,7 +99,7 @@ import Testing
         network.set(reachable: false)
         let policy = try RetryPolicy(deadline: .seconds(10))
         let (result, begun) = retry([Self.unreachable], target: try target(), policy: policy)
-        guard case .failure(let error) = result else { return }
+        let error = try #require(result.failure)
         #expect(error.ending == .deadlineExpired && begun.count == 1)
         #expect(error.lastError as? SocketFailure == Self.unreachable)
         #expect(world.time == .seconds(10))
@@ -120,16 +109,12 @@ import Testing
         let coordinator = makeCoordinator()
         let policy = try RetryPolicy(deadline: .seconds(10))
         let target = try target()
-        let error = world.run { [world] () -> RetryError? in
-            do throws(RetryError) {
-                _ = try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) {
-                    number in
-                    if number == 1 { throw Self.unreachable }
-                    try await world.sleep(for: .seconds(3600))
-                }
-                return nil
-            } catch { return error }
-        }
+        let error = world.result { [world] () throws(RetryError) in
+            try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) { number in
+                if number == 1 { throw Self.unreachable }
+                try await world.sleep(for: .seconds(3600))
+            }
+        }.failure
         #expect(error?.ending == .deadlineExpired && error?.attempts.count == 2)
         #expect(error?.lastError as? SocketFailure == Self.unreachable)
         #expect(world.time == .seconds(10))
@@ -158,14 +143,14 @@ import Testing
         #expect(try result.get().attempts.map(\.reason) == [.retryAfter, .retryAfter, nil])
         #expect(begun == [.zero, .seconds(7), .seconds(27)])
         let short = try RetryPolicy(deadline: .seconds(5))
-        guard case .failure(let error) = retry(errors, target: try target(), policy: short).result else { return }
+        let error = try #require(try retry(errors, target: target(), policy: short).result.failure)
         #expect(error.ending == .deadlineExpired)
     }
 
     @Test func `attempts after sending are limited, and attempts in all`() throws {
         let three = retry(Array(repeating: Self.reset, count: 9), target: try target())
         #expect(three.attempts.count == 3)
-        guard case .failure(let error) = three.result else { return }
+        let error = try #require(three.result.failure)
         #expect(error.ending == .attemptsExhausted)
         let policy = try RetryPolicy(attempts: 5)
         #expect(
@@ -177,11 +162,9 @@ import Testing
     @Test func `errors that are not the network's end it`() throws {
         struct Other: Error {}
         let (result, begun) = retry([Other()], target: try target())
-        guard case .failure(let error) = result else { return }
+        let error = try #require(result.failure)
         #expect(error.ending == .notRetryable && begun.count == 1)
-        guard case .failure(let other) = retry([StatusFailure(status: 404)], target: try target()).result else {
-            return
-        }
+        let other = try #require(try retry([StatusFailure(status: 404)], target: target()).result.failure)
         #expect(other.ending == .notRetryable)
     }
 
@@ -191,14 +174,7 @@ import Testing
         let target = try target()
         let ending = world.run { [world] () -> RetryError.Ending? in
             await withTaskGroup(of: RetryError.Ending?.self) { group in
-                group.addTask {
-                    do throws(RetryError) {
-                        _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { _ in
-                            throw Self.unreachable
-                        }
-                        return nil
-                    } catch { return error.ending }
-                }
+                group.addTask { await world.ending(target, coordinator) { _ in throw Self.unreachable } }
                 try? await world.sleep(for: .seconds(5))
                 #expect(coordinator.waitingCount(for: "example.org") == 1)
                 group.cancelAll()

@@ -13,7 +13,7 @@ import Testing
     private func ours(offline: Duration, seed: UInt64) throws -> (delay: Duration, attempts: Int) {
         let world = VirtualWorld()
         let network = PlayedNetwork()
-        let coordinator = RetryCoordinator(verdicts: network, clock: world, random: SeededGenerator(seed: seed))
+        let coordinator = world.coordinator(network, seed: seed)
         let target = try RetryTarget(host: "example.org", method: .get)
         network.set(reachable: false)
         let attempts = RecordingListener<Bool>()

@@ -27,11 +27,7 @@ import Testing
         meanwhile: @escaping @Sendable () async -> Void = {},
         _ error: @escaping @Sendable (_ attempt: Int) -> (any Error)?
     ) -> (result: Result<RetryOutcome<Int>, RetryError>, began: [Duration]) {
-        let coordinator = RetryCoordinator(
-            verdicts: network ?? self.network,
-            clock: world,
-            random: SeededGenerator(seed: 1)
-        )
+        let coordinator = world.coordinator(network ?? self.network)
         let options = RequestRetryOptions(retrier: retrier, coordinator: coordinator, clock: world)
         let began = RecordingListener<Duration>()
         let retried = RetriedRequest<Int>(
@@ -45,24 +41,14 @@ import Testing
             if let error = error(began.count) { throw error }
             return ClientAnswer(began.count, AnswerHead(status: 200) { _ in nil })
         }
-        let result = world.run {
-            async let other: Void = meanwhile()
-            let result: Result<RetryOutcome<Int>, RetryError>
-            do throws(RetryError) { result = .success(try await retried.run()) } catch { result = .failure(error) }
-            await other
-            return result
-        }
+        let result = world.result(meanwhile: meanwhile) { () throws(RetryError) in try await retried.run() }
         return (result, began.values)
-    }
-
-    private func failure(_ result: Result<RetryOutcome<Int>, RetryError>) -> RetryError? {
-        if case .failure(let error) = result { error } else { nil }
     }
 
     @Test func `the standard policy gives up on a refusal and on an unknown name within two seconds`() throws {
         for error in [Self.refused, Unresolved()] as [any RetryableError] {
             let (result, began) = run(.standard) { _ in error }
-            #expect(failure(result)?.ending == .attemptsExhausted && began.count == 3)
+            #expect(result.failure?.ending == .attemptsExhausted && began.count == 3)
             #expect(try #require(began.last) <= .milliseconds(1600))
         }
         let policy = try RetryPolicy(attemptsUnresolved: 5, attemptsRefused: 7)
@@ -91,7 +77,7 @@ import Testing
             network.set(reachable: false)
             return Self.refused
         }
-        #expect(began.count == 6 && failure(result) == nil)
+        #expect(began.count == 6 && result.failure == nil)
     }
 
     @Test(
@@ -100,7 +86,7 @@ import Testing
     )
     func `a single attempt reports its cause at once`(error: any Error) throws {
         let (result, began) = run(.singleAttempt) { _ in error }
-        let end = try #require(failure(result))
+        let end = try #require(result.failure)
         #expect(began == [.zero] && end.attempts.count == 1)
         #expect(end.lastError.map { "\($0)" } == "\(error)")
     }
@@ -115,9 +101,9 @@ import Testing
                 network.set(reachable: true)
             }
         ) { _ in Self.refused }
-        #expect(began.count == 1 && failure(result)?.ending == .attemptsExhausted)
+        #expect(began.count == 1 && result.failure?.ending == .attemptsExhausted)
         #expect(try #require(began.first) - .seconds(20) <= .milliseconds(20))
-        #expect(failure(result)?.lastError as? SocketFailure == Self.refused)
+        #expect(result.failure?.lastError as? SocketFailure == Self.refused)
     }
 
     @Test func `an attempt that failed for want of a path is made again when there is one`() throws {
@@ -136,14 +122,14 @@ import Testing
             return unreachable
         }
         // The third wait ends when all of them together have taken 30 seconds.
-        #expect(began.count == 3 && failure(result)?.ending == .deadlineExpired)
-        #expect(failure(result)?.lastError as? SocketFailure == unreachable)
+        #expect(began.count == 3 && result.failure?.ending == .deadlineExpired)
+        #expect(result.failure?.lastError as? SocketFailure == unreachable)
     }
 
     @Test func `the wait for a path is bounded, all waits together`() throws {
         network.set(reachable: false)
         let (result, began) = run(.singleAttempt) { _ in nil }
-        let end = try #require(failure(result))
+        let end = try #require(result.failure)
         #expect(began.isEmpty && end.ending == .deadlineExpired)
         guard case .noPath? = end.lastError as? AttemptError else {
             Issue.record("\(end)")
@@ -159,15 +145,15 @@ import Testing
             completion(request.retryCount < 4 ? .retryWithDelay(.milliseconds(1)) : .doNotRetry)
         }
         let (result, began) = run(.singleAttempt, retrier: retrier) { _ in Self.refused }
-        #expect(failure(result)?.attempts.count == 5 && began.count == 5 && asked.values == [0, 1, 2, 3, 4])
-        #expect(failure(result)?.ending == .attemptsExhausted)
+        #expect(result.failure?.attempts.count == 5 && began.count == 5 && asked.values == [0, 1, 2, 3, 4])
+        #expect(result.failure?.ending == .attemptsExhausted)
         // After three attempts of the policy.
         let standard = run(.standard, retrier: retrier) { _ in Self.refused }
         #expect(standard.began.count == 5 && asked.values.suffix(3) == [2, 3, 4])
         let never = Retrier { _, _, completion in completion(.doNotRetry) }
         network.set(reachable: false)
         let offline = run(.singleAttempt, retrier: never) { _ in nil }
-        #expect(failure(offline.result)?.ending == .deadlineExpired && offline.began.isEmpty)
+        #expect(offline.result.failure?.ending == .deadlineExpired && offline.began.isEmpty)
     }
 
     @Test func `a retrier's retry waits no longer for a path than the policy does`() throws {
@@ -180,7 +166,7 @@ import Testing
         // Two waits end before the first probe, after a minute.
         let policy = try RetryPolicy(deadline: nil, attempts: 1, pathTimeout: .seconds(20), waitsFirst: true)
         let (result, began) = run(policy, retrier: retrier) { _ in nil }
-        #expect(failure(result)?.ending == .deadlineExpired && began.isEmpty && asked.values == [0])
+        #expect(result.failure?.ending == .deadlineExpired && began.isEmpty && asked.values == [0])
         #expect(world.time == .seconds(40))
     }
 

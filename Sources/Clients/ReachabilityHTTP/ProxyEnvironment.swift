@@ -87,7 +87,7 @@ package struct ProxyEnvironment: Sendable {
         return .basic(username: decoded(parts[0]), password: parts.count > 1 ? decoded(parts[1]) : "")
     }
 
-    /// The text without percent-encoding (RFC 3986, section 2.1). A percent sign that encodes nothing stays.
+    /// A percent sign that encodes nothing stays.
     private static func decoded(_ text: Substring) -> String {
         String(decoding: text.percentDecoded(keepingInvalid: true) ?? [], as: UTF8.self)
     }

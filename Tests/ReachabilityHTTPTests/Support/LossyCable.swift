@@ -1,4 +1,5 @@
 import LinuxSupport
+import NIOCore
 import NetworkLab
 
 /// A client and a server in two network namespaces, with a cable between them and an address behind it that the client has a route to.
@@ -50,5 +51,19 @@ struct LossyCable {
     func close() {
         client.close()
         server.close()
+    }
+}
+
+/// Runs tasks in the thread of an event loop: in the network namespace of that thread.
+final class LoopExecutor: TaskExecutor {
+    private let loop: any EventLoop
+
+    init(_ loop: any EventLoop) {
+        self.loop = loop
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

@@ -7,8 +7,8 @@ final class ScratchFile: Sendable {
     let directory = "/tmp/outbox-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     var path: String { directory + "/outbox.sqlite" }
 
-    init() throws {
-        guard mkdir(directory, 0o755) == 0 else { throw LabError.system("mkdir \(directory)") }
+    init() {
+        guard mkdir(directory, 0o755) == 0 else { fatalError("mkdir \(directory): error \(errno)") }
     }
 
     func open(_ options: OutboxOptions = OutboxOptions()) async throws(OutboxError) -> Outbox {

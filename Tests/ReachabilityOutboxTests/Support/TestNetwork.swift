@@ -1,81 +1,111 @@
 import LinuxSupport
+import ReachabilityOutbox
 import ReachabilityRetry
+import TestSupport
 
-/// Hosts that can be reached when a test says so; all can at first.
-final class TestNetwork: VerdictSource {
-    private struct State {
-        var away: [String: RetryVerdict.Reason?] = [:]
-        /// Grows with each change.
-        var generation: UInt64 = 1
-        var listeners: [UInt64: (host: String?, hear: @Sendable (RetryVerdict) -> Void)] = [:]
-        var last: UInt64 = 0
-    }
-
-    private let state = Locked(State())
-
-    /// What measures all waits.
+/// Hosts whose reachability a test sets, and a clock that measures all waits.
+final class TestNetwork: Sendable {
     let clock = TestClock()
+    private let network = PlayedNetwork()
 
     deinit {
-        // Alarms that nobody needs any more sleep until their time: those of a test have to end with it.
+        // Alarms that are not needed any more sleep until their time, and must end with the test.
         clock.advance(by: .seconds(86_400 * 365))
     }
 
-    /// One of its own each time, which goes by what the test says.
+    /// A new coordinator.
     var coordinator: RetryCoordinator {
         do {
-            return RetryCoordinator(limits: try RetryLimits(spread: .zero), verdicts: self, clock: clock)
+            return RetryCoordinator(limits: try RetryLimits(spread: .zero), verdicts: network, clock: clock)
         } catch {
             fatalError("\(error)")
         }
     }
 
+    /// Options that take all time from the clock, and leave nothing to chance.
+    var options: OutboxOptions {
+        var options = OutboxOptions()
+        options.use(clock)
+        return options
+    }
+
     func set(_ host: String, reachable: Bool, reason: RetryVerdict.Reason? = nil) {
-        let listeners = state.withLock { state in
-            state.generation += 1
-            if reachable { state.away[host] = nil } else { state.away.updateValue(reason, forKey: host) }
-            return state.listeners.values.filter { $0.host == host }
+        network.set(host, reachable: reachable, reason: reason)
+    }
+
+    /// The number of watches of a host.
+    func listenerCount(_ host: String) -> Int { network.watchCount(of: host) }
+}
+
+/// Time that passes when a test says so, since 1970 and since the boot alike.
+final class TestClock: Clock {
+    struct Instant: InstantProtocol {
+        let time: Duration
+
+        func advanced(by duration: Duration) -> Instant { Instant(time: time + duration) }
+        func duration(to other: Instant) -> Duration { other.time - time }
+        static func < (one: Instant, other: Instant) -> Bool { one.time < other.time }
+    }
+
+    private struct State {
+        var now: Duration = .seconds(1_000_000)
+        var sleepers: [UInt64: (end: Duration, continuation: CheckedContinuation<Void, Never>)] = [:]
+        var next: UInt64 = 0
+    }
+
+    private let state = Locked(State())
+
+    let minimumResolution: Duration = .zero
+    var now: Instant { Instant(time: time) }
+    var time: Duration { state.withLock { $0.now } }
+
+    /// How often somebody has begun to sleep.
+    var sleeps: UInt64 { state.withLock { $0.next } }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let id = state.withLock { state in
+            state.next += 1
+            return state.next
         }
-        for listener in listeners { listener.hear(verdict(host)) }
-    }
-
-    /// How many follow a host.
-    func listenerCount(_ host: String) -> Int {
-        state.withLock { $0.listeners.values.count { $0.host == host } }
-    }
-
-    func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
-        let number = state.withLock { state in
-            state.last += 1
-            state.listeners[state.last] = (host, listener)
-            return state.last
-        }
-        listener(verdict(host))
-        return Watch(network: self, host: host, number: number)
-    }
-
-    private func verdict(_ host: String?) -> RetryVerdict {
-        state.withLock { state in
-            guard let host, let reason = state.away[host] else {
-                return RetryVerdict(status: .reachable, generation: state.generation)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if Task.isCancelled || deadline.time <= state.now { return true }
+                    state.sleepers[id] = (deadline.time, continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
             }
-            return RetryVerdict(status: .notReachable, reason: reason, generation: state.generation)
+        } onCancel: {
+            state.withLock { $0.sleepers.removeValue(forKey: id) }?.continuation.resume()
         }
     }
 
-    private final class Watch: VerdictWatch {
-        private let network: TestNetwork
-        private let host: String?
-        private let number: UInt64
-
-        init(network: TestNetwork, host: String?, number: UInt64) {
-            (self.network, self.host, self.number) = (network, host, number)
+    func advance(by duration: Duration) {
+        let due = state.withLock { state in
+            state.now += duration
+            let due = state.sleepers.filter { [now = state.now] in $0.value.end <= now }
+            for id in due.keys { state.sleepers.removeValue(forKey: id) }
+            return due.values.map(\.continuation)
         }
+        for continuation in due { continuation.resume() }
+    }
 
-        func ask() -> RetryVerdict { network.verdict(host) }
-
-        deinit {
-            network.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+    /// Waits until somebody sleeps for that long from now.
+    func untilSleeping(for duration: Duration) async {
+        while !Task.isCancelled,
+            !state.withLock({ state in state.sleepers.values.contains { $0.end == state.now + duration } })
+        {
+            try? await Task.sleep(for: .milliseconds(1))
         }
+    }
+}
+
+extension OutboxOptions {
+    /// Takes all time from a clock, and leaves nothing to chance.
+    mutating func use(_ clock: TestClock) {
+        self.clock = clock
+        if let backoff = try? Backoff(isJittered: false) { self.backoff = backoff }
+        realTime = { clock.time }
     }
 }

@@ -65,3 +65,23 @@ final class TestSender: OutboxSender {
         while sent.count < count, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
     }
 }
+
+/// Sends until its task is cancelled.
+final class StubbornSender: OutboxSender {
+    private let state = Locked(false)
+
+    var hasBegun: Bool { state.withLock { $0 } }
+
+    func send(_ delivery: OutboxDelivery) async -> OutboxResult {
+        state.withLock { $0 = true }
+        while !Task.isCancelled { await Task.yield() }
+        return .retry(after: nil)
+    }
+}
+
+extension OutboxRequest {
+    /// A request that says which it is.
+    static func named(_ name: String, to host: String = "one.example") -> OutboxRequest {
+        OutboxRequest("POST", "https://\(host)/orders?token=hush", body: Array(name.utf8))
+    }
+}

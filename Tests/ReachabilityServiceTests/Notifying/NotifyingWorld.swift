@@ -172,49 +172,6 @@ final class NotifyingWorld: Sendable {
     func status() throws -> NotifierStatus { try #require(try notifying.status.first) }
 }
 
-/// What says whether hosts can be reached, as a test wants it.
-final class PlayedNetwork: VerdictSource {
-    private struct State {
-        var verdict = RetryVerdict(status: .reachable, generation: 1)
-        var listeners: [UInt64: @Sendable (RetryVerdict) -> Void] = [:]
-        var lastID: UInt64 = 0
-    }
-
-    private let state = Locked(State())
-
-    func set(reachable: Bool) {
-        let (verdict, listeners) = state.withLock { state in
-            let status = reachable ? RetryVerdict.Status.reachable : .notReachable
-            state.verdict = RetryVerdict(status: status, generation: state.verdict.generation + 1)
-            return (state.verdict, Array(state.listeners.values))
-        }
-        for listener in listeners { listener(verdict) }
-    }
-
-    var watcherCount: Int { state.withLock { $0.listeners.count } }
-
-    func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
-        let (id, verdict) = state.withLock { state in
-            state.lastID += 1
-            state.listeners[state.lastID] = listener
-            return (state.lastID, state.verdict)
-        }
-        listener(verdict)
-        return Watch(self, id)
-    }
-
-    private final class Watch: VerdictWatch {
-        private let network: PlayedNetwork
-        private let id: UInt64
-
-        init(_ network: PlayedNetwork, _ id: UInt64) { (self.network, self.id) = (network, id) }
-
-        deinit { _ = network.state.withLock { [id] in $0.listeners.removeValue(forKey: id) } }
-
-        func ask() -> RetryVerdict { network.state.withLock { $0.verdict } }
-    }
-}
-
 /// A clock on which every wait is over at once, and that remembers how long it would have been. A day never ends: that is how long the
 /// longest waits of all may take.
 final class EagerClock: Clock {

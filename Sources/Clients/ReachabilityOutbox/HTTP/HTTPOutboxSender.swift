@@ -69,19 +69,10 @@ public struct HTTPOutboxSender: OutboxSender {
 
     /// One attempt.
     private static func once(within limit: Duration) -> RetryPolicy {
-        let standard = RetryPolicy.standard
-        return RetryPolicy(
-            checkedDeadline: limit,
-            attempts: 1,
-            attemptsAfterSending: 1,
-            attemptsUnresolved: 1,
-            backoff: standard.backoff,
-            retryAfterCap: standard.retryAfterCap,
-            statuses: standard.statuses,
-            methods: nil,
-            waitsFirst: false,
-            classify: standard.classify
-        )
+        .standard.changing { policy in
+            policy.deadline = limit
+            policy.attempts = 1
+        }
     }
 
     /// Sends it once.
@@ -261,21 +252,22 @@ extension OutboxResult {
             self = .held(cause: "nothing was sent: \(error.ending.rawValue)")
             return
         }
+        let words = ErrorDescription.text(of: cause)
         self =
             switch cause {
             // The engine has not asked the client: there is no path, or the host has asked to be left alone.
-            case AttemptError.noPath, AttemptError.heldBack: .held(cause: FailureWords.text(cause))
+            case AttemptError.noPath, AttemptError.heldBack: .held(cause: words)
             // The stored request was checked before.
             case is InvalidRequest: .held(cause: "the adapter has made a request that cannot be sent")
             case AttemptError.adapterFailed(let cause): .held(cause: "the adapter failed: \(type(of: cause))")
-            case let failure as HTTPClientError where failure.isProxyRefusal: .held(cause: FailureWords.text(failure))
-            case let failure as HTTPClientError where failure.isOfRequest: .rejected(reason: FailureWords.text(failure))
+            case let failure as HTTPClientError where failure.isProxyRefusal: .held(cause: words)
+            case let failure as HTTPClientError where failure.isOfRequest: .rejected(reason: words)
             // It was not the server, so nothing was sent. A portal that answers for all names looks like that.
-            case let failure as NIOSSLError where failure.failureStage == nil: .held(cause: FailureWords.text(failure))
-            case let failure as BoringSSLError where failure.isOfSettings: .held(cause: FailureWords.text(failure))
-            case let failure as NIOSSLExtraError: .held(cause: FailureWords.text(failure))
+            case let failure as NIOSSLError where failure.failureStage == nil: .held(cause: words)
+            case let failure as BoringSSLError where failure.isOfSettings: .held(cause: words)
+            case is NIOSSLExtraError: .held(cause: words)
             case _ where error.ending == .deadlineExpired: .retry(after: nil, cause: "no answer in time")
-            default: .retry(after: nil, cause: FailureWords.text(cause))
+            default: .retry(after: nil, cause: words)
             }
     }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import LinuxSupport
 public import ReachabilityRetry
 
@@ -71,9 +70,9 @@ extension OutboxRequest {
 
     /// Checks what would break the request's form, or let one header or line be taken for two; says nothing of the values.
     func check() throws(OutboxError) -> OutboxOrigin {
-        guard Self.isToken(method) else { throw .invalidRequest("the method is no token such as POST") }
+        guard method.isToken else { throw .invalidRequest("the method is no token such as POST") }
         for header in headers {
-            guard Self.isToken(header.name) else { throw .invalidRequest("a header's name is no token such as Accept") }
+            guard header.name.isToken else { throw .invalidRequest("a header's name is no token such as Accept") }
             guard !Self.framing.contains(header.name.lowercased()) else {
                 throw .invalidRequest("the header \(header.name) is the sender's: it follows from the URL and the body")
             }
@@ -97,19 +96,6 @@ extension OutboxRequest {
         "trailer",
         "transfer-encoding", "upgrade",
     ]
-
-    /// RFC 9110, section 5.6.2.
-    private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"):
-                    true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
-    }
 }
 
 /// What an outbox tells of a request it holds: nothing of it is secret.
@@ -176,41 +162,28 @@ public enum OutboxAddition: Hashable, Sendable {
     case delivered
 }
 
-/// Scheme, host and port of a URL (RFC 6454): all of it that is no secret.
+/// Scheme, host and port of a URL (RFC 6454). None of it is secret.
 struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
-    let scheme: String
-    /// The host in lower case, an IPv6 address without brackets: what is asked about.
+    /// The host in lower case, an IPv6 address without brackets.
     let host: String
-    /// The port, if the URL names one that is not the scheme's own.
-    let port: Int?
+    /// For example `https://example.org:8443`, without the scheme's default port.
+    let description: String
 
-    init(_ url: String) throws(OutboxError) {
-        guard let parts = URLComponents(string: url, encodingInvalidCharacters: false) else {
-            throw .invalidRequest("the URL cannot be read")
-        }
-        guard let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
-            let other = parts.scheme.map { ": its scheme is \($0.printable)" } ?? ""
+    init(_ text: String) throws(OutboxError) {
+        let scheme = text.firstRange(of: "://").map { text[..<$0.lowerBound] }
+        guard let scheme, ["http", "https"].contains(scheme.lowercased()) else {
+            let other = scheme.map { ": its scheme is \(String($0).printable)" } ?? ""
             throw .invalidRequest("the URL does not begin with http:// or https://\(other)")
         }
-        guard parts.user == nil, parts.password == nil else {
+        guard let url = RequestURL(text) else {
+            throw .invalidRequest("the URL names no host, or its port is not 1 to 65535")
+        }
+        guard url.userInfo == nil else {
             throw .invalidRequest("the URL has a user name: put it into an Authorization header")
         }
-        var host = parts.encodedHost?.lowercased() ?? ""
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         // The zone of a link-local address is written %25 in a URL (RFC 6874).
-        host = host.replacing(scalars: "%25", with: "%", maxReplacements: 1)
+        host = url.host.replacing(scalars: "%25", with: "%", maxReplacements: 1)
         guard (try? HostError.check(host)) != nil else { throw .invalidRequest("the URL names no host") }
-        if let port = parts.port, !(1...65535).contains(port) {
-            throw .invalidRequest("the URL's port is not 1 to 65535")
-        }
-        self.scheme = scheme
-        self.host = host
-        self.port = parts.port == (scheme == "https" ? 443 : 80) ? nil : parts.port
-    }
-
-    /// For example `https://example.org:8443`.
-    var description: String {
-        let name = host.contains(":") ? "[\(host)]" : host
-        return "\(scheme)://\(name)\(port.map { ":\($0)" } ?? "")"
+        description = url.origin.replacing(scalars: "%25", with: "%", maxReplacements: 1)
     }
 }

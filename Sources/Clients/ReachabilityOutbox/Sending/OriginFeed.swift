@@ -107,18 +107,16 @@ struct OriginFeed: Sendable {
 
     /// What the engine goes by. It ends nothing for good: that is done by the expiry, and by the attempts that the file counts.
     private var policy: RetryPolicy {
-        RetryPolicy(
-            checkedDeadline: nil,
-            attempts: Self.attemptsOfRun,
-            attemptsAfterSending: Self.attemptsOfRun,
-            attemptsUnresolved: Self.attemptsOfRun,
-            backoff: options.backoff,
-            retryAfterCap: options.maximumRetryAfter,
-            statuses: RetryPolicy.standardStatuses,
-            methods: nil,
-            waitsFirst: true,
-            classify: RetryPolicy.classifyRetryableErrors
-        )
+        .standard.changing { policy in
+            policy.deadline = nil
+            policy.attempts = Self.attemptsOfRun
+            policy.attemptsAfterSending = Self.attemptsOfRun
+            policy.attemptsUnresolved = Self.attemptsOfRun
+            policy.attemptsRefused = .max
+            policy.backoff = options.backoff
+            policy.retryAfterCap = options.maximumRetryAfter
+            policy.waitsFirst = true
+        }
     }
 
     /// Makes an attempt, and says whether there may be more to send.

@@ -39,7 +39,7 @@ enum OutboxFile {
         var status = stat()
         guard unsafe stat(file, &status) == 0 else {
             if errno == ENOENT, unsafe lstat(file, &status) != 0 { return false }
-            throw Errno.current
+            throw SystemError.current
         }
         // A queue or a device must not even be opened.
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { throw OutboxError.foreignFile(file) }
@@ -74,7 +74,7 @@ enum OutboxFile {
         } catch let error as DatabaseError {
             // What can be opened and is nothing that SQLite can read is another's; so is a log without its index.
             let isUnreadable = reading == .alone && ![.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode)
-            if isUnreadable { throw unsafe access(file, R_OK) == 0 ? error : Errno.current }
+            if isUnreadable { throw unsafe access(file, R_OK) == 0 ? error : SystemError.current }
         }
         return maker.withLock { $0 }
     }
@@ -103,38 +103,30 @@ extension OutboxFile {
     static func make(_ file: String) throws {
         let draft = "\(file).new-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
         let descriptor = unsafe Glibc.open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw Errno.current }
+        guard descriptor >= 0 else { throw SystemError.current }
         defer { _ = unsafe unlink(draft) }
         let isPrivate = fchmod(descriptor, 0o600) == 0
         close(descriptor)
-        guard isPrivate else { throw Errno.current }
+        guard isPrivate else { throw SystemError.current }
         // Without a log of its own, so that all of it is in the one file.
         let database = try DatabaseQueue(path: databasePath(draft))
         try OutboxSchema.migrator.migrate(database)
         try database.close()
         // Unlike rename(2), it replaces nothing. Some file systems have no second names.
         if unsafe link(draft, file) != 0 {
-            guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno), !exists(file) else { throw Errno.current }
-            guard unsafe rename(draft, file) == 0 else { throw Errno.current }
+            guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno), !exists(file) else { throw SystemError.current }
+            guard unsafe rename(draft, file) == 0 else { throw SystemError.current }
         }
-        syncDirectory(of: file)
+        // A new name is on the disk when its directory is. Not every file system can do that.
+        try? FileName.syncDirectory(of: file)
     }
 
     /// Takes an outbox from the group and from others; what SQLite keeps beside it gets the same mode.
-    static func makePrivate(_ file: String) throws(Errno) {
+    static func makePrivate(_ file: String) throws(SystemError) {
         var status = stat()
         guard unsafe stat(file, &status) == 0 else { throw .current }
         guard status.st_mode & 0o777 != 0o600, status.st_uid == geteuid() else { return }
         guard unsafe chmod(file, 0o600) == 0 else { throw .current }
-    }
-
-    /// A new name is on the disk when its directory is; not every file system can do that.
-    private static func syncDirectory(of file: String) {
-        let slash = file.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let descriptor = unsafe Glibc.open(slash.map { String(file[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
     }
 }
 
@@ -156,16 +148,12 @@ struct FileLock: ~Copyable, Sendable {
     /// F_OFD_SETLK and F_OFD_SETLKW of linux/fcntl.h, which Glibc shows only with _GNU_SOURCE.
     private static let (set, setAndWait) = (CInt(37), CInt(38))
 
-    private let descriptor: CInt
-
-    private init(owning descriptor: CInt) {
-        self.descriptor = descriptor
-    }
+    private let file: Descriptor
 
     /// Takes the lock; nil when somebody else has it and it is not waited for, which blocks the thread.
     ///
     /// - Throws: the error number of the system.
-    static func take(_ path: String, for purpose: Purpose, waits: Bool) throws(Errno) -> FileLock? {
+    static func take(_ path: String, for purpose: Purpose, waits: Bool) throws(SystemError) -> FileLock? {
         let lock = try opened(path)
         return try lock.acquire(purpose, waits: waits) ? consume lock : nil
     }
@@ -173,22 +161,22 @@ struct FileLock: ~Copyable, Sendable {
     /// Opens the file, and takes no lock yet. Whoever tries more than once keeps it open: closing it rings (``FileBell``).
     ///
     /// - Throws: the error number of the system.
-    static func opened(_ path: String) throws(Errno) -> FileLock {
+    static func opened(_ path: String) throws(SystemError) -> FileLock {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw Errno.current }
-        return FileLock(owning: descriptor)
+        guard descriptor >= 0 else { throw SystemError.current }
+        return FileLock(file: Descriptor(owning: descriptor))
     }
 
     /// Says whether it has the lock now; waiting for it blocks the thread.
     ///
     /// - Throws: the error number of the system.
-    func acquire(_ purpose: Purpose, waits: Bool) throws(Errno) -> Bool {
+    func acquire(_ purpose: Purpose, waits: Bool) throws(SystemError) -> Bool {
         while true {
             var range = Self.range(of: F_WRLCK, purpose.rawValue, 1)
-            if unsafe fcntl(descriptor, waits ? Self.setAndWait : Self.set, &range) == 0 { return true }
-            let error = Errno.current
-            if error.number == EINTR { continue }
-            if [EAGAIN, EACCES].contains(error.number) { return false }
+            if unsafe fcntl(file.number, waits ? Self.setAndWait : Self.set, &range) == 0 { return true }
+            let error = SystemError.current
+            if error == .interrupted { continue }
+            if error == .tryAgain || error == .accessDenied { return false }
             throw error
         }
     }
@@ -197,10 +185,10 @@ struct FileLock: ~Copyable, Sendable {
     /// there is no file for the lock, or none that this user may read.
     ///
     /// - Throws: the error number of the system.
-    static func share(_ path: String, for purpose: Purpose) throws(Errno) -> FileLock? {
+    static func share(_ path: String, for purpose: Purpose) throws(SystemError) -> FileLock? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
-        let lock = FileLock(owning: descriptor)
+        let lock = FileLock(file: Descriptor(owning: descriptor))
         var range = range(of: F_RDLCK, purpose.rawValue, 1)
         while unsafe fcntl(descriptor, setAndWait, &range) != 0 {
             guard errno == EINTR else { throw .current }
@@ -211,8 +199,7 @@ struct FileLock: ~Copyable, Sendable {
     deinit {
         // Closing is not enough: a process that was just forked has the opening too, until it becomes another program.
         var range = Self.range(of: F_UNLCK, 0, 0)
-        _ = unsafe fcntl(descriptor, Self.set, &range)
-        close(descriptor)
+        _ = unsafe fcntl(file.number, Self.set, &range)
     }
 
     /// So many bytes from `start`; none stands for all.
@@ -228,7 +215,7 @@ enum CorruptFile {
     /// Gives the file, and what SQLite keeps beside it, a name that says when, and returns that name.
     ///
     /// C counterpart: `rename(2)`.
-    static func setAside(_ file: String, at time: Duration) throws(Errno) -> String {
+    static func setAside(_ file: String, at time: Duration) throws(SystemError) -> String {
         var name = "\(file)\(mark)\(time.milliseconds)"
         while unsafe access(name, F_OK) == 0 { name += "-" }
         // The file first: without it the others are not looked at, and with it alone nothing but the newest is lost to repair.
@@ -243,23 +230,9 @@ enum CorruptFile {
         let slash = file.utf8.lastIndex(of: UInt8(ascii: "/"))
         let directory = slash.map { String(file[...$0]) } ?? ""
         let prefix = (slash.map { String(file[file.utf8.index(after: $0)...]) } ?? file) + mark
-        let names = entries(of: directory.isEmpty ? "." : directory).filter {
-            $0.hasPrefix(prefix) && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
-        }
-        return names.max().map { directory + $0 }
-    }
-
-    private static func entries(of directory: String) -> [String] {
-        guard let stream = unsafe opendir(directory) else { return [] }
-        defer { unsafe closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            names.append(name)
-        }
-        return names
+        let names = (try? DirectoryListing.names(in: directory.isEmpty ? "." : directory)) ?? []
+        return names.last { $0.hasPrefix(prefix) && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+            .map { directory + $0 }
     }
 }
 

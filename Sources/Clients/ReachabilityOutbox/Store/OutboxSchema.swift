@@ -107,7 +107,7 @@ extension OutboxError {
     init(_ error: any Error, file: String) {
         switch error {
         case let error as OutboxError: self = error
-        case let error as Errno: self = error.error(opening: file)
+        case let error as SystemError: self = error.error(opening: file)
         case let error as DatabaseError: self.init(error, file: file)
         default: self = .failed(file: file, cause: "\(type(of: error))")
         }
@@ -133,20 +133,10 @@ extension OutboxError {
     }
 }
 
-/// An error number of the system.
-///
-/// C counterpart: `errno(3)`.
-struct Errno: Error, CustomStringConvertible {
-    let number: CInt
-
-    static var current: Errno { Errno(number: errno) }
-
-    /// The system's own words.
-    var description: String { unsafe String(cString: strerror(number)) }
-
-    /// The same as an error of an outbox.
+extension SystemError {
+    /// The error of an outbox whose file cannot be opened.
     func error(opening file: String) -> OutboxError {
-        [ENOSPC, EDQUOT, EFBIG].contains(number)
+        [ENOSPC, EDQUOT, EFBIG].contains(rawValue)
             ? .diskFull(file: file) : .cannotOpen(file: file, cause: description)
     }
 }

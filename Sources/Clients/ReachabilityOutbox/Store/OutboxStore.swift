@@ -184,7 +184,7 @@ extension OutboxStore {
         let queue = DispatchQueue(label: "ReachabilityOutbox.reading")
         let file = OutboxFile.resolved(file)
         return try await offPool(queue, file) {
-            guard try OutboxFile.isOutbox(file) else { throw Errno(number: ENOENT) }
+            guard try OutboxFile.isOutbox(file) else { throw SystemError.noEntry }
             // Nobody opens it meanwhile. Whoever has it open already keeps a log.
             let lock = try FileLock.share(lockFile(of: file), for: .opening)
             defer { withExtendedLifetime(lock) {} }

@@ -311,8 +311,10 @@ public struct ResumeData: Codable, Hashable, Sendable {
         if let tag = head.headers["ETag"] {
             return tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"") ? tag : nil
         }
+        let now = SystemClock.real.components.seconds
         guard let changed = head.headers["Last-Modified"], let date = head.headers["Date"],
-            let changedTime = HTTPTime.seconds(changed), let dateTime = HTTPTime.seconds(date),
+            let changedTime = HTTPDate.secondsSince1970(changed, now: now),
+            let dateTime = HTTPDate.secondsSince1970(date, now: now),
             dateTime >= changedTime + 60
         else { return nil }
         return changed
@@ -351,15 +353,5 @@ extension ResponseHead {
             }
         }
         return expectedContentLength
-    }
-}
-
-/// Dates of HTTP (RFC 9110, section 5.6.7) as seconds since 1970.
-enum HTTPTime {
-    /// Nil for what is none.
-    static func seconds(_ text: String) -> Int64? {
-        // A date is what Retry-After may be, too; counted from long ago it is its distance from there.
-        guard text.contains(" "), let wait = RetryAfter.wait(text, now: 0) else { return nil }
-        return wait.components.seconds
     }
 }

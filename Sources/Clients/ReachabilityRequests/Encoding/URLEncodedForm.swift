@@ -330,9 +330,9 @@ struct FormParts<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-/// Percent-encoding of names and values in a query or a form (RFC 3986, sections 2.1 and 3.4).
+/// Names and values in a query or a form (RFC 3986, section 3.4).
 enum QueryEscaping {
-    /// Unreserved characters, and `/` and `?`, which may stand in a query (RFC 3986, section 3.4).
+    /// Unreserved characters, and `/` and `?`, which may stand in a query.
     static let allowed = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?".unicodeScalars
     )

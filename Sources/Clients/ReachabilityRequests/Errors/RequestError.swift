@@ -239,12 +239,12 @@ extension RequestError: CustomStringConvertible {
         case .responseSerializationFailed(let reason): "the answer could not be read: \(reason)"
         case .streamTaken: "somebody reads this answer already, and it comes only once"
         case .sessionTaskFailed(let error as RetryError): Self.text(error)
-        case .sessionTaskFailed(let error): "cannot get an answer: \(FailureWords.text(error).printable)"
+        case .sessionTaskFailed(let error): "cannot get an answer: \(ErrorDescription.text(of: error).printable)"
         }
     }
 
     private static func text(_ error: RetryError) -> String {
-        let cause = error.lastError.map { FailureWords.text($0).printable } ?? error.ending.rawValue
+        let cause = error.lastError.map { ErrorDescription.text(of: $0).printable } ?? error.ending.rawValue
         let attempts = error.attempts.count > 1 ? " (\(error.attempts.count) attempts)" : ""
         return "cannot get an answer from \(error.target): \(cause)\(attempts)"
     }
@@ -296,52 +296,24 @@ extension RequestError.ResponseSerializationFailureReason: CustomStringConvertib
     }
 }
 
-// `localizedDescription` of these errors, also as `any Error`, is their description.
+/// An error whose `localizedDescription`, also as `any Error`, is its description.
+public protocol DescribedError: LocalizedError, CustomStringConvertible {}
 
-extension RequestError: LocalizedError {
+extension DescribedError {
     /// The description.
     public var errorDescription: String? { description }
+}
 
+extension RequestError: DescribedError {
     /// The description. It needs no import of Foundation.
     public var localizedDescription: String { description }
 }
 
-extension AuthenticationError: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-}
-
-extension MissingSession: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-}
-
-extension RetryError: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-}
-
-extension RetryPolicyError: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-}
-
-extension RetryTargetError: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-}
-
-extension InvalidRequest: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-}
-
-extension StatusFailure: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-}
-
-extension AttemptError: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-}
+extension AuthenticationError: DescribedError {}
+extension MissingSession: DescribedError {}
+extension RetryError: DescribedError {}
+extension RetryPolicyError: DescribedError {}
+extension RetryTargetError: DescribedError {}
+extension InvalidRequest: DescribedError {}
+extension StatusFailure: DescribedError {}
+extension AttemptError: DescribedError {}

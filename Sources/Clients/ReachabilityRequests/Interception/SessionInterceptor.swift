@@ -232,7 +232,7 @@ extension Adapter: SessionInterceptor {
         for session: Session,
         completion: @escaping @Sendable (Result<PlainRequest, any Error>) -> Void
     ) {
-        session.lead { adapt(urlRequest, completion: completion) }
+        session.lead { handler(urlRequest, completion) }
     }
 }
 
@@ -244,7 +244,7 @@ extension Retrier: SessionInterceptor {
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        session.lead { retry(request, dueTo: error, completion: completion) }
+        session.lead { handler(request, error, completion) }
     }
 }
 

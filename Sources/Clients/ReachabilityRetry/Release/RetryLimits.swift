@@ -1,45 +1,41 @@
-/// What all retries of a host have in common, whichever policies they have. Every host has its own, but for ``totalRate``.
+/// The limits that all retries of a host share, whatever their policies. Every host has its own, except for ``totalRate``.
 public struct RetryLimits: Hashable, Sendable {
-    /// How many retries a second may begin, at most: two never begin nearer to each other than 1 / `rate` seconds. It holds also
-    /// when ten thousand wait as the network returns; with 100 a second that takes 100 seconds. First attempts do not count.
-    public let rate: Double
+    /// The maximum number of retries per second: two never begin nearer to each other than 1 / `rate` seconds. It also holds when ten
+    /// thousand requests wait as the network returns; with 100 per second they take 100 seconds. First attempts do not count.
+    public private(set) var rate = 100.0
 
-    /// How many retries a second may begin at all hosts together, at most.
-    public let totalRate: Double
+    /// The maximum number of retries per second at all hosts together.
+    public private(set) var totalRate = 1000.0
 
-    /// How long those that wait for the network may do so before one of them makes an attempt, to show whether the monitor is right;
-    /// after that twice as long, and so on. Nil for as long as it takes. One attempt serves all that wait for the host: where it is
-    /// answered, they go.
-    public let probeInterval: Duration?
+    /// The time that requests wait for the network before one of them makes an attempt, which tests the monitor; after that twice as long,
+    /// and so on. Nil for no probes. One attempt serves all requests that wait for the host: if it is answered, they go.
+    public private(set) var probeInterval: Duration? = .seconds(60)
 
-    /// When the network returns, the first retry begins after a random part of this, so that many machines behind one
-    /// switch do not begin together.
-    public let spread: Duration
+    /// The first retry after the network returns begins after a random part of this time, so that many machines behind one switch do not
+    /// begin together.
+    public private(set) var spread: Duration = .milliseconds(20)
 
-    /// How many requests may wait for a retry; who comes after that ends at once (``RetryError/Ending/tooManyWaiting``).
-    public let maximumWaiting: Int
+    /// The maximum number of requests that wait for a retry. A further one ends at once (``RetryError/Ending/tooManyWaiting``).
+    public private(set) var maximumWaiting = 100_000
 
-    /// How many retries there may be in proportion to successes.
-    public let budget: RetryBudget
+    /// The number of retries in proportion to successes.
+    public private(set) var budget = RetryBudget.standard
 
     /// 100 retries a second, 1000 at all hosts, a probe after a minute, 20 milliseconds, 100,000 waiting, ``RetryBudget/standard``.
-    public static let standard = RetryLimits(
-        checkedRate: 100,
-        totalRate: 1000,
-        probeInterval: .seconds(60),
-        spread: .milliseconds(20),
-        maximumWaiting: 100_000,
-        budget: .standard
-    )
+    public static let standard = RetryLimits()
 
+    private init() {}
+
+    /// Limits.
+    ///
     /// - Parameters:
-    ///   - rate: How many retries a second may begin at each host.
-    ///   - totalRate: The same at all hosts together; nil for ten times `rate`.
-    ///   - probeInterval: How long a wait for the network lasts before the first probe; nil for no probes.
-    ///   - spread: By how much retries are delayed at random when the network is back.
-    ///   - maximumWaiting: How many may wait for a host.
-    ///   - budget: What retries cost, and what successes earn.
-    /// - Throws: ``RetryPolicyError`` when a rate or the probe interval is not positive, `spread` negative, or `maximumWaiting` less than 1.
+    ///   - rate: The maximum number of retries per second at each host.
+    ///   - totalRate: The maximum at all hosts together; nil for ten times `rate`.
+    ///   - probeInterval: The wait for the network before the first probe; nil for no probes.
+    ///   - spread: The maximum random delay of retries when the network is back.
+    ///   - maximumWaiting: The maximum number of requests that wait for a host.
+    ///   - budget: The costs of retries, and the earnings of successes.
+    /// - Throws: ``RetryPolicyError`` if a rate or the probe interval is not positive, `spread` negative, or `maximumWaiting` less than 1.
     public init(
         rate: Double = 100,
         totalRate: Double? = nil,
@@ -48,7 +44,7 @@ public struct RetryLimits: Hashable, Sendable {
         maximumWaiting: Int = 100_000,
         budget: RetryBudget = .standard
     ) throws(RetryPolicyError) {
-        // Once an hour; less is surely meant otherwise, and zero would never end.
+        // Once an hour. A lower rate is surely a mistake, and zero would never end.
         try RetryPolicyError.check(rate, "the rate of release", atLeast: 1.0 / 3600)
         try RetryPolicyError.check(totalRate ?? rate, "the rate of release at all hosts", atLeast: 1.0 / 3600)
         if let probeInterval, probeInterval <= .zero {
@@ -56,26 +52,8 @@ public struct RetryLimits: Hashable, Sendable {
         }
         try RetryPolicyError.check(spread, "the spread of release")
         try RetryPolicyError.check(Double(maximumWaiting), "the number of those that may wait", atLeast: 1)
-        self.init(
-            checkedRate: rate,
-            totalRate: totalRate ?? 10 * rate,
-            probeInterval: probeInterval,
-            spread: spread,
-            maximumWaiting: maximumWaiting,
-            budget: budget
-        )
-    }
-
-    private init(
-        checkedRate rate: Double,
-        totalRate: Double,
-        probeInterval: Duration?,
-        spread: Duration,
-        maximumWaiting: Int,
-        budget: RetryBudget
-    ) {
         self.rate = rate
-        self.totalRate = totalRate
+        self.totalRate = totalRate ?? 10 * rate
         self.probeInterval = probeInterval
         self.spread = spread
         self.maximumWaiting = maximumWaiting
@@ -83,40 +61,41 @@ public struct RetryLimits: Hashable, Sendable {
     }
 }
 
-/// How many retries a host may be asked for in proportion to its successes: a token bucket for each host, shared by all that
-/// is retried there, as the retry quota of the AWS SDKs (their standard and adaptive modes) has it.
+/// The number of retries at a host in proportion to its successes: a token bucket for each host, shared by all its requests, like the retry
+/// quota of the AWS SDKs (their standard and adaptive modes).
 ///
 /// | Event | Tokens | Default |
 /// |---|---|---|
 /// | the bucket at first, and at most | `capacity` | 500 |
 /// | a retry begins to wait | - `retryCost` | - 5 |
 /// | it is not made after all: cancelled, refused, too late | + `retryCost` | + 5 |
-/// | a success after any number of such retries | + `retryCost`, what the last of them took | + 5 |
-/// | a success without | + `successDeposit` | + 1 |
+/// | a success after any number of such retries | + `retryCost`, the cost of the last retry | + 5 |
+/// | a success without a retry | + `successDeposit` | + 1 |
 ///
-/// So a hundred retries may be on the way to a host that answers none of them; after that, one retry in five successful requests. A host
-/// at which each request fails twice before it succeeds costs 5 tokens a request. Who finds too few tokens ends at once (``RetryError/Ending/budgetExhausted``) and leaves the host alone. A retry after a failure
-/// in which the monitor said "not reachable" is free: waiting for the network is no burden to the host.
+/// So a hundred retries may be in progress to a host that answers none of them; after that, one retry in five successful requests. A host
+/// at which each request fails twice before it succeeds costs 5 tokens a request. A request that finds too few tokens ends at once
+/// (``RetryError/Ending/budgetExhausted``). A retry after a failure with the verdict "not reachable" is free, because waiting for the network
+/// is no burden to the host.
 public struct RetryBudget: Hashable, Sendable {
     /// The tokens of a full bucket.
-    public let capacity: Int
-    /// What a retry takes.
-    public let retryCost: Int
-    /// What a success without such a retry puts back.
-    public let successDeposit: Int
+    public private(set) var capacity = 500
+    /// The cost of a retry.
+    public private(set) var retryCost = 5
+    /// The earnings of a success without a retry.
+    public private(set) var successDeposit = 1
 
     /// 500, 5 and 1.
-    public static let standard = RetryBudget(checkedCapacity: 500, retryCost: 5, successDeposit: 1)
+    public static let standard = RetryBudget()
 
-    /// - Throws: ``RetryPolicyError`` when a number is negative. A cost of 0 is no limit.
+    private init() {}
+
+    /// A budget. A cost of 0 is no limit.
+    ///
+    /// - Throws: ``RetryPolicyError`` if a number is negative.
     public init(capacity: Int = 500, retryCost: Int = 5, successDeposit: Int = 1) throws(RetryPolicyError) {
         try RetryPolicyError.check(Double(capacity), "the capacity of the budget", atLeast: 0)
         try RetryPolicyError.check(Double(retryCost), "the cost of a retry", atLeast: 0)
         try RetryPolicyError.check(Double(successDeposit), "the deposit of a success", atLeast: 0)
-        self.init(checkedCapacity: capacity, retryCost: retryCost, successDeposit: successDeposit)
-    }
-
-    private init(checkedCapacity capacity: Int, retryCost: Int, successDeposit: Int) {
         self.capacity = capacity
         self.retryCost = retryCost
         self.successDeposit = successDeposit

@@ -50,18 +50,12 @@ struct Download: AsyncParsableCommand {
 
 extension RetryPolicy {
     /// Waits for the network without a limit, and gives up after 20 attempts in a row without data: about six minutes.
-    fileprivate static let untilNothingComes = RetryPolicy(
-        checkedDeadline: nil,
-        attempts: 20,
-        attemptsAfterSending: 20,
-        attemptsUnresolved: standard.attemptsUnresolved,
-        backoff: standard.backoff,
-        retryAfterCap: standard.retryAfterCap,
-        statuses: standardStatuses,
-        methods: nil,
-        waitsFirst: true,
-        classify: classifyRetryableErrors
-    )
+    fileprivate static let untilNothingComes = standard.changing { policy in
+        policy.deadline = nil
+        policy.attemptsAfterSending = policy.attempts
+        policy.attemptsRefused = .max
+        policy.waitsFirst = true
+    }
 }
 
 extension HTTPClient.Configuration {
@@ -128,7 +122,7 @@ final class DownloadEnd {
         var hint = size > 0 ? ": \(ByteText.text(size)) are here, the same command goes on with them" : ""
         // The error of the attempt before a wait. An attempt that was under way has none.
         if let last = response.metrics.attempts.last, last.reason != nil, let error = last.error {
-            hint += "; the last error was: \(FailureWords.text(error).printable)"
+            hint += "; the last error was: \(ErrorDescription.text(of: error).printable)"
         }
         switch cause.withLock({ $0 }) {
         case .deadline?: return ExitMessage("time is up\(hint)", .temporaryFailure)

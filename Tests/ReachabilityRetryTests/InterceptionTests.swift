@@ -6,8 +6,8 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// Alamofire's rules and defaults.
-@Suite struct AlamofireShapeTests {
+/// Adapters and retriers in Alamofire's shape.
+@Suite struct InterceptionTests {
     private func failed(_ method: RequestMethod, _ stage: FailureStage?, retries: Int = 0) -> FailedRequest {
         FailedRequest(
             request: PlainRequest(method: method, url: "https://example.org/"),
@@ -18,47 +18,12 @@ import Testing
 
     private struct Failure: Error {}
 
-    private func delay(_ result: RetryResult) -> Duration? {
-        if case .retryWithDelay(let delay) = result { delay } else { nil }
-    }
-
-    @Test func `the retry policy's defaults`() async throws {
-        let policy = try RetryPolicy(retryLimit: 2)
-        let error = Failure()
-        #expect(delay(await policy.retry(failed(.get, .neverSent), dueTo: error)) == .milliseconds(500))
-        #expect(
-            delay(await policy.retry(failed(.get, .answered(status: 503), retries: 1), dueTo: error)) == .seconds(1)
-        )
-        #expect(delay(await policy.retry(failed(.get, .neverSent, retries: 2), dueTo: error)) == nil)
-        #expect(delay(await policy.retry(failed(.post, .mayHaveBeenProcessed), dueTo: error)) == nil)
-        // What was not sent may be sent again, whatever the method.
-        #expect(delay(await policy.retry(failed(.post, .neverSent), dueTo: error)) == .milliseconds(500))
-        #expect(delay(await policy.retry(failed(.get, .answered(status: 429)), dueTo: error)) == nil)
-        #expect(throws: RetryPolicyError.self) { try RetryPolicy(retryLimit: 2, exponentialBackoffBase: 1) }
-    }
-
     @Test(arguments: [
-        (104, ConnectionPhase.exchanging, RequestMethod.get, true), (32, .exchanging, .put, true),
-        (104, .exchanging, .post, false), (110, .exchanging, .get, false), (111, .connecting, .get, false),
-        (104, .connecting, .get, false), (101, .exchanging, .get, false),
+        (104, ConnectionPhase.exchanging, true), (32, .exchanging, true), (110, .exchanging, false),
+        (111, .connecting, false), (104, .connecting, false), (101, .exchanging, false),
     ])
-    func `only a lost connection is retried, and only with an idempotent method`(
-        number: Int32,
-        phase: ConnectionPhase,
-        method: RequestMethod,
-        isRetried: Bool
-    ) async throws {
-        let lost = try ConnectionLostRetryPolicy()
-        let error = SocketFailure(errorNumber: number, during: phase)
-        let result = await lost.retry(failed(method, error.failureStage), dueTo: error)
-        #expect(delay(result) == (isRetried ? .milliseconds(500) : nil))
-    }
-
-    @Test func `errors that do not tell, and answers, are no lost connections`() async throws {
-        let lost = try ConnectionLostRetryPolicy()
-        #expect(delay(await lost.retry(failed(.get, .mayHaveBeenProcessed), dueTo: Failure())) == nil)
-        let answered = StatusFailure(status: 500)
-        #expect(delay(await lost.retry(failed(.get, answered.failureStage), dueTo: answered)) == nil)
+    func `only an established connection is lost`(number: Int32, phase: ConnectionPhase, isLost: Bool) {
+        #expect(SocketFailure(errorNumber: number, during: phase).isConnectionLost == isLost)
     }
 
     @Test func `after a cancellation no retrier is asked`() async throws {

@@ -1,0 +1,76 @@
+import LinuxSupport
+
+/// Waits for the network when a request fails offline, and retries if it is back in time. Alamofire has a class of this name, but not on
+/// Linux.
+///
+/// The monitor decides whether the machine is offline, because error codes on Linux do not say so. A request with a response is not retried.
+/// Unlike Alamofire's, a request that may have been processed, or whose error does not say so, is retried only if its method is idempotent or
+/// it has an idempotency key.
+public final class OfflineRetrier: RequestInterceptor {
+    /// Whether a failure means offline, by its error and by the verdict right after it.
+    public typealias OfflineCheck = @Sendable (_ error: any Error, _ verdict: RetryVerdict) -> Bool
+
+    /// The monitor reports "not reachable", whatever the error. A name that is not resolved is not enough.
+    public static let defaultIsOfflineError: OfflineCheck = { _, verdict in verdict.isOffline }
+
+    /// Five seconds.
+    public static let defaultWait = Duration.seconds(5)
+
+    private let maximumWait: Duration
+    private let host: String?
+    private let isOfflineError: OfflineCheck
+    private let verdicts: any VerdictSource
+    private let timeline: Timeline
+
+    /// A retrier.
+    ///
+    /// - Parameters:
+    ///   - host: The host whose reachability is awaited; nil for the network at large.
+    ///   - maximumWait: The maximum wait for it.
+    ///   - verdicts: The source of reachability. The default is the kernel.
+    ///   - clock: Measures the wait.
+    ///   - isOfflineError: Whether a failure means offline. If false, the next retrier decides.
+    /// - Throws: ``RetryPolicyError`` if the wait is negative.
+    public init(
+        host: String? = nil,
+        maximumWait: Duration = defaultWait,
+        verdicts: any VerdictSource = MonitoredVerdicts(),
+        clock: some Clock<Duration> = ContinuousClock(),
+        isOfflineError: @escaping OfflineCheck = defaultIsOfflineError
+    ) throws(RetryPolicyError) {
+        try RetryPolicyError.check(maximumWait, "the longest wait for the network")
+        self.host = host
+        self.maximumWait = maximumWait
+        self.verdicts = verdicts
+        self.isOfflineError = isOfflineError
+        timeline = Timeline(clock)
+    }
+
+    /// Retries when the network is back within the wait. Otherwise the next retrier decides.
+    public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
+        let isRepeatable = request.request.method.isIdempotent || request.hasIdempotencyKey
+        let stage = request.stage ?? .mayHaveBeenProcessed
+        guard stage.isOfNetwork, stage.maySendAgain(isRepeatable: isRepeatable) else { return .doNotRetry }
+        let (news, listener) = AsyncStream.makeStream(of: RetryVerdict.self, bufferingPolicy: .bufferingNewest(1))
+        let watch = verdicts.watch(host) { listener.yield($0) }
+        defer { withExtendedLifetime(watch) {} }
+        let asked = watch.ask()
+        guard isOfflineError(error, asked) else { return .doNotRetry }
+        let end = timeline.now + maximumWait
+        return await withTaskGroup(of: RetryResult.self) { group in
+            group.addTask { [timeline] in
+                try? await timeline.sleep(until: end)
+                return .doNotRetry
+            }
+            group.addTask {
+                for await verdict in news
+                where verdict.status == .reachable && verdict.generation >= asked.generation {
+                    return .retry
+                }
+                return .doNotRetry
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? .doNotRetry
+        }
+    }
+}

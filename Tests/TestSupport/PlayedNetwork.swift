@@ -1,0 +1,114 @@
+import LinuxSupport
+package import ReachabilityRetry
+
+/// A source of verdicts that a test sets, for all hosts or for one. Listeners are called at once.
+package final class PlayedNetwork: VerdictSource {
+    private struct State {
+        var verdict = RetryVerdict(status: .reachable, generation: 1)
+        /// The verdicts of single hosts.
+        var hosts: [String: RetryVerdict] = [:]
+        var listeners: [Int: (host: String?, hear: @Sendable (RetryVerdict) -> Void)] = [:]
+        var watches = 0
+
+        func verdict(of host: String?) -> RetryVerdict { host.flatMap { hosts[$0] } ?? verdict }
+    }
+
+    private let state = Locked(State())
+    private let unassigned: [String]
+
+    /// - Parameter unassigned: The addresses that no host has.
+    package init(unassigned: [String] = []) {
+        self.unassigned = unassigned
+    }
+
+    package var isReachable: Bool { state.withLock { $0.verdict.status == .reachable } }
+
+    /// The number of watches.
+    package var watchCount: Int { state.withLock { $0.listeners.count } }
+
+    /// The number of watches of a host.
+    package func watchCount(of host: String) -> Int {
+        state.withLock { $0.listeners.values.count { $0.host == host } }
+    }
+
+    /// The number of watches so far.
+    package var watchesMade: Int { state.withLock { $0.watches } }
+
+    /// Sets the verdict of all hosts. The same status again is another path.
+    package func set(reachable: Bool) {
+        set(reachable ? .reachable : .notReachable)
+    }
+
+    /// Sets the verdict of one host.
+    package func set(_ host: String, reachable: Bool, reason: RetryVerdict.Reason? = nil) {
+        change({ $0.host == host }) { state in
+            let status = reachable ? RetryVerdict.Status.reachable : .notReachable
+            let generation = state.verdict(of: host).generation + 1
+            state.hosts[host] = RetryVerdict(status: status, reason: reachable ? nil : reason, generation: generation)
+        }
+    }
+
+    /// Another address: reachable before and after, by another path.
+    package func change() {
+        set(state.withLock { $0.verdict.status })
+    }
+
+    /// Another address. The previous one is gone.
+    package func set(source: String) {
+        state.withLock { $0.verdict.source = source }
+        change()
+    }
+
+    package func set(_ status: RetryVerdict.Status, because reason: RetryVerdict.Reason? = nil) {
+        change({ _ in true }) { state in
+            let (generation, source) = (state.verdict.generation + 1, state.verdict.source)
+            state.verdict = RetryVerdict(status: status, reason: reason, generation: generation, source: source)
+        }
+    }
+
+    private func change(
+        _ isConcerned: ((host: String?, hear: @Sendable (RetryVerdict) -> Void)) -> Bool,
+        _ change: (inout State) -> Void
+    ) {
+        let calls = state.withLock { state in
+            change(&state)
+            return state.listeners.values.filter(isConcerned).map { ($0.hear, state.verdict(of: $0.host)) }
+        }
+        for (hear, verdict) in calls { hear(verdict) }
+    }
+
+    package func isLocal(_ address: String) -> Bool {
+        state.withLock { $0.verdict.source.map { $0 == address } ?? true }
+    }
+
+    package func unassignedAddresses() -> [String] { unassigned }
+
+    package func watch(
+        _ host: String?,
+        _ listener: @escaping @Sendable (RetryVerdict) -> Void
+    ) -> any VerdictWatch {
+        let (number, verdict) = state.withLock { state in
+            state.watches += 1
+            state.listeners[state.watches] = (host, listener)
+            return (state.watches, state.verdict(of: host))
+        }
+        listener(verdict)
+        return Watch(network: self, host: host, number: number)
+    }
+
+    private final class Watch: VerdictWatch {
+        private let network: PlayedNetwork
+        private let host: String?
+        private let number: Int
+
+        init(network: PlayedNetwork, host: String?, number: Int) {
+            (self.network, self.host, self.number) = (network, host, number)
+        }
+
+        deinit {
+            _ = network.state.withLock { [number] in $0.listeners.removeValue(forKey: number) }
+        }
+
+        func ask() -> RetryVerdict { network.state.withLock { $0.verdict(of: host) } }
+    }
+}

@@ -1,0 +1,62 @@
+package import ReachabilityRetry
+
+extension VirtualWorld {
+    /// A coordinator on this clock.
+    package func coordinator(
+        _ verdicts: some VerdictSource,
+        _ limits: RetryLimits = .standard,
+        advisor: (any RetryAdvisor)? = nil,
+        observer: RetryObserver? = nil,
+        seed: UInt64 = 1
+    ) -> RetryCoordinator {
+        RetryCoordinator(
+            limits: limits,
+            verdicts: verdicts,
+            advisor: advisor,
+            observer: observer,
+            clock: self,
+            random: SeededGenerator(seed: seed)
+        )
+    }
+
+    /// What came of `body`, while something else goes on.
+    package func result<Value: Sendable>(
+        meanwhile: @escaping @Sendable () async -> Void = {},
+        _ body: @escaping @Sendable () async throws(RetryError) -> Value
+    ) -> Result<Value, RetryError> {
+        run {
+            async let other: Void = meanwhile()
+            let result = await Self.result(body)
+            await other
+            return result
+        }
+    }
+
+    private static func result<Value>(_ body: () async throws(RetryError) -> Value) async -> Result<Value, RetryError> {
+        do throws(RetryError) { return .success(try await body()) } catch { return .failure(error) }
+    }
+
+    /// How the attempts ended; nil is a success.
+    package func ending(
+        _ target: RetryTarget,
+        _ coordinator: RetryCoordinator,
+        policy: RetryPolicy = .standard,
+        _ attempt: @escaping @Sendable (_ number: Int) async throws -> Void
+    ) async -> RetryError.Ending? {
+        let result = await Self.result { () throws(RetryError) in
+            try await withRetry(
+                policy: policy,
+                target: target,
+                coordinator: coordinator,
+                clock: self,
+                operation: attempt
+            )
+        }
+        return result.failure?.ending
+    }
+}
+
+extension Result {
+    /// The error; nil is a success.
+    package var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+}
