@@ -8,6 +8,7 @@ import ServerTrustAsyncHTTPClient
 import SwiftASN1
 import Testing
 import TrustForge
+import WebLab
 import X509
 
 /// When, how often and for whom connections are judged.
@@ -226,9 +227,9 @@ import X509
         var client = TrustClient(isHTTP2: isHTTP2)
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateChain = [
-            .certificate(try identity.nioCertificate()), .certificate(try Forge.intermediate.nioCertificate()),
+            .certificate(try identity.forTLS()), .certificate(try Forge.intermediate.forTLS()),
         ]
-        configuration.privateKey = .privateKey(try identity.nioKey())
+        configuration.privateKey = .privateKey(try identity.key.forTLS())
         client.configuration.tlsConfiguration = configuration
         let outcomes = try await client.get(server.url())
         try await server.close()

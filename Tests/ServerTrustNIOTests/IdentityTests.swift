@@ -73,9 +73,9 @@ import WebLab
 
     @Test func keysOfOtherKinds() throws {
         _ = try ClientWorld.identity(ClientWorld.rsaClient)
-        let p384 = ClientWorld.dated(Blueprint(name: "P-384").with(\.key, .p384("P-384"))).signed()
+        let p384 = Blueprint(name: "P-384").with(\.key, .p384("P-384")).current.signed()
         _ = try ClientWorld.identity(p384)
-        let ed25519 = ClientWorld.dated(Blueprint(name: "Ed25519").with(\.key, .ed25519("Ed25519"))).signed()
+        let ed25519 = Blueprint(name: "Ed25519").with(\.key, .ed25519("Ed25519")).current.signed()
         _ = try ClientWorld.identity(ed25519)
     }
 

@@ -12,9 +12,8 @@ import TrustForge
             count.withLock { $0 += 1 }
             return AnchorIndex([World.root.certificate])
         }
-        var trust = try ServerTrust(derEncodedChain: [World.leaf.der, World.intermediate.der], host: World.host)
+        var trust = try ServerTrust([World.leaf, World.intermediate], anchors: [])
         trust.anchors = anchors
-        trust.time = World.now
         try DisabledTrustEvaluator().evaluate(trust, forHost: World.host)
         let more = anchors.adding([World.rsaRoot.certificate])
         #expect(count.withLock { $0 } == 0)

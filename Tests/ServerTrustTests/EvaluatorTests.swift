@@ -122,16 +122,7 @@ import X509
         let soft = RevocationTrustEvaluator()
         let hard = RevocationTrustEvaluator(options: [.any, .requirePositiveResponse])
         func reason(_ evaluator: RevocationTrustEvaluator, online: Bool) async -> TrustFailure? {
-            do {
-                if online {
-                    try await evaluator.evaluateOnline(trust, forHost: World.host)
-                } else {
-                    try evaluator.evaluate(trust, forHost: World.host)
-                }
-                return nil
-            } catch {
-                return error.reason
-            }
+            online ? await evaluator.onlineReason(trust) : evaluator.reason(trust)
         }
         let offline = RevocationDoubt(.networkAccessDisabled)
         let stolen = RevocationRecord(source: .other("the oracle"))

@@ -36,19 +36,6 @@ import TrustForge
         #expect(try CertificateFiles.read(file) == [World.root.certificate, World.leaf.certificate])
     }
 
-    /// What a library says of where in its own sources it failed is nobody's business.
-    @Test(arguments: [[], [0x30], [0x30, 3, 1, 2], World.leaf.der.dropLast()] as [[UInt8]])
-    func whatIsNoCertificateIsSaidInWords(_ bytes: [UInt8]) {
-        do {
-            _ = try TrustCertificate(derEncoded: bytes)
-            Issue.record("was read")
-        } catch {
-            let text = error.description
-            #expect(text.hasPrefix("cannot read the certificate: "))
-            #expect(!text.contains(".swift") && text.last != ":")
-        }
-    }
-
     @Test(arguments: [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
         "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",

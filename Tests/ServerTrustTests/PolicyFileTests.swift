@@ -1,4 +1,5 @@
 import Foundation
+import NetworkReachabilityTesting
 import ServerTrust
 import SwiftASN1
 import Testing
@@ -14,10 +15,7 @@ import TrustForge
     }
 
     private func trust() throws -> ServerTrust {
-        var trust = try ServerTrust(certificates: [World.leaf.certificate, World.intermediate.certificate])
-        trust.anchors = TrustAnchors([World.root.certificate])
-        trust.time = World.now
-        return trust
+        try ServerTrust([World.leaf, World.intermediate], anchors: [World.root])
     }
 
     /// What the file says of the good server.
@@ -119,17 +117,17 @@ import TrustForge
     }
 
     @Test func `the reporter hears of pins`() throws {
-        let reports = RecordedReports()
+        let reports = RecordingListener<PinReport>()
         let file = try TrustPolicyFile(
             content: Array(
                 "{\"hosts\":{\"example.org\":{\"policy\":\"pins\",\"pins\":[\"\(Self.other)\"],\"requireBackup\":false,\"reportOnly\":true}}}"
                     .utf8
             ),
             name: "policy.json",
-            reporter: { reports.add($0) }
+            reporter: { reports.record($0) }
         )
         try file.manager().evaluate(try trust(), forHost: World.host)
-        #expect(reports.all.map(\.isEnforced) == [false])
+        #expect(reports.values.map(\.isEnforced) == [false])
     }
 
     @Test func `the manager and the configuration keep the file's anchors and lists`() throws {

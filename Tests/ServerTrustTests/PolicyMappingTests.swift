@@ -121,6 +121,6 @@ import TrustForge
         #expect(RevocationFlags.preferCRL.rawValue == 4)
         #expect(RevocationFlags.requirePositiveResponse.rawValue == 8)
         #expect(RevocationFlags.networkAccessDisabled.rawValue == 16)
-        #expect(RevocationFlags.any.rawValue == 3)
+        #expect(RevocationFlags.any.rawValue == 3 && RevocationFlags.useAnyAvailableMethod.rawValue == 3)
     }
 }

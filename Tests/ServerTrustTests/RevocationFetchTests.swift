@@ -1,5 +1,6 @@
 import LinuxSupport
 import SwiftASN1
+import TestSupport
 import Testing
 import TrustForge
 
@@ -39,16 +40,11 @@ import TrustForge
     }
 
     private static func trust(_ checker: RevocationChecker, _ leaf: Forged) throws -> ServerTrust {
-        var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
-        trust.anchors = TrustAnchors([RevocationWorld.authority.certificate])
-        trust.time = World.now
-        trust.revocation = checker
-        return trust
+        try ServerTrust([leaf], anchors: [RevocationWorld.authority], revocation: checker)
     }
 
     private static func isTrusted(_ trust: ServerTrust) async -> Bool {
-        let evaluator = RevocationTrustEvaluator(options: [.any, .requirePositiveResponse])
-        return (try? await evaluator.evaluateOnline(trust, forHost: World.host)) != nil
+        await RevocationTrustEvaluator(options: [.any, .requirePositiveResponse]).onlineReason(trust) == nil
     }
 
     @Test(arguments: [RevocationWorld.withResponder, RevocationWorld.withList])

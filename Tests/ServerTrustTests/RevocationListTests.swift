@@ -52,9 +52,7 @@ import TrustForge
         _ list: RevocationList,
         _ leaf: Forged = RevocationWorld.plain
     ) throws -> RevocationStatus {
-        var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
-        trust.anchors = TrustAnchors([RevocationWorld.authority.certificate])
-        trust.time = World.now
+        let trust = try ServerTrust([leaf], anchors: [RevocationWorld.authority])
         let chain = try trust.validatedChain(forHost: World.host)
         return RevocationChecker(lists: [list]).knownStatus(
             of: chain,
@@ -151,12 +149,5 @@ import TrustForge
         )
         #expect(RevocationReason(rawValue: 42).description == "reason 42")
         #expect(OCSPRefusal(rawValue: 42).description == "status 42")
-    }
-
-    @Test func flags() {
-        #expect(RevocationFlags.useAnyAvailableMethod.rawValue == 3)
-        #expect(RevocationFlags.preferCRL.rawValue == 4)
-        #expect(RevocationFlags.requirePositiveResponse.rawValue == 8)
-        #expect(RevocationFlags.networkAccessDisabled.rawValue == 16)
     }
 }

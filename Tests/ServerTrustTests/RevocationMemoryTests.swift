@@ -15,11 +15,9 @@ import TrustForge
         after delay: Duration = .zero,
         stapled: ForgedResponse? = nil
     ) throws -> ServerTrust {
-        var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
-        trust.anchors = TrustAnchors([RevocationWorld.authority.certificate])
-        trust.time = World.now.advanced(by: delay)
+        let time = World.now.advanced(by: delay)
+        var trust = try ServerTrust([leaf], anchors: [RevocationWorld.authority], at: time, revocation: checker)
         trust.stapledOCSPResponse = stapled?.der()
-        trust.revocation = checker
         return trust
     }
 
@@ -28,17 +26,8 @@ import TrustForge
         _ flags: RevocationFlags = hard,
         waits: Bool = true
     ) async -> TrustFailure? {
-        do {
-            let evaluator = RevocationTrustEvaluator(options: flags)
-            if waits {
-                try await evaluator.evaluateOnline(trust, forHost: World.host)
-            } else {
-                try evaluator.evaluate(trust, forHost: World.host)
-            }
-            return nil
-        } catch {
-            return error.reason
-        }
+        let evaluator = RevocationTrustEvaluator(options: flags)
+        return waits ? await evaluator.onlineReason(trust) : evaluator.reason(trust)
     }
 
     @Test func anAnswerIsGoodUntilItsNextUpdate() async throws {
@@ -205,10 +194,7 @@ import TrustForge
         let checker = RevocationChecker(settings: settings)
         for index in 0..<12 {
             let leaf = World.leaf { $0.ends = TrustTime(year: 2026, month: 12, day: index + 1) }
-            var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
-            trust.anchors = TrustAnchors([World.intermediate.certificate])
-            trust.time = World.now
-            trust.revocation = checker
+            var trust = try ServerTrust([leaf], anchors: [World.intermediate], revocation: checker)
             trust.stapledOCSPResponse =
                 ForgedResponse(subject: leaf, issuer: World.intermediate, signer: World.intermediate).der()
             #expect(await Self.reason(trust) == nil)
@@ -222,10 +208,7 @@ import TrustForge
         let fetcher = FakeFetcher([url: .bytes(ForgedList().der())])
         let checker = RevocationChecker(fetcher: fetcher, listURLs: [url])
         #expect(await Self.reason(try Self.trust(checker, RevocationWorld.plain)) == nil)
-        var trust = try ServerTrust(derEncodedChain: [World.leaf.der], host: World.host)
-        trust.anchors = TrustAnchors([World.intermediate.certificate])
-        trust.time = World.now
-        trust.revocation = checker
+        let trust = try ServerTrust([World.leaf], anchors: [World.intermediate], revocation: checker)
         let obstacle = RevocationObstacle(.otherIssuer, from: .list(url))
         #expect(
             await Self.reason(trust)

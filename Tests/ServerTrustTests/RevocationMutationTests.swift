@@ -11,9 +11,7 @@ import TrustForge
     private static let flags: RevocationFlags = [.any, .requirePositiveResponse]
 
     private static func trust() throws -> (ServerTrust, ValidatedChain) {
-        var trust = try ServerTrust(derEncodedChain: [RevocationWorld.plain.der], host: World.host)
-        trust.anchors = TrustAnchors([RevocationWorld.authority.certificate])
-        trust.time = World.now
+        let trust = try ServerTrust([RevocationWorld.plain], anchors: [RevocationWorld.authority])
         return (trust, try trust.validatedChain(forHost: World.host))
     }
 

@@ -27,16 +27,8 @@ struct RevocationOpenSSLTests {
         _ authority: OpenSSLAuthority,
         _ checker: RevocationChecker
     ) async throws -> TrustFailure? {
-        var trust = try ServerTrust(derEncodedChain: [authority.leaf.der], host: World.host)
-        trust.anchors = TrustAnchors([authority.root.certificate])
-        trust.revocation = checker
-        do {
-            let evaluator = RevocationTrustEvaluator(options: [.any, .requirePositiveResponse])
-            try await evaluator.evaluateOnline(trust, forHost: World.host)
-            return nil
-        } catch {
-            return error.reason
-        }
+        let trust = try ServerTrust([authority.leaf], anchors: [authority.root], at: .now, revocation: checker)
+        return await RevocationTrustEvaluator(options: [.any, .requirePositiveResponse]).onlineReason(trust)
     }
 
     private static func revoked(_ source: RevocationSource) -> TrustFailure {

@@ -33,3 +33,7 @@ import TrustForge
         )
     }
 }
+
+extension TrustCase: CustomTestStringConvertible {
+    package var testDescription: String { name }
+}

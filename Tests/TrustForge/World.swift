@@ -1,4 +1,5 @@
 package import ServerTrust
+import SwiftASN1
 package import X509
 
 /// The authorities most cases share.
@@ -32,5 +33,45 @@ package enum World {
     /// A leaf for these names.
     package static func leaf(names: [GeneralName]) -> Forged {
         leaf { $0.names = names }
+    }
+}
+
+/// Certificates that are valid now, for 100 days and some hours.
+package enum TrustWorld {
+    package static let begins = TrustTime.now.advanced(by: .seconds(-86_400))
+    package static let ends = TrustTime.now.advanced(by: .seconds(100 * 86_400 + 43_200))
+    package static let past = TrustTime.now.advanced(by: .seconds(-5 * 86_400 - 43_200))
+
+    package static let root = dated(.authority("Root")).signed()
+    package static let intermediate = dated(.authority("Intermediate")).signed(by: root)
+    package static let leaf = server("example.org").signed(by: intermediate)
+    package static let stranger = dated(.authority("Stranger")).signed()
+
+    /// A server's certificate for every host that the tests connect to.
+    package static func server(_ name: String) -> Blueprint {
+        let names: [GeneralName] = [
+            .dnsName("example.org"), .dnsName("xn--bcher-kva.example"), address([127, 0, 0, 1]),
+            address(Array(repeating: 0, count: 15) + [1]),
+        ]
+        return dated(.leaf(name, names: names))
+    }
+
+    private static func dated(_ blueprint: Blueprint) -> Blueprint {
+        blueprint.with(\.begins, begins).with(\.ends, ends)
+    }
+
+    private static func address(_ bytes: [UInt8]) -> GeneralName {
+        .ipAddress(ASN1OctetString(contentBytes: ArraySlice(bytes)))
+    }
+}
+
+extension Blueprint {
+    /// One for all: what is forged twice is the same.
+    private static let today = TrustTime.now
+
+    /// The same certificate, valid from yesterday on for eleven days by the clock of this machine, for other programs judge by it.
+    package var current: Blueprint {
+        with(\.begins, Self.today.advanced(by: .seconds(-86_400)))
+            .with(\.ends, Self.today.advanced(by: .seconds(864_000)))
     }
 }

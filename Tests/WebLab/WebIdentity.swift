@@ -131,9 +131,7 @@ extension NIOSSLContext {
         configuration.applicationProtocols = protocols
         if !clientAnchors.isEmpty {
             configuration.certificateVerification = .noHostnameVerification
-            configuration.trustRoots = .certificates(
-                try clientAnchors.map { try NIOSSLCertificate(bytes: $0.der, format: .der) }
-            )
+            configuration.trustRoots = .certificates(try clientAnchors.map { try $0.forTLS() })
         }
         return try NIOSSLContext(configuration: configuration)
     }
@@ -215,4 +213,8 @@ package final class TLSCoder: StreamCoder {
             context.fireUserInboundEventTriggered(event)
         }
     }
+}
+
+extension Forged {
+    package func forTLS() throws -> NIOSSLCertificate { try NIOSSLCertificate(bytes: der, format: .der) }
 }

@@ -38,7 +38,7 @@ struct ClientCase: Sendable, CustomStringConvertible {
             $0.isRefusedInHandshake = true
         },
         ClientCase("expired", .refused("expired")) {
-            $0.chain[0] = Forge.server { $0.ends = Forge.today.advanced(by: .seconds(-3600)) }
+            $0.chain[0] = Forge.server { $0.ends = TrustTime.now.advanced(by: .seconds(-3600)) }
             $0.isRefusedInHandshake = true
         },
         ClientCase("unknown root", .refused("unknownIssuer")) {

@@ -18,21 +18,16 @@ import TrustForge
         allowsLocalAddresses: Bool = true
     ) async throws -> TrustFailure? {
         let leaf = kind == .responder ? RevocationWorld.leaf(responders: [url]) : RevocationWorld.leaf(lists: [url])
-        var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
-        trust.anchors = TrustAnchors([RevocationWorld.authority.certificate])
-        trust.time = World.now
         let fetcher = try HTTPRevocationFetcher(
             configuration: HTTPWorld.configuration,
             allowsLocalAddresses: allowsLocalAddresses
         )
-        trust.revocation = RevocationChecker(fetcher: fetcher, settings: settings)
-        let evaluator = RevocationTrustEvaluator(options: [.any, .requirePositiveResponse])
-        do {
-            try await evaluator.evaluateOnline(trust, forHost: World.host)
-            return nil
-        } catch {
-            return error.reason
-        }
+        let trust = try ServerTrust(
+            [leaf],
+            anchors: [RevocationWorld.authority],
+            revocation: RevocationChecker(fetcher: fetcher, settings: settings)
+        )
+        return await RevocationTrustEvaluator(options: [.any, .requirePositiveResponse]).onlineReason(trust)
     }
 
     private static func problem(
@@ -208,10 +203,8 @@ import TrustForge
             )
             let fetcher = try HTTPRevocationFetcher(configuration: configuration, allowsLocalAddresses: true)
             let leaf = RevocationWorld.leaf(responders: [server.url()])
-            var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
-            trust.anchors = TrustAnchors([RevocationWorld.authority.certificate])
-            trust.time = World.now
-            trust.revocation = RevocationChecker(fetcher: fetcher)
+            let checker = RevocationChecker(fetcher: fetcher)
+            let trust = try ServerTrust([leaf], anchors: [RevocationWorld.authority], revocation: checker)
             try await RevocationTrustEvaluator(options: .any).evaluateOnline(trust, forHost: World.host)
             #expect(server.requests.count == 1)
         }

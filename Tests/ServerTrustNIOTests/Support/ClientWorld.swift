@@ -1,30 +1,26 @@
+import NIOCore
+import NIOSSL
+import NetworkLab
 import ServerTrust
 import ServerTrustNIO
 import TrustForge
+import WebLab
 import X509
 
 /// Certificates of clients, in their time by the clock of this machine: other programs judge them.
 enum ClientWorld {
-    static let root = dated(.authority("Client Root")).signed()
-    static let intermediate = dated(.authority("Client Intermediate")).signed(by: root)
-    static let client = dated(blueprint("client")).signed(by: intermediate)
-    static let rsaClient = dated(blueprint("RSA client").with(\.key, .rsa2048[0])).signed(by: intermediate)
-    static let strangeRoot = dated(.authority("Strange Client Root")).signed()
-    static let stranger = dated(blueprint("stranger")).signed(by: strangeRoot)
-
-    /// One for all: what is forged twice is the same.
-    private static let now = TrustTime.now
+    static let root = Blueprint.authority("Client Root").current.signed()
+    static let intermediate = Blueprint.authority("Client Intermediate").current.signed(by: root)
+    static let client = blueprint("client").signed(by: intermediate)
+    static let rsaClient = blueprint("RSA client").with(\.key, .rsa2048[0]).signed(by: intermediate)
+    static let strangeRoot = Blueprint.authority("Strange Client Root").current.signed()
+    static let stranger = blueprint("stranger").signed(by: strangeRoot)
 
     private static func blueprint(_ name: String) -> Blueprint {
-        var blueprint = Blueprint(name: name)
+        var blueprint = Blueprint(name: name).current
         blueprint.usage = KeyUsage(digitalSignature: true)
         blueprint.purposes = [.clientAuth]
         return blueprint
-    }
-
-    static func dated(_ blueprint: Blueprint) -> Blueprint {
-        blueprint.with(\.begins, now.advanced(by: .seconds(-86_400)))
-            .with(\.ends, now.advanced(by: .seconds(864_000)))
     }
 
     static func identity(_ chain: Forged...) throws -> TLSClientIdentity {
@@ -32,5 +28,39 @@ enum ClientWorld {
             certificatePEM: Array(PEM.text(chain.map(\.der)).utf8),
             keyPEM: Array(chain[0].key.key.serializeAsPEM().pemString.utf8)
         )
+    }
+}
+
+/// The key of somebody who has none: signs with nothing, and deciphers nothing.
+struct KeylessSigner: NIOSSLCustomPrivateKey, Hashable {
+    let signatureAlgorithms: [SignatureAlgorithm]
+
+    func sign(channel: any Channel, algorithm: SignatureAlgorithm, data: ByteBuffer) -> EventLoopFuture<ByteBuffer> {
+        channel.eventLoop.makeSucceededFuture(ByteBuffer(repeating: 0x5a, count: 71))
+    }
+
+    func decrypt(channel: any Channel, data: ByteBuffer) -> EventLoopFuture<ByteBuffer> {
+        channel.eventLoop.makeSucceededFuture(ByteBuffer(repeating: 0x5a, count: 256))
+    }
+}
+
+extension ScriptedServer {
+    /// A TLS server that sends `hello` after the handshake.
+    static func greeting(
+        _ chain: Forged...,
+        versions: ClosedRange<Int> = 2...3,
+        protocols: [String] = [],
+        clientAnchors: [Forged] = []
+    ) throws -> ScriptedServer {
+        try greeting(
+            with: .server(chain, versions: versions, protocols: protocols, clientAnchors: clientAnchors)
+        )
+    }
+
+    static func greeting(with context: NIOSSLContext) throws -> ScriptedServer {
+        try .perConnection(coder: TLSCoder.layer(context)) { connection in
+            connection.send("hello")
+            connection.waitForEnd()
+        }
     }
 }

@@ -16,7 +16,7 @@ struct ResponderProgram {
         case nothing
     }
 
-    let root = ClientWorld.dated(.authority("Responder Root")).signed()
+    let root = Blueprint.authority("Responder Root").current.signed()
     let leaf: Forged
     private let program: Program?
 
@@ -53,7 +53,7 @@ struct ResponderProgram {
     }
 
     private static func leaf(_ root: Forged, port: Int) throws -> Forged {
-        var blueprint = ClientWorld.dated(.leaf())
+        var blueprint = Blueprint.leaf().current
         let place = GeneralName.uniformResourceIdentifier("http://127.0.0.1:\(port)/")
         let access = AuthorityInformationAccess([.init(method: .ocspServer, location: place)])
         blueprint.more = [try Certificate.Extension(access, critical: false)]

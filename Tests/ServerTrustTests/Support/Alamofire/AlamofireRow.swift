@@ -55,10 +55,10 @@ struct AlamofireRow: Sendable {
         var trust = try ServerTrust(certificates: sent.map(\.certificate), host: host)
         trust.anchors = TrustAnchors(anchors.map(\.certificate))
         trust.time = World.now
+        // Apple's systems have a checker always.
+        trust.revocation = RevocationChecker()
         trust.requirements.requiresServerAuthentication = isForServers
         trust.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        // Apple's systems have one always.
-        trust.revocation = RevocationChecker()
         if let revoked {
             var list = ForgedList()
             list.issuer = revoked.issuer

@@ -64,3 +64,62 @@ enum AlamofireWorld {
         Blueprint.leaf(name, names: names).signed(by: issuer)
     }
 }
+
+/// The reasons that many rows have.
+extension TrustFailure {
+    /// The root was sent, and nobody trusts it.
+    static let alamofireRootIsUntrusted = TrustFailure.untrustedRoot(subject: "Alamofire Root")
+
+    static func hasExpired(_ certificate: Forged) -> TrustFailure {
+        .expired(subject: "\(certificate.certificate)", notAfter: certificate.certificate.notAfter)
+    }
+
+    static func hasNoNames(_ certificate: Forged) -> TrustFailure {
+        .noSubjectAlternativeName(subject: "\(certificate.certificate)")
+    }
+
+    static func lacksIssuer(_ certificate: Forged) -> TrustFailure {
+        .unknownIssuer(
+            subject: "\(certificate.certificate)",
+            issuer: certificate.certificate.x509.issuer.description
+        )
+    }
+
+    static func isNotPinned(_ certificate: Forged) -> TrustFailure {
+        .notPinned(subject: "\(certificate.certificate)")
+    }
+}
+
+/// A file in a bundle of Alamofire's tests, by its role, and whether a certificate is read from it.
+struct AlamofireFile: Sendable {
+    let name: String
+    let content: [UInt8]
+    /// Whether we read one.
+    let isRead: Bool
+    /// Why Alamofire does not, where it does the opposite.
+    var difference: String?
+
+    static let all =
+        ["cer", "crt", "der"].map { type in
+            AlamofireFile(name: "certDER.\(type)", content: AlamofireWorld.root.der, isRead: true)
+        }
+        + ["cer", "crt", "der"].map { type in
+            AlamofireFile(
+                name: "certPEM.\(type)",
+                content: Array(PEM.text([AlamofireWorld.signing1.der]).utf8),
+                isRead: true,
+                difference: "Apple's function reads only DER; on Linux certificates are usually PEM"
+            )
+        } + [
+            AlamofireFile(
+                name: "randomGibberish.crt",
+                content: (0..<400).map { UInt8(truncatingIfNeeded: $0 &* 167) },
+                isRead: false
+            ),
+            AlamofireFile(
+                name: "keyDER.der",
+                content: AlamofireWorld.root.certificate.publicKey.subjectPublicKeyInfo,
+                isRead: false
+            ),
+        ]
+}

@@ -1,5 +1,6 @@
 import LinuxSupport
 import ServerTrust
+import TestSupport
 
 /// Plays responders and the servers of lists.
 final class FakeFetcher: RevocationFetching {

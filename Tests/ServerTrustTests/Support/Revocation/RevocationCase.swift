@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TrustForge
 
@@ -67,9 +68,7 @@ struct RevocationCase: Sendable {
     }
 
     func trust() throws -> ServerTrust {
-        var trust = try ServerTrust(derEncodedChain: chain.map(\.der), host: World.host)
-        trust.anchors = TrustAnchors([anchor.certificate])
-        trust.time = World.now
+        var trust = try ServerTrust(chain, anchors: [anchor])
         trust.requirements.allowsSHA1 = allowsSHA1
         trust.stapledOCSPResponse = stapledBytes ?? stapled?.der()
         return trust
@@ -97,16 +96,8 @@ struct RevocationCase: Sendable {
         var trust = try trust()
         trust.revocation = try checker(fetcher)
         let evaluator = RevocationTrustEvaluator(options: flags)
-        do {
-            if waits {
-                try await evaluator.evaluateOnline(trust, forHost: World.host)
-            } else {
-                try evaluator.evaluate(trust, forHost: World.host)
-            }
-            return (.trusted, fetcher.requests.map(\.url))
-        } catch {
-            return (.refused(error.reason.withoutWords), fetcher.requests.map(\.url))
-        }
+        let reason = waits ? await evaluator.onlineReason(trust) : evaluator.reason(trust)
+        return (reason.map { .refused($0.withoutWords) } ?? .trusted, fetcher.requests.map(\.url))
     }
 }
 

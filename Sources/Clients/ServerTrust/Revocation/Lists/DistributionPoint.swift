@@ -3,11 +3,13 @@ import X509
 
 /// Where a certificate says that lists are (cRLDistributionPoints, RFC 5280, 4.2.1.13).
 struct DistributionPoint: Sendable {
-    private static let identifier: ASN1ObjectIdentifier = [2, 5, 29, 31]
-
     let name: DistributionPointName?
     /// Whether the list there is about all reasons, and the issuer's own.
-    private let isComplete: Bool
+    let isComplete: Bool
+}
+
+extension DistributionPoint {
+    private static let identifier: ASN1ObjectIdentifier = [2, 5, 29, 31]
 
     /// None if the extension is not there or cannot be read.
     static func all(of certificate: TrustCertificate) -> [DistributionPoint] {
@@ -32,11 +34,6 @@ struct DistributionPoint: Sendable {
             while nodes.next() != nil {}
             return DistributionPoint(name: name, isComplete: isComplete)
         }
-    }
-
-    private init(name: DistributionPointName?, isComplete: Bool) {
-        self.name = name
-        self.isComplete = isComplete
     }
 }
 
@@ -67,25 +64,21 @@ struct DistributionPointName: Sendable {
 
 /// Which certificates a list is about (RFC 5280, 5.2.5). Without the extension, all of its issuer.
 struct IssuingDistributionPoint: Sendable {
-    static let identifier: ASN1ObjectIdentifier = [2, 5, 29, 28]
-
     /// Nil if it is not limited to those that name such a point.
-    private let point: DistributionPointName?
-    private let isOnlyServers: Bool
-    private let isOnlyAuthorities: Bool
-    private let isOnlyAttributes: Bool
+    var point: DistributionPointName?
+    var isOnlyServers = false
+    var isOnlyAuthorities = false
+    var isOnlyAttributes = false
     /// Whether a certificate that is not on it may be revoked for other reasons.
-    let hasOnlySomeReasons: Bool
+    var hasOnlySomeReasons = false
+}
+
+extension IssuingDistributionPoint {
+    static let identifier: ASN1ObjectIdentifier = [2, 5, 29, 28]
 
     init(of extensions: Certificate.Extensions) throws {
         guard let entry = extensions[oid: Self.identifier] else {
-            self.init(
-                point: nil,
-                isOnlyServers: false,
-                isOnlyAuthorities: false,
-                isOnlyAttributes: false,
-                hasOnlySomeReasons: false
-            )
+            self.init()
             return
         }
         self = try DER.sequence(try DER.parse(entry.value), identifier: .sequence) { nodes in
@@ -104,20 +97,6 @@ struct IssuingDistributionPoint: Sendable {
                 hasOnlySomeReasons: reasons ?? false
             )
         }
-    }
-
-    private init(
-        point: DistributionPointName?,
-        isOnlyServers: Bool,
-        isOnlyAuthorities: Bool,
-        isOnlyAttributes: Bool,
-        hasOnlySomeReasons: Bool
-    ) {
-        self.point = point
-        self.isOnlyServers = isOnlyServers
-        self.isOnlyAuthorities = isOnlyAuthorities
-        self.isOnlyAttributes = isOnlyAttributes
-        self.hasOnlySomeReasons = hasOnlySomeReasons
     }
 
     /// Whether the list is about a certificate (RFC 5280, 6.3.3 (b) (2)).

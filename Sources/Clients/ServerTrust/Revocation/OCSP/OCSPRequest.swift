@@ -42,12 +42,16 @@ struct OCSPCertificateID: Hashable {
     let issuerKeyHash: ArraySlice<UInt8>
     /// The contents of the INTEGER.
     let serialNumber: ArraySlice<UInt8>
+}
 
+extension OCSPCertificateID {
     init(of question: RevocationQuestion, digest: OCSPDigest) {
-        self.digest = digest
-        issuerNameHash = digest.hash(question.certificate.fields.issuer)
-        issuerKeyHash = digest.hash(question.issuer.fields.publicKeyBits)
-        serialNumber = question.certificate.fields.serialNumber
+        self.init(
+            digest: digest,
+            issuerNameHash: digest.hash(question.certificate.fields.issuer),
+            issuerKeyHash: digest.hash(question.issuer.fields.publicKeyBits),
+            serialNumber: question.certificate.fields.serialNumber
+        )
     }
 
     init(_ node: ASN1Node) throws {
@@ -65,18 +69,6 @@ struct OCSPCertificateID: Hashable {
                 serialNumber: try CertificateFields.serialNumber(nodes.next())
             )
         }
-    }
-
-    private init(
-        digest: OCSPDigest?,
-        issuerNameHash: ArraySlice<UInt8>,
-        issuerKeyHash: ArraySlice<UInt8>,
-        serialNumber: ArraySlice<UInt8>
-    ) {
-        self.digest = digest
-        self.issuerNameHash = issuerNameHash
-        self.issuerKeyHash = issuerKeyHash
-        self.serialNumber = serialNumber
     }
 
     /// Whether the certificate that is asked about is meant.

@@ -4,13 +4,13 @@ import X509
 /// A response of the basic type (OCSPResponse and BasicOCSPResponse, RFC 6960, 4.2.1). swift-certificates reads them too, but shows
 /// them to nobody, and its policy neither takes stapled ones nor says why one was refused.
 struct OCSPResponse {
-    private static let basic: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 48, 1, 1]
-
     let data: OCSPResponseData
     let signed: Signed
     /// Certificates that may be of the one who has signed, each in DER.
     let certificates: [[UInt8]]
+}
 
+extension OCSPResponse {
     init(der: [UInt8]) throws(RevocationProblem) {
         do {
             self = try Self.read(der)
@@ -21,11 +21,7 @@ struct OCSPResponse {
         }
     }
 
-    private init(data: OCSPResponseData, signed: Signed, certificates: [[UInt8]]) {
-        self.data = data
-        self.signed = signed
-        self.certificates = certificates
-    }
+    private static let basic: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 48, 1, 1]
 
     private static func read(_ der: [UInt8]) throws -> OCSPResponse {
         let content = try DER.sequence(try DER.parse(der), identifier: .sequence) { nodes in
@@ -74,7 +70,9 @@ struct OCSPResponseData {
     let producedAt: TrustTime
     let responses: [OCSPSingleResponse]
     let extensions: Certificate.Extensions
+}
 
+extension OCSPResponseData {
     init(_ node: ASN1Node) throws {
         self = try DER.sequence(node, identifier: .sequence) { nodes in
             let version = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {
@@ -90,18 +88,6 @@ struct OCSPResponseData {
                 } ?? Certificate.Extensions()
             )
         }
-    }
-
-    private init(
-        responder: OCSPResponderID,
-        producedAt: TrustTime,
-        responses: [OCSPSingleResponse],
-        extensions: Certificate.Extensions
-    ) {
-        self.responder = responder
-        self.producedAt = producedAt
-        self.responses = responses
-        self.extensions = extensions
     }
 
     /// The nonce; nil if there is none.
@@ -125,11 +111,13 @@ struct OCSPSingleResponse {
     let thisUpdate: TrustTime
     let nextUpdate: TrustTime?
     let extensions: Certificate.Extensions
+}
 
+extension OCSPSingleResponse {
     init(_ node: ASN1Node) throws {
         self = try DER.sequence(node, identifier: .sequence) { nodes in
             guard let id = nodes.next() else { throw ASN1Error.invalidASN1Object(reason: "there is no CertID") }
-            return try OCSPSingleResponse(
+            return OCSPSingleResponse(
                 id: try OCSPCertificateID(id),
                 status: try OCSPCertificateStatus(nodes.next()),
                 thisUpdate: TrustTime(try GeneralizedTime(derEncoded: &nodes)),
@@ -141,20 +129,6 @@ struct OCSPSingleResponse {
                 } ?? Certificate.Extensions()
             )
         }
-    }
-
-    private init(
-        id: OCSPCertificateID,
-        status: OCSPCertificateStatus,
-        thisUpdate: TrustTime,
-        nextUpdate: TrustTime?,
-        extensions: Certificate.Extensions
-    ) throws {
-        self.id = id
-        self.status = status
-        self.thisUpdate = thisUpdate
-        self.nextUpdate = nextUpdate
-        self.extensions = extensions
         if let nextUpdate, nextUpdate < thisUpdate {
             throw ASN1Error.invalidASN1Object(reason: "nextUpdate is before thisUpdate")
         }

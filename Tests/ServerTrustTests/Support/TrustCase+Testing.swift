@@ -1,6 +1,0 @@
-import Testing
-import TrustForge
-
-extension TrustCase: CustomTestStringConvertible {
-    package var testDescription: String { name }
-}
