@@ -56,7 +56,8 @@ struct Signals: ~Copyable {
         while true {
             let signal: CInt
             if let deadline {
-                var rest = max(.zero, deadline - SystemClock.monotonic).timespec
+                let (seconds, attoseconds) = max(.zero, deadline - SystemClock.monotonic).components
+                var rest = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
                 signal = unsafe sigtimedwait(&set, nil, &rest)
             } else {
                 signal = unsafe sigwaitinfo(&set, nil)
