@@ -152,17 +152,18 @@ import Testing
         var link = BrokerLink(jitter: .seconds(10))
         #expect(link.pass(to: .seconds(1)) == nil && link.deadline == nil)
         #expect(link.changePath(true, at: .seconds(1), chance: 1) == .connect)
-        link.lose(at: .seconds(2), chance: 0.5)
+        link.retreat(at: .seconds(2), chance: 0.5)
         #expect(link.state == .waiting(until: .seconds(7)))
         #expect(link.pass(to: .seconds(6)) == nil)
         #expect(link.pass(to: .seconds(7)) == .connect)
-        link.lose(at: .seconds(8), chance: 0)
+        link.retreat(at: .seconds(8), chance: 0)
         #expect(link.deadline == .seconds(10))
-        for _ in 0..<20 { link.lose(at: .seconds(100), chance: 0) }
+        for _ in 0..<20 { link.retreat(at: .seconds(100), chance: 0) }
         #expect(link.deadline == .seconds(160))
         _ = link.pass(to: .seconds(160))
-        link.accept()
-        link.lose(at: .seconds(200), chance: 0)
+        _ = link.accept(at: .seconds(160))
+        link.confirm()
+        link.retreat(at: .seconds(200), chance: 0)
         #expect(link.deadline == .seconds(200) && link.attempts == 3)
     }
 
@@ -172,7 +173,7 @@ import Testing
         #expect(link.pass(to: .seconds(19)) == nil)
         #expect(link.pass(to: .seconds(20)) == .abandon)
         _ = link.changePath(false, at: .seconds(20), chance: 0)
-        link.lose(at: .seconds(20), chance: 0)
+        link.retreat(at: .seconds(20), chance: 0)
         #expect(link.state == .idle)
         #expect(link.changePath(true, at: .seconds(30), chance: 0.1) == nil)
         #expect(link.deadline == .seconds(31))

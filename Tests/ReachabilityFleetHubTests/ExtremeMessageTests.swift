@@ -71,7 +71,7 @@ import Testing
             #expect(try world.answer(path).status.code < 500, "\(path) after \(what)")
             _ = try world.text(path)
         }
-        for incident in world.store.told() { _ = (incident.start.wall, incident.since.wall) }
+        for incident in try world.store.notified() { _ = (incident.start.wall, incident.since.wall) }
     }
 
     private static func message(_ topic: String, _ payload: String, _ seconds: Int) -> Hub.Message {
@@ -114,7 +114,7 @@ import Testing
         let directory = try ScratchDirectory()
         let whole = directory.file("whole")
         do {
-            let store = try SQLiteHubStore(whole)
+            let store = try HubStore(whole)
             var hub = Hub()
             hub.brokerIsBack(at: at(0))
             for message in [
@@ -135,7 +135,7 @@ import Testing
                 deliveries: ["c": .init(labels: .init(attribution: .us, cause: .link), refinements: 1, endings: 1)],
                 finished: []
             )
-            try store.save(told: [told], forgetting: [])
+            try store.save(notified: [told], forgetting: [])
             try store.save(HubAge(reading: .system, time: at(0)))
             store.close()
         }
@@ -158,12 +158,12 @@ import Testing
                 let queue = try DatabaseQueue(path: file)
                 try? queue.write { try $0.execute(sql: "UPDATE \(table) SET \"\(name)\" = \(number)") }
                 try queue.close()
-                let store = try SQLiteHubStore(file)
+                let store = try HubStore(file)
                 defer { store.close() }
                 for incident in try store.contents().incidents { _ = IncidentSummary(incident).start }
                 let summaries = try store.incidents(IncidentQuery(limit: 10))
                 for summary in summaries { _ = summary.item(at: at(0)) }
-                for incident in try store.told() { #expect(incident.start.wall <= .nanoseconds(Int64.max)) }
+                for incident in try store.notified() { #expect(incident.start.wall <= .nanoseconds(Int64.max)) }
                 let retention = HubRetention(store, keep: nil) { at(200) }
                 retention.begin()
                 retention.stop()
@@ -175,7 +175,7 @@ import Testing
         let directory = try ScratchDirectory()
         let years = 10 * 365 * 86_400
         func incidents(_ clock: Duration, known: Bool) throws -> Int {
-            let store = try SQLiteHubStore(directory.file("hub"))
+            let store = try HubStore(directory.file("hub"))
             defer { store.close() }
             if !known {
                 var hub = Hub()

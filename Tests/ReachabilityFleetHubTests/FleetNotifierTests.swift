@@ -76,7 +76,7 @@ import Testing
         #expect(end["REACHABILITY_INCIDENT"] == told["REACHABILITY_INCIDENT"])
         #expect(end["REACHABILITY_ATTRIBUTION"] == "upstream" && end["REACHABILITY_DURATION_MS"] == "200000")
         await second.stop()
-        #expect(world.store.told().map(\.finished) == [["hooks"]])
+        #expect(try world.store.notified().map(\.finished) == [["hooks"]])
     }
 
     @Test func `what ended while the hub was away is told by the next`() async throws {

@@ -12,10 +12,10 @@ import Testing
 
 /// A hub that keeps in memory, whose broker and clock the test plays.
 final class HubWorld: Sendable {
-    let store: MemoryHubStore
+    let store: HubStore
     let broker = PlayedBroker()
     let feed: HubFeed
-    let keeper: HubKeeper
+    let keeper: HubWriter
     let follower: BrokerFollower
     let access = Access()
     private let counts = HubCounts()
@@ -25,19 +25,19 @@ final class HubWorld: Sendable {
     var clock: @Sendable () -> Duration { { [time] in time.withLock(\.self) } }
     var api: HubAPI { api(nil) }
 
-    init(store: MemoryHubStore = MemoryHubStore()) throws {
-        self.store = store
+    init(store known: HubStore? = nil) throws {
+        store = try known ?? HubStore()
         let time = Locked(at(0))
         let clock: @Sendable () -> Duration = { time.withLock(\.self) }
         let feed = HubFeed(clock: clock)
         (self.time, self.feed) = (time, feed)
-        keeper = try HubKeeper(store, run: "run", clock: clock)
+        keeper = try HubWriter(store, run: "run", clock: clock)
         keeper.addListener(counts.count)
         keeper.addListener(feed.publish)
         let address = BrokerAddress(host: "127.0.0.1", port: 1883, isSecured: false)
         var options = HubOptions(broker: address, name: "hub")
         options.jitter = .zero
-        follower = BrokerFollower(options, broker: broker, keeper: keeper)
+        follower = BrokerFollower(options, broker: broker, writer: keeper)
     }
 
     /// Its interface, that of a hub whose configuration can be read again.
@@ -78,7 +78,7 @@ final class HubWorld: Sendable {
     /// Messages come, the last of them now.
     func hear(_ messages: [Hub.Message]) {
         if let last = messages.last { time.withLock { $0 = max($0, last.time) } }
-        _ = keeper.take(messages.map { HubKeeper.Delivery($0) {} })
+        _ = keeper.take(messages)
         keeper.flush()
     }
 

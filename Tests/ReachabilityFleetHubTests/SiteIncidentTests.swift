@@ -9,7 +9,7 @@ import Testing
 @Suite struct SiteIncidentTests {
     /// Incidents that come and go, and one notifier.
     private struct Play {
-        var tracker = IncidentTracker(keptPerSite: FleetIncidentBook.kept)
+        var tracker = IncidentTracker(keptPerSite: FleetIncidentTracker.kept)
         var notifier = NotifierSettings(
             name: "chat",
             channel: .journal,
@@ -69,7 +69,7 @@ import Testing
         /// The hub starts anew on what was written down.
         mutating func restart() {
             let kept = tracker.incidents.map(\.kept)
-            tracker = IncidentTracker(keptPerSite: FleetIncidentBook.kept)
+            tracker = IncidentTracker(keptPerSite: FleetIncidentTracker.kept)
             tracker.restore(kept)
         }
     }

@@ -4,10 +4,10 @@ import Testing
 
 /// One incident for each site at a time, refined, never a second.
 @Suite struct IncidentTests {
-    private var book = FleetIncidentBook()
+    private var book = FleetIncidentTracker()
 
     /// It went between the two times.
-    private mutating func fell(_ place: FleetPlace, since: Int, noticed: Int) -> [FleetIncidentBook.Change] {
+    private mutating func fell(_ place: FleetPlace, since: Int, noticed: Int) -> [FleetIncidentTracker.Change] {
         var gap = DeviceGap(since: at(since), noticed: at(noticed))
         gap.evidence.before = report(since)
         return book.note(gap, of: place)
@@ -20,7 +20,7 @@ import Testing
         noticed: Int,
         _ seconds: Int,
         slept: Int = 0
-    ) -> [FleetIncidentBook.Change] {
+    ) -> [FleetIncidentTracker.Change] {
         var gap = DeviceGap(since: at(since), noticed: at(noticed))
         (gap.evidence.before, gap.evidence.after, gap.until) = (report(since), report(seconds), at(seconds))
         (gap.evidence.isToldWhole, gap.evidence.slept) = (true, .seconds(slept))
@@ -34,7 +34,7 @@ import Testing
         since: Int,
         noticed: Int,
         until: Int
-    ) -> [FleetIncidentBook.Change] {
+    ) -> [FleetIncidentTracker.Change] {
         var gap = DeviceGap(since: at(since), noticed: at(noticed))
         (gap.evidence.before, gap.evidence.after, gap.until) = (report(since), report(until), at(until))
         gap.evidence.isToldWhole = true

@@ -57,7 +57,7 @@ import Testing
         }
 
         var turn: UInt64? { service.state.withLock { $0.checks["erp"]?.turn } }
-        var account: ServiceBooks.Account? { service.snapshot.books.accounts["erp"] }
+        var account: Accounting.Account? { service.snapshot.books.accounts["erp"] }
         var state: TargetState? { account?.ledger.current.state }
 
         /// A check of that length ends now.

@@ -161,7 +161,7 @@ import Testing
     @Test func `what is let go of in memory is unknown in the new file`() throws {
         let world = try HistoryWorld(directory)
         world.start()
-        for turn in 0...ServiceBooks.intervalLimit {
+        for turn in 0...Accounting.intervalLimit {
             world.advance(.milliseconds(10))
             world.observe(turn % 2 == 1 ? .reachable : .notReachable(reason: "noCarrier"))
         }
@@ -169,7 +169,7 @@ import Testing
         try delete()
         world.writer.mark()
         let intervals = try world.intervals()
-        #expect(intervals.count < ServiceBooks.intervalLimit)
+        #expect(intervals.count < Accounting.intervalLimit)
         #expect(intervals[0].state == TargetState(.unknown, .notObserved))
         for (one, next) in zip(intervals, intervals.dropFirst()) { #expect(one.end == next.start) }
         #expect(intervals[0].start == world.service.snapshot.books.accounts["internet"]?.start)

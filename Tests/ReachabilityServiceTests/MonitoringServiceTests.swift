@@ -70,7 +70,7 @@ import Testing
             }
         }
 
-        var account: ServiceBooks.Account? { service.snapshot.books.accounts["internet"] }
+        var account: Accounting.Account? { service.snapshot.books.accounts["internet"] }
 
         func total(_ account: LedgerAccount) -> Duration? {
             let (books, now) = (service.snapshot.books, service.snapshot.now)

@@ -3,31 +3,16 @@ import MQTT
 import ReachabilityFleet
 
 extension AgentMachine {
-    /// So long a connection may take to be made.
-    private static let patience = Duration.seconds(20)
-    /// So long the broker has to take the farewell.
-    private static let farewell = Duration.seconds(3)
-    /// The longest wait between attempts that come to nothing, besides the jitter.
-    private static let longestWait = Duration.seconds(60)
-    /// So often it looks at the certificate, and says that it is to be renewed.
+    /// The interval at which the certificate is checked.
     private static let lookPause = Duration.seconds(86_400)
 
     mutating func changePath(_ isSatisfied: Bool, _ reason: String?) {
-        let had = hasPath
-        hasPath = isSatisfied
-        if !hasPath, link != .connected, reason != Self.resolving { sayWaiting(reason) }
+        if !isSatisfied, link.state != .connected, reason != Self.resolving { sayWaiting(reason) }
         lackReason = reason
-        switch link {
-        case .idle where hasPath:
-            // The first attempt of all is made at once; after an outage others come, too.
-            if connection == 0 { connect() } else { link = .waiting(until: world.now() + jitter) }
-        case .waiting where !hasPath: link = .idle
-        case .waiting where hasPath && !had: link = .waiting(until: world.now() + jitter)
-        default: break
-        }
+        if link.changePath(isSatisfied, at: world.now(), chance: world.chance()) == .connect { connect() }
     }
 
-    /// The path is decided as soon as the name service has answered.
+    /// The path is not known until the name service has answered.
     private static let resolving = "resolving"
 
     /// Logs once that no attempt is made until there is a path.
@@ -38,7 +23,7 @@ extension AgentMachine {
     mutating func changeInternet(_ word: String) {
         guard internet != word else { return }
         internet = word
-        if link == .connected { report() }
+        if link.state == .connected { report() }
     }
 
     mutating func passTime() {
@@ -47,49 +32,44 @@ extension AgentMachine {
             self.lookAt = now + Self.lookPause
             act(.lookAtCertificate)
         }
-        switch link {
-        case .waiting(let until) where now >= until: connect()
-        case .connecting(let until) where now >= until:
+        switch link.pass(to: now) {
+        case .connect: connect()
+        case .abandon:
             act(.abandon)
-            lose(BrokerError(options.broker, .silent))
-        case .connected:
-            if let refreshAt, now >= refreshAt { report() }
-        case .leaving(let until) where now >= until:
-            act(.abandon)
-            finish()
-        default: break
+            if case .leaving = link.state { finish() } else { lose(BrokerError(options.broker, .silent)) }
+        case nil: if link.state == .connected, let refreshAt, now >= refreshAt { report() }
         }
     }
 
     mutating func hear(_ event: BrokerEvent) {
         switch event {
         case .connected:
-            guard case .connecting = link else { return }
-            (link, isHeard) = (.connected, false)
-            conflict.accept(at: world.now())
+            guard case .connecting = link.state else { return }
+            isHeard = false
+            let isOld = link.accept(at: world.now())
             complain("connected to \(options.broker), as \(options.place)")
-            settleVersion()
+            if isOld { act(.say("\(options.broker) speaks MQTT 3.1.1 and not 5: \(Self.shortcoming)")) }
             act(.subscribe([options.topic(.command)]))
             report()
-            telling.begin()
+            forwarder.begin()
         case .published(let token, let reason): acknowledge(token, reason)
         case .message(let message): obey(message)
         case .subscribed: break
         case .ended(let error):
-            switch link {
+            switch link.state {
             case .leaving: finish()
-            case .connecting: if version.fallsBack(error) { connect() } else { lose(error) }
+            case .connecting: if link.fallsBack(error, at: world.now()) { connect() } else { lose(error) }
             case .connected: lose(error)
-            // It was given up before.
+            // The connection was given up before.
             case .idle, .waiting, .over: break
             }
         }
     }
 
     mutating func leave(_ reason: String) {
-        switch link {
+        switch link.state {
         case .connected:
-            link = .leaving(until: world.now() + Self.farewell)
+            link.leave(at: world.now())
             report(.leaving, reason: reason, .farewell)
         case .connecting:
             act(.abandon)
@@ -111,7 +91,7 @@ extension AgentMachine {
             bootTime: world.bootTime(),
             refresh: options.refresh
         )
-        report.acknowledged = telling.cursor?.told
+        report.acknowledged = forwarder.cursor?.told
         report.path = internet
         report.reason = reason
         let state = DeviceState(session: session, standing: standing, report: report)
@@ -132,57 +112,45 @@ extension AgentMachine {
             guard purpose != .answer else { return }
             // What it does not take now it may take later; until then the log keeps it.
             act(.abandon)
-            retreat()
+            link.retreat(at: world.now(), chance: world.chance())
+            endConnection()
         } else {
-            if !isHeard { (isHeard, failures, complaints) = (true, 0, []) }
-            if purpose == .event { telling.acknowledge(token) }
+            if !isHeard {
+                (isHeard, complaints) = (true, [])
+                link.confirm()
+            }
+            if purpose == .event { forwarder.acknowledge(token) }
         }
     }
 
+    /// Begins the attempt of ``link``.
     private mutating func connect() {
-        connection += 1
         session = String(UInt64(world.chance() * 0x1p53), radix: 36) + "-" + String(connection, radix: 36)
-        link = .connecting(until: world.now() + Self.patience)
         purposes = [:]
-        let options = options.connection(session: session, version: version.version)
+        let options = options.connection(session: session, version: link.version)
         act(.connect(options, connection: connection))
     }
 
-    private mutating func settleVersion() {
-        guard version.settle() else { return }
-        act(
-            .say(
-                "\(options.broker) speaks MQTT 3.1.1 and not 5: it says at once when the connection is lost, whatever --will-delay, "
-                    + "and keeps the last state for ever"
-            )
-        )
-    }
+    private static let shortcoming =
+        "it says at once when the connection is lost, whatever --will-delay, and keeps the last state for ever"
 
     private mutating func lose(_ error: BrokerError?) {
         complain("\(error.map { "\($0)" } ?? "the connection was closed"); tries again")
-        if conflict.lose(error?.cause, at: world.now()) {
+        if link.lose(error?.cause, at: world.now(), chance: world.chance()) {
             let cause = BrokerError.Cause.nameConflict(options.place.device, option: "--device")
             act(.say("\(BrokerError(options.broker, cause))"))
         }
-        retreat()
+        endConnection()
     }
 
-    private mutating func retreat() {
-        // Nothing of the old connection counts any more.
-        telling.end()
+    private mutating func endConnection() {
+        forwarder.end()
         refreshAt = nil
-        let wait = max(conflict.wait, failures == 0 ? .zero : min(Self.longestWait, .seconds(1 << min(6, failures))))
-        failures += 1
-        link = hasPath ? .waiting(until: world.now() + wait + jitter) : .idle
-        if !hasPath { sayWaiting(lackReason) }
+        if !link.hasPath { sayWaiting(lackReason) }
     }
 
     private mutating func finish() {
-        link = .over
+        link.end()
         act(.end)
-    }
-
-    private var jitter: Duration {
-        options.jitter * world.chance()
     }
 }

@@ -67,58 +67,38 @@ package struct AgentMachine {
         }
     }
 
-    enum Link: Hashable {
-        /// There is no path.
-        case idle
-        case waiting(until: Duration)
-        case connecting(until: Duration)
-        case connected
-        case leaving(until: Duration)
-        case over
-    }
-
     let options: AgentOptions
     let world: Surroundings
-    var link = Link.idle
-    var hasPath = false
-    /// Why there is no path.
+    var link: BrokerLink
+    /// The reason why there is no path.
     var lackReason: String?
     var internet = "unknown"
-    /// The number of the connection that is or was last.
-    var connection: UInt64 = 0
+    /// The number of the current or last connection.
+    var connection: UInt64 { link.attempts }
     var session = ""
-    /// What is spoken with the broker.
-    var version = VersionChoice()
-    /// Attempts in a row that came to nothing: no broker took a word.
-    var failures = 0
-    var conflict = NameConflict()
-    /// Whether the broker has taken one on this connection.
+    /// Whether the broker has taken a message of this connection.
     var isHeard = false
-    /// What was said since there was a connection last: each thing once, also where a broker that refuses is heard as one that is lost at times.
+    /// The messages that were logged since the last useful connection. Each is logged once.
     var complaints: Set<String> = []
     var refreshAt: Duration?
     /// When to look at the certificate; nil where there is none.
     var lookAt: Duration?
     var purposes: [PublishToken: Purpose] = [:]
-    var telling: AgentTelling
+    var forwarder: EventForwarder
     var bucket = CommandBucket()
     private var actions: [Action] = []
 
     package init(_ options: AgentOptions, cursor: AgentCursor?, _ world: Surroundings) {
         (self.options, self.world) = (options, world)
-        telling = AgentTelling(cursor: cursor)
+        link = BrokerLink(jitter: options.jitter)
+        forwarder = EventForwarder(cursor: cursor)
         lookAt = options.tls.certificate.map { _ in .zero }
     }
 
     /// When it wants to be told that time has passed.
     package var deadline: Duration? {
-        let link: Duration? =
-            switch self.link {
-            case .waiting(let until), .connecting(let until), .leaving(let until): until
-            case .idle, .connected, .over: nil
-            }
-        guard self.link != .over else { return nil }
-        let own = self.link == .connected ? [refreshAt, telling.deadline] : [link]
+        guard link.state != .over else { return nil }
+        let own = link.state == .connected ? [refreshAt, forwarder.deadline] : [link.deadline]
         return (own + [lookAt]).compactMap(\.self).min()
     }
 
@@ -130,24 +110,24 @@ package struct AgentMachine {
         case .broker(let event, let connection):
             if connection == self.connection { hear(event) }
         case .page(let page, let read):
-            if telling.take(page, read: read, at: world.now()) { sayFault(page) }
+            if forwarder.take(page, read: read, at: world.now()) { sayFault(page) }
         case .history(let history, let read):
-            if telling.take(history, read: read, at: world.now()) { sayFault(history) }
+            if forwarder.take(history, read: read, at: world.now()) { sayFault(history) }
         case .answered(let answer):
-            if link == .connected {
+            if link.state == .connected {
                 publish(.detail, answer.bytes(session: session), .answer)
             }
         case .time: passTime()
         case .leave(let reason): leave(reason)
         }
-        if link == .connected { tell() }
+        if link.state == .connected { forward() }
         return actions
     }
 
     /// A message is on its way.
     package mutating func sent(_ token: PublishToken, _ purpose: Purpose) {
         purposes[token] = purpose
-        if purpose == .event { telling.sent(token) }
+        if purpose == .event { forwarder.sent(token) }
     }
 
     mutating func act(_ action: Action) { actions.append(action) }
@@ -205,7 +185,7 @@ struct CommandBucket {
 extension AgentMachine {
     /// Does what it is asked for, if it is one of four things; whoever may publish there may send anything.
     mutating func obey(_ message: BrokerMessage) {
-        guard link == .connected, message.topic == options.topic(.command) else { return }
+        guard link.state == .connected, message.topic == options.topic(.command) else { return }
         let now = world.now()
         guard bucket.take(at: now) else {
             return complain("more commands came than are heeded; the rest is passed over")
@@ -220,7 +200,7 @@ extension AgentMachine {
         switch command {
         case .detail: act(.answer(command))
         case .replay(let replay):
-            if let cursor = telling.rewind(replay, at: world.wall()) { act(.save(cursor)) }
+            if let cursor = forwarder.rewind(replay, at: world.wall()) { act(.save(cursor)) }
             if let mark = replay.mark { publishEvent(.replaying(mark: mark), nil, .caughtUp) }
             // Who asks may have been away, and knows nobody. After the mark, or it would be asked once more.
             report()

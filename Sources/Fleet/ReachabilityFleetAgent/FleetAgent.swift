@@ -1,8 +1,8 @@
 import Dispatch
-import LinuxSupport
+package import LinuxSupport
 package import MQTT
 package import NetworkReachability
-import ReachabilityFleet
+package import ReachabilityFleet
 
 /// Performs what an ``AgentMachine`` decides. Whatever happens goes through one line, in which it is taken one after the other.
 package final class FleetAgent: Sendable {
@@ -154,4 +154,77 @@ extension AgentMachine.Surroundings {
             chance: { Double.random(in: 0...1) }
         )
     }
+}
+
+/// What an agent is told.
+package struct AgentOptions: Sendable {
+    /// A command that is off unless the owner of the machine allows it, for it costs the machine something.
+    package enum Permission: String, Sendable, CaseIterable {
+        case check, report
+    }
+
+    package var broker: BrokerAddress
+    package var tls: BrokerOptions.TLS
+    package var place: FleetPlace
+    /// The longest wait before it connects again, of which a random part is waited: so many machines behind one router, or at one
+    /// broker, do not come at once.
+    package var jitter = Duration.seconds(5)
+    /// So often it says how it is, at least.
+    package var refresh = Duration.seconds(900)
+    /// So long the broker waits for it before it says that it is gone.
+    package var willDelay = Duration.seconds(30)
+    package var keepAlive = Duration.seconds(60)
+    package var permissions: Set<Permission> = []
+
+    package init(broker: BrokerAddress, tls: BrokerOptions.TLS = .init(), place: FleetPlace) {
+        (self.broker, self.tls, self.place) = (broker, tls, place)
+    }
+}
+
+extension AgentOptions {
+    /// After a refresh that was missed so many times nobody believes the last one.
+    var expiry: Duration { refresh * DevicePresence.missedReports }
+
+    func topic(_ kind: FleetTopic.Kind) -> String { FleetTopic.device(place, kind).description }
+
+    /// What a connection is made with.
+    func connection(session: String, version: ProtocolVersion = .five) -> BrokerOptions {
+        var options = BrokerOptions(address: broker, client: place.device)
+        options.tls = tls
+        options.version = version
+        options.keepAlive = keepAlive
+        // The session has to outlive the delay of the will, and keeps what the agent is asked for meanwhile.
+        options.sessionExpiry = max(.seconds(3600), willDelay * 2)
+        let will = BrokerMessage(
+            topic: topic(.state),
+            payload: DeviceState.will(session: session).bytes,
+            isRetained: true,
+            expiry: expiry
+        )
+        options.will = BrokerWill(will, delay: willDelay)
+        return options
+    }
+}
+
+/// The log of the service on this machine, as the agent reads it. Everything blocks.
+package protocol EventSource: Sendable {
+    /// The events after a place.
+    ///
+    /// - Parameters:
+    ///   - position: Nil for all that are kept.
+    ///   - waiting: Whether to wait half a minute for the first of them, where there is none.
+    func events(after position: EventPosition?, waiting: Bool) throws(EventLogError) -> EventPage
+
+    /// The outages that lasted at or after a moment, the oldest first.
+    func outages(since wall: Duration) throws(EventLogError) -> [DeviceOutage]
+
+    /// Does what somebody has asked for.
+    func answer(_ command: DeviceCommand) -> DeviceAnswer
+}
+
+package enum EventLogError: Error, Hashable, Sendable {
+    /// What came after that place is not kept.
+    case gone
+    /// The service does not answer, or says something else; the text says what, and what to do.
+    case unavailable(String)
 }

@@ -18,7 +18,7 @@
 /// | a check that could not decide | unknown.undecided |
 /// | place `degraded` | up.degraded |
 ///
-/// Without checks only the first six can be told, and up means that a path exists.
+/// Without checks only the first six rows apply, and up means that a path exists.
 public enum Attributor {
     /// The state that follows from an observation.
     public static func state(of observation: Observation) -> TargetState {
@@ -53,7 +53,7 @@ public enum Attributor {
         observation.check.flatMap { state(of: $0) == TargetState(.up, basis: .checks) ? nil : $0.reason }
     }
 
-    /// What the path to a target says where only its name has no address, or none yet. A check can tell more.
+    /// A path that only lacks an address of the name. A check can find the reason.
     public static let nameReasons: Set<String> = [nameNotResolved, "resolving"]
 
     private static let nameNotResolved = "nameNotResolved"
@@ -103,4 +103,144 @@ public enum Attributor {
 
     /// The name servers are good, and know nothing of this name.
     private static let ownNameReasons: Set<String> = ["nameNotFound", "noData"]
+}
+
+/// Whose fault it is that a target cannot be reached.
+public enum Attribution: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The target is up.
+    case up
+    /// This machine: its links, addresses, routes, rules or configuration.
+    case us
+    /// The network between this machine and the internet: the gateway, the provider, a captive portal, the DNS of the provider.
+    case upstream
+    /// The target itself, while the internet works.
+    case them
+    /// There is no observation, or observations contradict each other.
+    case unknown
+}
+
+/// Why a target is not up, or not wholly, within an ``Attribution``. The list grows, so it is not an enumeration; the raw value is the name.
+public struct OutageCause: RawRepresentable, Hashable, Sendable, Codable {
+    /// The name, as JSON has it.
+    public let rawValue: String
+
+    /// Takes any name, known or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    // MARK: up
+
+    /// The target works in part: over one family of addresses, by one name server, or slowly. Its time counts as up.
+    public static let degraded = OutageCause(rawValue: "degraded")
+
+    // MARK: us
+
+    /// No carrier, the link is down or dormant, or there is no interface.
+    public static let link = OutageCause(rawValue: "link")
+    /// No source address.
+    public static let address = OutageCause(rawValue: "address")
+    /// No route, or one that says unreachable.
+    public static let route = OutageCause(rawValue: "route")
+    /// A rule, a route or a firewall of this machine forbids it.
+    public static let policy = OutageCause(rawValue: "policy")
+    /// The clock of this machine is wrong, so certificates do not verify.
+    public static let clock = OutageCause(rawValue: "clock")
+
+    // MARK: us, upstream or them
+
+    /// Names do not resolve: no server is configured (us), the provider's servers do not answer (upstream), or this name alone does
+    /// not resolve (them).
+    public static let dns = OutageCause(rawValue: "dns")
+
+    // MARK: upstream
+
+    /// The gateway does not answer.
+    public static let gateway = OutageCause(rawValue: "gateway")
+    /// A captive portal answers in place of the internet.
+    public static let portal = OutageCause(rawValue: "portal")
+    /// The gateway answers, the internet does not.
+    public static let provider = OutageCause(rawValue: "provider")
+    /// An intermediary answers TLS connections with its own certificates.
+    public static let interception = OutageCause(rawValue: "interception")
+
+    // MARK: them
+
+    /// The host does not answer.
+    public static let host = OutageCause(rawValue: "host")
+    /// The host refuses the connection.
+    public static let refused = OutageCause(rawValue: "refused")
+    /// The TLS handshake fails, or the certificate is not good.
+    public static let tls = OutageCause(rawValue: "tls")
+    /// The server answers, but not as expected.
+    public static let http = OutageCause(rawValue: "http")
+
+    // MARK: unknown
+
+    /// The service did not run, or the namespace of the target was gone.
+    public static let notObserved = OutageCause(rawValue: "notObserved")
+    /// The machine was asleep.
+    public static let suspended = OutageCause(rawValue: "suspended")
+    /// The kernel could not be asked.
+    public static let denied = OutageCause(rawValue: "denied")
+    /// Nothing is decided yet, or checks contradict each other.
+    public static let undecided = OutageCause(rawValue: "undecided")
+}
+
+/// What an answer is based on.
+public enum AttributionBasis: String, Hashable, Sendable, Codable {
+    /// The kernel alone: up means that a path exists.
+    case path
+    /// The kernel, and active checks.
+    case checks = "path+checks"
+}
+
+/// An observation of a target: the path of the kernel, and the result of a check if there was one.
+public struct Observation: Hashable, Sendable {
+    /// The path of the kernel.
+    public enum Path: Hashable, Sendable {
+        /// A packet would leave.
+        case reachable
+        /// It would not, for a reason of `NetworkPath.UnsatisfiedReason`.
+        case notReachable(reason: String)
+        /// Nothing can be said, for a reason of the same kind.
+        case unknown(reason: String)
+        /// The service did not run.
+        case notObserved
+        /// The machine was asleep.
+        case suspended
+    }
+
+    /// What an active check found: the raw values of its place and reason.
+    public struct Check: Hashable, Sendable {
+        /// Where it breaks, for example `gateway`.
+        public var place: String
+        /// Why, for example `neighbourFailed`.
+        public var reason: String
+        /// Whether what fails is on this machine, though others have the like of it: a name server of its own.
+        public var isLocal: Bool
+
+        /// - Parameters:
+        ///   - place: Where it breaks.
+        ///   - reason: Why.
+        ///   - isLocal: Whether what fails is on this machine.
+        public init(place: String, reason: String, isLocal: Bool = false) {
+            self.place = place
+            self.reason = reason
+            self.isLocal = isLocal
+        }
+    }
+
+    /// The path of the kernel.
+    public var path: Path
+    /// The result of the latest check of the same path; nil without checks.
+    public var check: Check?
+
+    /// - Parameters:
+    ///   - path: The path of the kernel.
+    ///   - check: The result of the latest check of the same path.
+    public init(path: Path, check: Check? = nil) {
+        self.path = path
+        self.check = check
+    }
 }

@@ -27,7 +27,7 @@ public struct TargetLedger: Sendable {
     /// - Parameters:
     ///   - target: Its name.
     ///   - start: From when on every nanosecond is accounted for.
-    ///   - state: What is so then.
+    ///   - state: The state from then on.
     ///   - reason: The words of the evidence.
     public init(
         of target: String,
@@ -49,11 +49,11 @@ public struct TargetLedger: Sendable {
     /// Takes what is so from a moment on.
     ///
     /// - Parameters:
-    ///   - state: What is so.
+    ///   - state: The new state.
     ///   - reason: The words of the evidence.
     ///   - instant: Since when; a moment before the current interval began counts as that moment.
     ///   - uncertainty: How much earlier it may have become so.
-    /// - Returns: What that changes, in order; nothing where it was so already.
+    /// - Returns: The events that follow; none if the state is not new.
     public mutating func take(
         _ state: TargetState,
         reason: String?,

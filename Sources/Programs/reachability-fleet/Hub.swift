@@ -46,19 +46,19 @@ struct HubCommand: AsyncParsableCommand {
             let (feed, counts) = (HubFeed(), HubCounts())
             let retention = HubRetention(store, keep: configuration.history.keep)
             let run = String(UInt64.random(in: 0...(1 << 53)), radix: 36)
-            let keeper = try HubKeeper(store, run: run, logger: .standardError)
-            keeper.addListener(counts.count)
-            keeper.addListener(feed.publish)
-            let follower = BrokerFollower(options, broker: MosquittoBroker(), keeper: keeper, logger: .standardError)
+            let writer = try HubWriter(store, run: run, logger: .standardError)
+            writer.addListener(counts.count)
+            writer.addListener(feed.publish)
+            let follower = BrokerFollower(options, broker: MosquittoBroker(), writer: writer, logger: .standardError)
             // A configuration may get notifiers when it is read again.
-            let notifier = try arguments.config.map { _ in try Self.makeNotifier(keeper, store, configuration) }
+            let notifier = try arguments.config.map { _ in try Self.makeNotifier(writer, store, configuration) }
             let reloader = arguments.config.map { file in
                 var preparations: [Reloader.Preparation] = [responder.prepareAccess, retention.prepare]
                 if let notifier { preparations.append(notifier.prepare) }
                 return Reloader(file, current: configuration, preparations: preparations)
             }
             let api = HubAPI(
-                keeper,
+                writer,
                 store: store,
                 follower: follower,
                 feed: feed,
@@ -81,7 +81,7 @@ struct HubCommand: AsyncParsableCommand {
             await follower.stop()
             await notifier?.stop()
             retention.stop()
-            keeper.stop()
+            writer.stop()
         } catch {
             await responder.server.stop()
             switch error {
@@ -94,8 +94,8 @@ struct HubCommand: AsyncParsableCommand {
 
     /// Creates the notifier of a hub. Call it before the first message of a machine.
     private static func makeNotifier(
-        _ keeper: HubKeeper,
-        _ store: any HubStore,
+        _ writer: HubWriter,
+        _ store: HubStore,
         _ configuration: ServiceConfiguration
     ) throws(ConfigurationProblems) -> Notifier {
         // An inherited SIG_IGN would discard the exit statuses of hooks.
@@ -106,7 +106,7 @@ struct HubCommand: AsyncParsableCommand {
             hooks: NotifyHooks().run
         )
         let notifier = Notifier(
-            keeper,
+            writer,
             store: store,
             writer: FleetNotificationWriter(host: host),
             environment: environment,
@@ -118,15 +118,15 @@ struct HubCommand: AsyncParsableCommand {
         return notifier
     }
 
-    private static func store(_ named: String?) throws -> any HubStore {
-        if named == ListeningPlaces.none { return MemoryHubStore() }
+    private static func store(_ named: String?) throws -> HubStore {
+        if named == ListeningPlaces.none { return try HubStore() }
         guard let file = named ?? StateDirectory.make().map({ $0 + "/hub.sqlite" }) else {
             throw ExitMessage(
                 "there is no home directory for the history: name its file with --history, or none",
                 .usage
             )
         }
-        return try SQLiteHubStore(file)
+        return try HubStore(file)
     }
 
     /// Reads a configuration. Errors in it are printed and end the program.

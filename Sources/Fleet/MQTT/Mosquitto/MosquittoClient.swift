@@ -4,11 +4,11 @@ import CMosquitto
 import Glibc
 import LinuxSupport
 
-/// A client of libmosquitto, for one connection and one thread. What the library calls back with is put aside, for it holds locks then.
+/// A client of libmosquitto, for one connection and one thread. Callbacks only store their arguments, because the library holds locks.
 ///
 /// C counterpart: `libmosquitto(3)`.
 final class MosquittoClient {
-    /// What the library told during the last calls.
+    /// The callbacks of the last calls.
     enum Report {
         case connected(ReasonCode, sessionPresent: Bool)
         case published(CInt, ReasonCode)
@@ -27,7 +27,7 @@ final class MosquittoClient {
         return mosquitto_lib_init()
     }()
 
-    /// Nil without memory, or for a name that is none.
+    /// Nil without memory, or for an invalid name.
     init?(_ name: String, keepsSession: Bool, _ version: ProtocolVersion) {
         _ = Self.library
         guard let client = mosquitto_new(name, !keepsSession, nil) else { return nil }
@@ -43,7 +43,7 @@ final class MosquittoClient {
         mosquitto_destroy(client)
     }
 
-    /// Takes what was told.
+    /// Returns and removes the stored callbacks.
     func takeReports() -> [Report] {
         defer { reports = [] }
         return reports
@@ -144,7 +144,7 @@ final class MosquittoClient {
     /// Sends pings when it is time for them. C counterpart: `mosquitto_loop_misc`.
     func keepAlive() -> CInt { mosquitto_loop_misc(client) }
 
-    /// What was sent and not acknowledged for so long breaks the connection. C counterpart: TCP_USER_TIMEOUT of `tcp(7)`.
+    /// The time after which unacknowledged data breaks the connection. C counterpart: TCP_USER_TIMEOUT of `tcp(7)`.
     func limitSilence(to limit: Duration) {
         var milliseconds = CUnsignedInt(clamping: limit.nanoseconds / 1_000_000)
         setsockopt(socket, CInt(IPPROTO_TCP), 18, &milliseconds, socklen_t(MemoryLayout<CUnsignedInt>.size))
@@ -197,6 +197,144 @@ final class MosquittoClient {
             guard level == CInt(MOSQ_LOG_ERR), let text else { return }
             MosquittoClient.client(me)?.complaints.append(String(cString: text))
         }
+    }
+}
+
+/// Brokers by libmosquitto: a thread for each connection, which ends with it.
+package struct MosquittoBroker: MessageBroker {
+    package init() {}
+
+    package func connect(
+        _ options: BrokerOptions,
+        listener: @escaping @Sendable (BrokerEvent) -> Void
+    ) -> any BrokerConnection {
+        let connection = MosquittoConnection()
+        do {
+            let wakeup = try ConnectionWakeup()
+            connection.open(wakeup)
+            try Thread.detach { MosquittoLoop(options, connection.inbox, wakeup, listener).run() }
+        } catch {
+            listener(.ended(BrokerError(options.address, .failed("no thread can be had for it: \(error)"))))
+        }
+        return connection
+    }
+}
+
+/// What callers hold of a connection.
+private struct MosquittoConnection: BrokerConnection {
+    let inbox = ConnectionInbox()
+
+    func open(_ wakeup: ConnectionWakeup) { inbox.open(wakeup) }
+
+    func publish(_ message: BrokerMessage) -> PublishToken { inbox.add(message) }
+
+    func subscribe(_ filters: [String]) { inbox.add(.subscribe(filters)) }
+
+    func close() { inbox.add(.close) }
+
+    func abandon() { inbox.add(.abandon) }
+}
+
+/// Gives each address of a broker its time. Libmosquitto tries the addresses one after the other, and waits for each as long as the kernel
+/// does, two minutes. A signal ends the `connect(2)` under way with EINTR, and the library goes on with the next address.
+enum AddressTimer {
+    /// The longest time for an address, if there is another one.
+    private static let longest = Duration.seconds(3)
+    private static let tick = Duration.milliseconds(100)
+
+    /// Ignored by default, and used by nothing else here.
+    private static let signal = SIGURG
+
+    private static let handler: Void = {
+        // Without SA_RESTART, for calls are to end.
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { _ in }
+        sigaction(signal, &action, nil)
+    }()
+
+    /// Runs `connect`, which calls `connect(2)` on the calling thread for one address after the other.
+    ///
+    /// - Parameters:
+    ///   - patience: How long all addresses together may take.
+    ///   - count: Returns the number of addresses. It may block; it is called on another thread.
+    static func during<Value>(
+        _ patience: Duration,
+        count: @escaping @Sendable () -> Int,
+        _ connect: () -> Value
+    ) -> Value {
+        guard let place = currentThread else { return connect() }
+        _ = handler
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, signal)
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        defer { pthread_sigmask(SIG_BLOCK, &set, nil) }
+        let thread = pthread_self()
+        let isOver = Locked(false)
+        let end = Latch()
+        try? Thread.detach {
+            let addresses = count()
+            // The last one has all the time that is left.
+            var left = addresses - 1
+            let limit = min(longest, patience / max(1, addresses))
+            var time = Duration.zero
+            while left > 0, !end.wait(atMost: tick) {
+                time = isConnecting(place) ? time + tick : .zero
+                guard time >= limit else { continue }
+                // The thread lives as long as it is not over.
+                isOver.withLock { isOver in
+                    if !isOver { _ = pthread_kill(thread, signal) }
+                }
+                (time, left) = (.zero, left - 1)
+            }
+        }
+        let value = connect()
+        isOver.withLock { $0 = true }
+        end.open()
+        return value
+    }
+
+    /// The directory of the calling thread; nil where `/proc` is not mounted.
+    private static var currentThread: String? {
+        var bytes = [CChar](repeating: 0, count: 64)
+        let count = readlink("/proc/thread-self", &bytes, bytes.count)
+        guard count > 0, count < bytes.count else { return nil }
+        return "/proc/" + String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Whether the thread waits in `connect(2)` and not for the name service.
+    private static func isConnecting(_ thread: String) -> Bool {
+        TextFile.read(thread + "/syscall")?.hasPrefix("\(cmosquitto_connect_number) ") ?? false
+    }
+}
+
+/// The messages of the library and of OpenSSL about a failed handshake. The log is the only place with the reason.
+struct TLSComplaint {
+    private let lines: [String]
+
+    init(_ lines: [String]) {
+        self.lines = lines
+    }
+
+    var cause: BrokerError.Cause {
+        if lines.contains(where: { $0.contains("host name verification failed") }) { return .wrongName }
+        if let line = lines.first(where: { $0.hasPrefix("Error: Unable to load") || $0.contains("inconsistent") }) {
+            return .unusableFiles(Self.words(line))
+        }
+        // The alert of the other side, for example "tlsv13 alert certificate required".
+        if let line = lines.last(where: { $0.contains(" alert ") }) { return .handshake(Self.words(line)) }
+        if let line = lines.last(where: { $0.contains("certificate verify failed") }) {
+            return .untrusted(Self.words(line))
+        }
+        return .handshake(lines.last.map(Self.words) ?? "the handshake failed")
+    }
+
+    /// Without the name and the number of the error: `error:0A000086:SSL routines::certificate verify failed`.
+    private static func words(_ line: String) -> String {
+        guard line.hasPrefix("OpenSSL Error"), let words = line.split(at: ":").last else {
+            return line.hasPrefix("Error: ") ? String(line.dropFirst("Error: ".count)) : line
+        }
+        return String(words)
     }
 }
 #endif

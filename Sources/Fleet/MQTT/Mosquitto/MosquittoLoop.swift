@@ -1,11 +1,12 @@
 #if Fleet
+import CLinux
 import CMosquitto
 import Glibc
 import LinuxSupport
 
 /// The life of one connection, on a thread of its own. The library's own loops are not used: they refuse descriptors from 1024 on.
 final class MosquittoLoop {
-    /// What was published is sent so long after the caller has closed.
+    /// The time for which pending messages are sent after the caller has closed.
     private static let farewell = Duration.seconds(5)
     /// What the system says of a connection that was there; EPROTO is the library's word for what TLS refused.
     private static let ends: Set<SystemError> = [SystemError(rawValue: EPROTO), .connectionReset, .brokenPipe]
@@ -14,10 +15,10 @@ final class MosquittoLoop {
     private let inbox: ConnectionInbox
     private let wakeup: ConnectionWakeup
     private let listener: @Sendable (BrokerEvent) -> Void
-    /// What was handed over before the broker had accepted the connection, for the library would send it at once.
+    /// The messages before the broker has accepted the connection. The library would send them immediately.
     private var waiting: [ConnectionInbox.Command] = []
     private var tokens: [CInt: PublishToken] = [:]
-    /// Whether somebody has answered there.
+    /// Whether a server has answered.
     private var isOpen = false
     private var isConnected = false
     /// Until when it may take to close.
@@ -91,7 +92,7 @@ final class MosquittoLoop {
 
     private func perform(_ command: ConnectionInbox.Command, _ client: MosquittoClient) {
         guard isConnected else {
-            // Who has not begun ends at once.
+            // A connection that has not begun ends immediately.
             if case .close = command { end = .some(nil) } else { waiting.append(command) }
             return
         }
@@ -115,7 +116,7 @@ final class MosquittoLoop {
         }
     }
 
-    /// Tells what the library has told.
+    /// Reports the callbacks of the library.
     private func take(_ client: MosquittoClient) {
         for report in client.takeReports() {
             switch report {
@@ -151,7 +152,7 @@ final class MosquittoLoop {
 
     private func error(_ cause: BrokerError.Cause) -> BrokerError { BrokerError(options.address, cause) }
 
-    /// What a code of the library means. It must be asked at once, for `errno` belongs to it.
+    /// The error of a code of the library. Call it immediately, because it reads `errno`.
     private func failure(of code: CInt, _ client: MosquittoClient) -> BrokerError {
         let system = SystemError.current
         switch code {
@@ -177,6 +178,101 @@ final class MosquittoLoop {
         guard options.address.isSecured, !isConnected else { return .lost }
         if !client.complaints.isEmpty { return TLSComplaint(client.complaints).cause }
         return .handshake("the connection ended in the handshake")
+    }
+}
+
+/// How callers speak to the thread of a connection. Thread-safe.
+final class ConnectionInbox: Sendable {
+    enum Command: Sendable {
+        case publish(PublishToken, BrokerMessage)
+        case subscribe([String])
+        case close, abandon
+    }
+
+    private struct State {
+        var commands: [Command] = []
+        var lastToken: UInt64 = 0
+        var isAbandoned = false
+        var wakeup: ConnectionWakeup?
+    }
+
+    private let state = Locked(State())
+
+    func open(_ wakeup: ConnectionWakeup) {
+        state.withLock { $0.wakeup = wakeup }
+    }
+
+    func add(_ message: BrokerMessage) -> PublishToken {
+        let (token, wakeup) = state.withLock { state in
+            state.lastToken += 1
+            let token = PublishToken(state.lastToken)
+            state.commands.append(.publish(token, message))
+            return (token, state.wakeup)
+        }
+        wakeup?.wake()
+        return token
+    }
+
+    func add(_ command: Command) {
+        let wakeup = state.withLock { state in
+            if case .abandon = command { state.isAbandoned = true }
+            state.commands.append(command)
+            return state.wakeup
+        }
+        wakeup?.wake()
+    }
+
+    /// The pending requests.
+    func take() -> [Command] {
+        state.withLock { state in
+            let commands = state.commands
+            state.commands = []
+            return commands
+        }
+    }
+
+    var isAbandoned: Bool { state.withLock(\.isAbandoned) }
+
+    /// The reader has ended.
+    func end() {
+        state.withLock { $0.wakeup = nil }
+    }
+}
+
+/// Wakes the thread of a connection, any number of times.
+///
+/// C counterpart: `eventfd(2)`.
+final class ConnectionWakeup: Sendable {
+    private let descriptor: Descriptor
+
+    init() throws(SystemError) {
+        let number = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard number >= 0 else { throw .current }
+        descriptor = Descriptor(owning: number)
+    }
+
+    func wake() {
+        eventfd_write(descriptor.number, 1)
+    }
+
+    /// Waits until it is woken, a socket is ready, or time is up.
+    ///
+    /// - Returns: The events of the socket as of `poll(2)`; nil for an error.
+    func wait(_ socket: CInt, writing: Bool, atMost limit: Duration) -> (isReadable: Bool, isWritable: Bool) {
+        let events = CInt(POLLIN) | (writing ? CInt(POLLOUT) : 0)
+        var files = [
+            pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: socket, events: Int16(events), revents: 0),
+        ]
+        let milliseconds = CInt(clamping: (limit.nanoseconds + 999_999) / 1_000_000)
+        guard poll(&files, nfds_t(files.count), milliseconds) > 0 else { return (false, false) }
+        if files[0].revents != 0 {
+            var value: eventfd_t = 0
+            eventfd_read(descriptor.number, &value)
+        }
+        let ready = CInt(files[1].revents)
+        // What went wrong with a socket shows when it is read.
+        return (ready & CInt(POLLIN | POLLERR | POLLHUP) != 0, ready & CInt(POLLOUT) != 0)
     }
 }
 #endif

@@ -1,8 +1,8 @@
 package import ReachabilityLedger
 
-/// Something that happened at a site: one thing, with all machines it befell. A value; times are by the hub's clock, since 1970.
+/// An incident at a site, with all affected machines. A value. Times are of the hub's clock, since 1970.
 package struct FleetIncident: Hashable, Sendable {
-    /// What befell one machine.
+    /// The part of one machine.
     package struct Part: Hashable, Sendable {
         /// Since when it was silent for the first time; nil where it never was.
         package var silentSince: Duration?
@@ -13,7 +13,7 @@ package struct FleetIncident: Hashable, Sendable {
 
         package init() {}
 
-        /// Whether it is silent, still tells of what was, or has lost the network.
+        /// Whether the machine is silent, still reports past events, or has an outage.
         package var isOpen: Bool {
             gap.map { !$0.isOver } ?? false || outages.values.contains { $0.end == nil }
         }
@@ -46,13 +46,13 @@ package struct FleetIncident: Hashable, Sendable {
         /// the machine was well in between, it is another incident.
         func touches(_ start: Duration, _ end: Duration?) -> Bool {
             func overlaps(_ other: (start: Duration, end: Duration?)) -> Bool {
-                let isAfter = other.end.map { start > $0 + FleetIncidentBook.pause } ?? false
-                let isBefore = end.map { $0 + FleetIncidentBook.pause < other.start } ?? false
+                let isAfter = other.end.map { start > $0 + FleetIncidentTracker.pause } ?? false
+                let isBefore = end.map { $0 + FleetIncidentTracker.pause < other.start } ?? false
                 return !isAfter && !isBefore
             }
             return gap.map { overlaps(($0.since, $0.until)) } ?? false
                 || outages.values.contains {
-                    start <= $0.start + FleetIncidentBook.closeness && overlaps(($0.start, $0.end))
+                    start <= $0.start + FleetIncidentTracker.closeness && overlaps(($0.start, $0.end))
                 }
         }
     }
@@ -62,14 +62,14 @@ package struct FleetIncident: Hashable, Sendable {
         package var told: DeviceOutage
         package var start: Duration
         package var end: Duration?
-        /// The boot in which it was told; nil where that was not known.
+        /// The boot of the report; nil if it is not known.
         package var boot: String?
 
         package init(told: DeviceOutage, start: Duration, end: Duration?, boot: String? = nil) {
             (self.told, self.start, self.end, self.boot) = (told, start, end, boot)
         }
 
-        /// Whether it lasts as far as is known, and a machine that is of another boot now does not know of it any more.
+        /// Whether the outage seems to last, though the machine has booted since and has no record of it.
         func isForgotten(in boot: String) -> Bool { end == nil && self.boot.map { $0 != boot } ?? false }
     }
 
@@ -108,12 +108,12 @@ package struct FleetIncident: Hashable, Sendable {
     package func verdict(of device: String) -> SilenceVerdict? {
         guard let gap = parts[device]?.gap else { return nil }
         var evidence = gap.evidence
-        let closeness = FleetIncidentBook.closeness
+        let closeness = FleetIncidentTracker.closeness
         evidence.neighbours = falls.count(from: gap.noticed - closeness, to: gap.noticed + closeness) - 1
         return evidence.verdict
     }
 
-    /// Whose fault it is: what most of its machines say. What is explained counts before what is not.
+    /// The attribution of most machines. Explained machines have precedence.
     package var fault: (attribution: Attribution, cause: OutageCause?) {
         struct Fault: Hashable { let attribution: Attribution, cause: OutageCause? }
         var votes: [Fault: Int] = [:]
@@ -138,7 +138,7 @@ package struct FleetIncident: Hashable, Sendable {
         return (first?.attribution ?? .unknown, first?.cause)
     }
 
-    /// Whether a machine of it is silent, and nobody knows why.
+    /// Whether a machine is silent for an unknown reason.
     package var isUnexplained: Bool { parts.keys.contains { verdict(of: $0) == .unexplained } }
 
     /// Whether nothing was wrong after all: all of its machines slept, or had said that they would go.
@@ -150,9 +150,9 @@ package struct FleetIncident: Hashable, Sendable {
 
     // MARK: What becomes of it
 
-    /// Changes what befell a machine. What follows for the whole is counted on, for a site may have thousands of machines.
+    /// Changes the part of a machine. Sums are updated incrementally, because a site may have thousands of machines.
     ///
-    /// - Returns: Whether it is something else now.
+    /// - Returns: Whether the part has changed.
     @discardableResult mutating func change(_ device: String, _ body: (inout Part) -> Void) -> Bool {
         let before = parts[device]
         var part = before ?? Part()
@@ -171,7 +171,7 @@ package struct FleetIncident: Hashable, Sendable {
         return true
     }
 
-    /// Lets go of a machine and what befell it. When it all began stays as it was seen.
+    /// Removes a machine. The start of the incident does not change.
     mutating func forget(_ device: String) {
         guard let part = parts.removeValue(forKey: device) else { return }
         if part.isOpen { openCount -= 1 }
@@ -185,7 +185,7 @@ package struct FleetIncident: Hashable, Sendable {
     }
 }
 
-/// Times in order, of which the first, the last and the number within a range are needed: a site may have thousands of machines.
+/// Sorted times. Only the first, the last and the number within a range are needed.
 private struct SortedTimes: Hashable, Sendable {
     private var times: [Duration] = []
 

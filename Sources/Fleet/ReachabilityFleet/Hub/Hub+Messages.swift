@@ -55,7 +55,7 @@ extension Hub {
         _ isDisputed: Bool
     ) -> [Decision] {
         if devices[place]?.gap.map({ $0.until != nil }) ?? true {
-            // Nobody had noticed.
+            // The absence was not noticed while it lasted.
             var gap = DeviceGap(since: absence.since, noticed: absence.until)
             gap.evidence.before = absence.before
             devices[place]?.gap = gap
@@ -72,12 +72,12 @@ extension Hub {
                 gap.evidence.unobserved = absence.standing == .unknown
                 let told = early.session == session ? early : .init()
                 gap.evidence.slept += told.slept
-                // Where the connection was never lost, what was to be told was told.
+                // If the connection was never lost, all events were sent.
                 gap.evidence.isToldWhole = isSameSession || told.isToldWhole
             }
     }
 
-    /// A machine tells of something.
+    /// Takes an event of a machine.
     mutating func take(
         _ event: DeviceEvent,
         of place: FleetPlace,

@@ -1,7 +1,7 @@
 import LinuxSupport
 
-/// What the hub of a fleet knows and decides. A value: it knows no broker, no store and no clock. Messages and the time are given to it,
-/// and it says what changed; who owns it writes that down, acknowledges, and tells.
+/// The state and the decisions of a hub. A value without a broker, a store and a clock: its owner passes messages and the time, and saves
+/// and publishes the decisions.
 ///
 /// Its clock is the hub's own, since 1970; machines' clocks only count for how far apart their times are.
 package struct Hub: Sendable {
@@ -9,7 +9,7 @@ package struct Hub: Sendable {
     package struct Message: Hashable, Sendable {
         package let topic: String
         package let payload: [UInt8]
-        /// Whether the broker had kept it from before the hub asked.
+        /// Whether the message was retained by the broker.
         package let isRetained: Bool
         /// When it came, by the hub's clock.
         package let time: Duration
@@ -19,20 +19,20 @@ package struct Hub: Sendable {
         }
     }
 
-    /// What follows of a message or of time going by.
+    /// A consequence of a message or of the time.
     package enum Decision: Hashable, Sendable {
-        /// Something is known of a machine that was not known before: it is to be written down.
+        /// The record of a machine has changed and has to be saved.
         case noted(FleetPlace)
-        /// A machine is in another way there, or not.
+        /// The presence of a machine has changed.
         case stands(FleetPlace, DevicePresence.Standing)
-        /// What is known of the last absence of a machine is something else.
+        /// The facts about the last absence of a machine have changed.
         case gap(FleetPlace)
-        case incident(FleetIncidentBook.Change)
+        case incident(FleetIncidentTracker.Change)
         /// Two machines use one name.
         case disputed(FleetPlace)
-        /// A machine that may be there is to tell again: ``replay(for:)``.
+        /// A machine has to send events again: ``replay(for:)``.
         case behind(FleetPlace)
-        /// A message is not taken, and why. It is acknowledged all the same, or it would come again for ever.
+        /// A message was refused.
         case refused(topic: String, reason: String)
     }
 
@@ -42,42 +42,42 @@ package struct Hub: Sendable {
     package static let siteLimit = 25_000
     /// The maximum number of sites at which a machine of one name is known: a broker may let a machine name any site.
     package static let nameLimit = 256
-    /// Who is back has so much time to tell what was.
+    /// The time that a machine has to report its outages after its return.
     package static let patience: Duration = .seconds(15 * 60)
 
-    /// What replays are marked with; nil where nothing is lost that was acknowledged, so that nobody has to tell again.
+    /// The prefix of the marks of replays; nil if no message can be lost.
     let run: String?
-    /// How many marks there were.
+    /// The number of marks so far.
     var marks = 0
     /// Machines that were forgotten and not heard since.
     private var forgotten: Set<FleetPlace> = []
     package internal(set) var devices: [FleetPlace: HubDevice] = [:]
     /// The number of machines of each site, and of each name.
     private var counts = (sites: [String: Int](), names: [String: Int]())
-    package internal(set) var book = FleetIncidentBook()
+    package internal(set) var book = FleetIncidentTracker()
     private var latest: Duration = .zero
 
     package init() { run = nil }
 
-    /// Goes on where a hub had ended. Whoever was online is unknown until heard.
+    /// Continues with the state of an earlier run. The presence of all machines is unknown until their next messages.
     ///
     /// - Parameters:
-    ///   - incidents: All that are open, and the latest of those that are over.
-    ///   - run: Another for each process of a hub whose broker is told that it has a message before that is written down: then what came
-    ///     last before the process ended may be missing, and every machine that was known is to tell again.
+    ///   - incidents: All open incidents and the latest ended ones.
+    ///   - run: An identifier of the process. The broker regards messages as delivered before they are saved, so the last messages of the
+    ///     previous process may be missing, and all known machines have to send them again.
     package init(devices: [HubDevice], incidents: [FleetIncident], run: String? = nil) {
         self.run = run
         for device in devices {
             if self.devices.updateValue(device, forKey: device.place) == nil { count(device.place, 1) }
         }
         allFallBehind()
-        book = FleetIncidentBook(incidents)
+        book = FleetIncidentTracker(incidents)
         _ = brokerWasLost()
     }
 
     /// Takes a message.
     ///
-    /// - Parameter isKept: Whether an outage of a machine was written down already, in an incident that is not in memory any more.
+    /// - Parameter isKept: Whether an outage of a machine is in an incident that is no longer in memory.
     package mutating func take(
         _ message: Message,
         isKept: (FleetPlace, String) -> Bool = { _, _ in false }
@@ -96,7 +96,7 @@ package struct Hub: Sendable {
                 let state = try DeviceState(message.payload)
                 if devices[place]?.isOld(state, isRetained: message.isRetained) ?? false { return [] }
                 let decisions = try take(state, of: place, isRetained: message.isRetained)
-                // Who is known to the broker and not here has told before.
+                // A machine that the broker knows and the hub does not has sent events before.
                 if isNew && message.isRetained || misses(state.report?.acknowledged, of: place) {
                     fallBehind(alone: place)
                 }
@@ -115,7 +115,7 @@ package struct Hub: Sendable {
         }
     }
 
-    /// Time goes by.
+    /// Advances the time.
     package mutating func pass(to now: Duration) -> [Decision] {
         advance(to: now)
         var decisions: [Decision] = []
@@ -131,25 +131,25 @@ package struct Hub: Sendable {
         return decisions
     }
 
-    /// When ``pass(to:)`` is called next, at the latest; nil while nothing can happen by itself.
+    /// The latest time of the next call of ``pass(to:)``; nil if none is needed.
     package var deadline: Duration? { devices.values.lazy.compactMap(\.deadline).min() }
 
-    /// The connection to the broker has ended. Nobody is known to be there until heard.
+    /// The connection to the broker has ended. The presence of all machines is unknown until their next messages.
     package mutating func brokerWasLost() -> [Decision] {
         devices.keys.sorted().flatMap { place in standing(place) { $0.brokerWasLost() } }
     }
 
-    /// It is there again. Everybody gets the time to be heard; a broker that was killed has lost what it had acknowledged and not passed on.
+    /// The connection is back. A broker that was killed has lost messages that it had acknowledged and not delivered.
     package mutating func brokerIsBack(at now: Duration) {
         advance(to: now)
         for place in devices.keys { devices[place]?.presence.brokerIsBack(at: latest) }
         allFallBehind()
     }
 
-    /// Lets go of incidents of a site that are over for long. What became of them must be written down before.
+    /// Removes old ended incidents of a site from memory. They must be saved before.
     package mutating func prune(_ site: String) { book.prune(site) }
 
-    /// Lets go of a machine. If it is heard again, it is a new one, and what it told before is not asked for.
+    /// Removes a machine. A later message adds it as a new one, whose earlier events are not requested.
     package mutating func forget(_ place: FleetPlace) -> [Decision] {
         if devices.removeValue(forKey: place) != nil {
             forgotten.insert(place)
@@ -158,7 +158,7 @@ package struct Hub: Sendable {
         return book.forget(place).map(Decision.incident)
     }
 
-    /// Why a machine was away the last time; nil where it never was.
+    /// Returns the reason of the last absence of a machine; nil if there was none.
     package func verdict(of place: FleetPlace) -> SilenceVerdict? {
         guard let gap = devices[place]?.gap else { return nil }
         return book.verdict(of: place, gap) ?? gap.evidence.verdict
@@ -166,17 +166,17 @@ package struct Hub: Sendable {
 
     // MARK: What the parts of it share
 
-    /// The time of what is being taken.
+    /// The time of the current message.
     var now: Duration { latest }
 
-    /// In whole milliseconds, as times are written down.
+    /// Times are whole milliseconds, as in the store.
     private mutating func advance(to time: Duration) {
         latest = max(latest, .milliseconds(time.milliseconds))
     }
 
-    /// Whether a machine is known, or may be.
+    /// Adds a machine, or throws if a limit is reached.
     ///
-    /// - Parameter told: The last place in its log that it has told.
+    /// - Parameter told: The last position in its log that the machine has sent.
     mutating func admit(_ place: FleetPlace, told: EventPosition?) throws(PayloadError) {
         if devices[place] != nil { return }
         guard devices.count < Self.deviceLimit else {
@@ -207,7 +207,7 @@ package struct Hub: Sendable {
         .refused(topic: String(message.topic.prefix(256)), reason: reason)
     }
 
-    /// Has a presence changed, and says so where it stands otherwise then.
+    /// Changes a presence, and returns a decision if the standing is different then.
     mutating func standing(_ place: FleetPlace, _ body: (inout DevicePresence) -> Void) -> [Decision] {
         guard let before = devices[place]?.presence.standing else { return [] }
         if var presence = devices[place]?.presence {
@@ -218,7 +218,7 @@ package struct Hub: Sendable {
         return [.stands(place, after)]
     }
 
-    /// A machine went without a word.
+    /// A machine is silent.
     mutating func fell(_ place: FleetPlace, since: Duration) -> [Decision] {
         var gap = DeviceGap(since: since, noticed: latest)
         gap.evidence.before = devices[place]?.presence.report
@@ -226,7 +226,7 @@ package struct Hub: Sendable {
         return [.stands(place, .silent), .gap(place)] + note(gap, place)
     }
 
-    /// Changes what is known of the last absence of a machine, and what follows of it.
+    /// Changes the facts about the last absence of a machine.
     mutating func changeGap(_ place: FleetPlace, _ body: (inout DeviceGap) -> Void) -> [Decision] {
         guard var gap = devices[place]?.gap else { return [] }
         body(&gap)
@@ -240,16 +240,16 @@ package struct Hub: Sendable {
     }
 }
 
-/// What was lost on the way, and is told again.
+/// Replays of lost messages.
 extension Hub {
-    /// A message of a machine was lost.
+    /// A message of a machine was dropped.
     package mutating func fallBehind(_ place: FleetPlace) -> [Decision] {
         guard run != nil, devices[place] != nil else { return [] }
         fallBehind(alone: place)
         return [.behind(place)]
     }
 
-    /// What a machine that is behind is asked for; nil for others.
+    /// Returns the replay request for a machine that is behind; nil for others.
     package func replay(for place: FleetPlace) -> DeviceReplay? {
         guard let device = devices[place], device.mark != nil || device.presence.standing == .unknown else {
             return nil
@@ -258,7 +258,7 @@ extension Hub {
         return DeviceReplay(after: position, since: device.toldUntil ?? position.map { _ in .zero }, mark: device.mark)
     }
 
-    /// Whether a machine has told of an event, and of that, nothing is known.
+    /// Whether a machine has sent an event that the hub does not have.
     func misses(_ position: EventPosition?, of place: FleetPlace) -> Bool {
         guard run != nil, let position, let device = devices[place], device.mark == nil else { return false }
         return !device.log.has(position)
@@ -274,7 +274,7 @@ extension Hub {
         for place in devices.keys { devices[place]?.mark = mark }
     }
 
-    /// Another each time something is lost: a broker that was killed may repeat what a machine told at the last mark.
+    /// Each loss has a new mark, because a broker that was killed may repeat a replay of the last mark.
     private mutating func nextMark() -> String? {
         guard let run else { return nil }
         marks += 1

@@ -1,6 +1,6 @@
 import LinuxSupport
 
-/// What the hub knows of a machine. A value; times are by the hub's clock, since 1970.
+/// A machine. A value. Times are of the hub's clock, since 1970.
 package struct HubDevice: Hashable, Sendable {
     package let place: FleetPlace
     package internal(set) var presence = DevicePresence()
@@ -14,9 +14,9 @@ package struct HubDevice: Hashable, Sendable {
     package internal(set) var formerBoots: [String] = []
     /// Its last sessions but the one that is.
     package internal(set) var formerSessions: [String] = []
-    /// What its wall clock said when it had told all up to then, the last time; nil where it never had.
+    /// The wall clock of the machine when it had last sent all events; nil for never.
     package internal(set) var toldUntil: Duration?
-    /// The session that has told all, and tells what comes; nil where none has.
+    /// The session that has sent all past events; nil for none.
     var toldSession: String?
     /// When it was seen last that two machines use its name.
     package internal(set) var disputed: Duration?
@@ -30,7 +30,7 @@ package struct HubDevice: Hashable, Sendable {
             if mark != nil { toldSession = nil }
         }
     }
-    /// When it was asked to tell again, with that mark; nil where it was not.
+    /// When a replay with that mark was requested; nil for never.
     private var asked: Question?
     var budget = MessageBudget()
     /// What came of a session before its birth: topics do not keep their order among each other.
@@ -47,7 +47,7 @@ package struct HubDevice: Hashable, Sendable {
         var slept: Duration = .zero
     }
 
-    /// So many boots, and so many sessions, are remembered.
+    /// The maximum number of remembered boots and sessions.
     static let formerLimit = 8
     /// A question that was not answered by then is not on its way any more.
     static let askPause: Duration = .seconds(60)
@@ -76,7 +76,7 @@ package struct HubDevice: Hashable, Sendable {
         (self.formerBootEnd, self.disputed, self.refused) = (formerBootEnd, disputed, refused)
     }
 
-    /// When something becomes of it by itself; nil while nothing can.
+    /// The next time at which a decision may follow without a message; nil for none.
     package var deadline: Duration? {
         let answered = gap.flatMap { gap in gap.isAwaited ? gap.until.map { $0 + Hub.patience } : nil }
         guard let silent = presence.deadline, let answered else { return presence.deadline ?? answered }
@@ -96,7 +96,7 @@ package struct HubDevice: Hashable, Sendable {
         return isDisputed
     }
 
-    /// Whether it has said something later than this: a broker that was killed may repeat what it had on the disk.
+    /// Whether a later message is known. A broker that was killed may repeat old messages from its disk.
     func isOld(_ state: DeviceState, isRetained: Bool) -> Bool {
         if formerSessions.contains(state.session) { return true }
         guard state.session == presence.session, let report = state.report, let known = presence.report,
@@ -122,7 +122,7 @@ package struct HubDevice: Hashable, Sendable {
         return true
     }
 
-    /// It has said what its wall clock is, in order with all else of the session.
+    /// Records the wall clock of a message of a session.
     mutating func note(wall: Duration, of session: String) {
         if mark == nil, toldSession == session { toldUntil = wall }
     }
@@ -177,7 +177,7 @@ extension HubDevice {
     }
 }
 
-/// The same of what befell a machine in an incident.
+/// The record of the part of a machine in an incident.
 extension FleetIncident.Part {
     package var record: [UInt8] {
         var object = JSONObject()
@@ -254,5 +254,101 @@ extension DeviceGap {
         evidence.slept = try payload.optionalDuration("slept") ?? .zero
         evidence.unobserved = try payload.truth("unobserved")
         evidence.isToldWhole = try payload.truth("isToldWhole")
+    }
+}
+
+/// What a machine's times are by the hub's clock. Its own may be wrong by years, and may be set; what it says of times is only good for
+/// how far they are apart.
+///
+/// A message may have been on its way for long, for brokers and machines keep what they cannot send. So of all that was said since its
+/// clock was set, that counts which came the soonest.
+package struct DeviceClock: Hashable, Sendable {
+    /// No message is on its way for longer: then the clock was set back.
+    static let longestWay: Duration = .seconds(7 * 86400)
+    /// The maximum drift of clocks between two reports.
+    static let drift: Duration = .seconds(2)
+
+    /// How far the hub's clock is ahead of the machine's; nil where nothing was said yet.
+    package private(set) var offset: Duration?
+    private var session: String?
+    /// How far the machine's wall clock is ahead of its CLOCK_BOOTTIME.
+    private var base: Duration?
+
+    package init() {}
+
+    package init(offset: Duration?) {
+        self.offset = offset
+    }
+
+    /// A report says what both clocks of the machine are.
+    package mutating func hear(_ report: DeviceState.Report, _ session: String, at now: Duration) {
+        let base = report.wall - report.bootTime
+        let wasSet = self.base.map { abs($0 - base) > Self.drift } ?? true
+        if wasSet || self.session != session { offset = nil }
+        (self.base, self.session) = (base, session)
+        hear(report.wall, at: now)
+    }
+
+    /// A message says what its wall clock was when it was sent.
+    package mutating func hear(_ wall: Duration, at now: Duration) {
+        let candidate = now - wall
+        guard let offset, candidate >= offset, candidate - offset <= Self.longestWay else {
+            offset = candidate
+            return
+        }
+    }
+
+    /// A time of the machine by the hub's clock, from 1970 until now: a machine may report any time, and no event is in the future.
+    package func time(_ wall: Duration, at now: Duration) -> Duration {
+        max(.zero, min(wall + (offset ?? .zero), now))
+    }
+
+    private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
+}
+
+/// Which events of a machine's log were taken: those that come again are dropped. They come in the order of the log, and all again from
+/// what was acknowledged last.
+package struct EventLog: Hashable, Sendable {
+    /// The maximum number of remembered runs of the machine's service.
+    static let epochs = 4
+
+    /// The last position of each run, the latest run last.
+    package private(set) var newest: [EventPosition] = []
+
+    package init() {}
+
+    package init(_ newest: [EventPosition]) {
+        self.newest = Array(newest.suffix(Self.epochs))
+    }
+
+    package func has(_ position: EventPosition) -> Bool {
+        newest.contains { $0.epoch == position.epoch && $0.number >= position.number }
+    }
+
+    package mutating func add(_ position: EventPosition) {
+        newest.removeAll { $0.epoch == position.epoch }
+        newest.append(position)
+        if newest.count > Self.epochs { newest.removeFirst() }
+    }
+}
+
+/// The rate limit of the messages of a machine: a burst as large as the queue of a broker, then 50 a second. An agent sends 20.
+struct MessageBudget: Hashable, Sendable {
+    static let burst: Int64 = 2000
+    static let perSecond: Int64 = 50
+
+    private var left = Self.burst * 1000
+    private var counted: Duration?
+
+    /// Whether another message is allowed.
+    mutating func take(at now: Duration) -> Bool {
+        if let counted, now > counted {
+            let earned = min((now - counted).milliseconds, Self.burst * 1000) * Self.perSecond
+            left = min(left + earned, Self.burst * 1000)
+        }
+        counted = now
+        guard left >= 1000 else { return false }
+        left -= 1000
+        return true
     }
 }

@@ -1,4 +1,5 @@
 import LinuxSupport
+import ReachabilityLedger
 
 /// How a machine is, as it says itself, or as the broker says for it when it falls silent (its will).
 package struct DeviceState: Hashable, Sendable {
@@ -8,25 +9,25 @@ package struct DeviceState: Hashable, Sendable {
         case offline
         /// The machine goes to sleep.
         case sleeping
-        /// It goes, and means to.
+        /// The machine ends in order.
         case leaving
     }
 
-    /// What a machine says of itself; a will has none of it.
+    /// The state of a machine. A will has none.
     package struct Report: Hashable, Sendable {
-        /// Which boot of the machine this is.
+        /// The identifier of the boot.
         package var boot: String
-        /// Its wall clock, since 1970, which may be wrong by years.
+        /// The wall clock, since 1970. It may be wrong by years.
         package var wall: Duration
         /// CLOCK_BOOTTIME.
         package var bootTime: Duration
-        /// So often it says how it is, at least.
+        /// The maximum interval between two states.
         package var refresh: Duration
-        /// The last place in its event log that it has told of, and that the broker has; nil where there is none yet.
+        /// The last position in the event log that the broker has acknowledged; nil for none.
         package var acknowledged: EventPosition?
-        /// Whether it has a path to the internet: `reachable`, `notReachable` or `unknown`.
+        /// The path to the internet: `reachable`, `notReachable` or `unknown`.
         package var path: String?
-        /// Why it leaves.
+        /// The reason of an orderly end.
         package var reason: String?
 
         package init(boot: String, wall: Duration, bootTime: Duration, refresh: Duration) {
@@ -43,7 +44,7 @@ package struct DeviceState: Hashable, Sendable {
         (self.session, self.standing, self.report) = (session, standing, report)
     }
 
-    /// What the broker is to say when the connection of that session ends without a word.
+    /// The will of a session, which the broker publishes after an unexpected end of the connection.
     package static func will(session: String) -> DeviceState {
         DeviceState(session: session, standing: .offline, report: nil)
     }
@@ -99,4 +100,97 @@ extension DeviceState.Report {
         if let reason { object.add("reason", reason) }
         return object
     }
+}
+
+/// The presence of the hub. After a new session of the hub machines publish their states.
+package struct HubState: Hashable, Sendable {
+    package let session: String
+    package let isOnline: Bool
+
+    package init(session: String, isOnline: Bool) {
+        (self.session, self.isOnline) = (session, isOnline)
+    }
+
+    private enum Word: String { case online, offline }
+
+    package init(_ bytes: [UInt8]) throws(PayloadError) {
+        let payload = try Payload(bytes)
+        session = try payload.text("session", longest: 64)
+        isOnline = try payload.word("state", Word.self) == .online
+    }
+
+    package var bytes: [UInt8] {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("session", session)
+        object.add("state", (isOnline ? Word.online : .offline).rawValue)
+        return object.bytes
+    }
+}
+
+/// Which machine it is: its site, and its name there.
+package struct FleetPlace: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let site: String
+    package let device: String
+
+    /// Nil for an invalid name.
+    package init?(site: String, device: String) {
+        guard FleetName.isValid(site), FleetName.isValid(device) else { return nil }
+        (self.site, self.device) = (site, device)
+    }
+
+    package var description: String { "\(site)/\(device)" }
+
+    package static func < (one: FleetPlace, other: FleetPlace) -> Bool {
+        (one.site, one.device) < (other.site, other.device)
+    }
+}
+
+/// Where a message goes: `reach/v1/SITE/DEVICE/KIND`, or the hub's own `reach/v1/$hub/state`.
+///
+/// Birth, state and will of a machine share one topic, for MQTT keeps the order of messages within a topic only.
+///
+/// Source: MQTT 5.0, 4.6, Message ordering.
+package enum FleetTopic: Hashable, Sendable, CustomStringConvertible {
+    /// What goes on below the name of a machine.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// Retained: how the machine is, and its will.
+        case state
+        /// Outages, in the order in which they became known.
+        case event
+        /// The answer to a command.
+        case detail
+        /// A command to the machine.
+        case command = "cmd"
+    }
+
+    case device(FleetPlace, Kind)
+    case hub
+
+    private static let root = "reach/v1"
+
+    /// Nil for any other topic.
+    package init?(_ text: String) {
+        guard text.utf8.count <= 256 else { return nil }
+        let levels = text.split(at: "/", omittingEmptySubsequences: false).map(String.init)
+        guard levels.count >= 4, levels[0] == "reach", levels[1] == "v1" else { return nil }
+        if levels.count == 4, levels[2] == "$hub", levels[3] == "state" {
+            self = .hub
+            return
+        }
+        guard levels.count == 5, let place = FleetPlace(site: levels[2], device: levels[3]),
+            let kind = Kind(rawValue: levels[4])
+        else { return nil }
+        self = .device(place, kind)
+    }
+
+    package var description: String {
+        switch self {
+        case .device(let place, let kind): "\(Self.root)/\(place.site)/\(place.device)/\(kind.rawValue)"
+        case .hub: "\(Self.root)/$hub/state"
+        }
+    }
+
+    /// The filter for messages of one kind from all machines.
+    package static func everybody(_ kind: Kind) -> String { "\(root)/+/+/\(kind.rawValue)" }
 }

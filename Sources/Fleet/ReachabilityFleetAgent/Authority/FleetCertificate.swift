@@ -1,4 +1,7 @@
+import Crypto
+import CryptoExtras
 import LinuxSupport
+import ReachabilityLedger
 package import ServerTrust
 import SwiftASN1
 import X509
@@ -106,5 +109,195 @@ package struct CertificateLife: Hashable, Sendable {
         guard life.isDue(at: now) else { return nil }
         return
             "the certificate \(path.printable) is \(life.text(at: now)): renew it with `reachability fleet enroll --renew`"
+    }
+}
+
+/// Somebody's wish for a certificate, from a stranger (PKCS #10, RFC 2986). What has been read has a good signature and a good name.
+package struct CertificateRequest: Sendable {
+    /// The most bytes of one; those of RSA keys have some 2 KiB.
+    package static let limit = 64 << 10
+    /// Which names there are, in words. That is the rule of `FleetName`.
+    package static let nameRule = "1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit"
+
+    private static let type = "CERTIFICATE REQUEST"
+
+    /// Its common name, all that is taken of it besides the key.
+    package let name: String
+    /// What else it has or asks for, in words; nothing of that gets into a certificate.
+    package let passedOver: [String]
+    let publicKey: Certificate.PublicKey
+
+    /// Reads one in PEM.
+    package init(_ bytes: [UInt8]) throws(RequestFault) {
+        guard bytes.count <= Self.limit else { throw .tooLarge(limit: Self.limit) }
+        let blocks = PEMBlocks.documents(in: bytes, type: Self.type)
+        guard blocks.count == 1, let block = blocks.first else { throw .count(blocks.count) }
+        guard let block else { throw .unreadable("its PEM cannot be decoded") }
+        let request: CertificateSigningRequest
+        do { request = try CertificateSigningRequest(derEncoded: block) } catch { throw .unreadable(error.plainText) }
+        if let key = _RSA.Signing.PublicKey(request.publicKey), key.keySizeInBits < 2048 {
+            throw .unreadable("its key has \(key.keySizeInBits) bits")
+        }
+        guard request.publicKey.isValidSignature(request.signature, for: request) else { throw .signature }
+        let names = request.subject.flatMap { Array($0) }
+        let common = names.filter { $0.type == .NameAttributes.commonName }
+        guard common.count == 1, let only = common.first else { throw .names(common.count) }
+        guard let name = String(only.value) else { throw .name("\(only.value)") }
+        guard Self.isName(name) else { throw .name(name) }
+        self.name = name
+        publicKey = request.publicKey
+        passedOver =
+            (names.count > 1 ? ["the rest of its name"] : [])
+            + (request.attributes.isEmpty ? [] : ["what it asks to have in its certificate"])
+    }
+
+    /// Reads one in a file.
+    package init(file path: String) throws(FleetCertificateError) {
+        let bytes: [UInt8]
+        do {
+            bytes = try InputFile.read(path, limit: Self.limit)
+        } catch .fileTooLarge {
+            throw .request(.tooLarge(limit: Self.limit))
+        } catch {
+            throw .unreadable(path: path, error)
+        }
+        do throws(RequestFault) { try self.init(bytes) } catch { throw .request(error) }
+    }
+
+    /// Whether a machine may be called so.
+    package static func isName(_ text: String) -> Bool { FleetName.isValid(text) }
+
+    /// A request for a name, in PEM.
+    ///
+    /// - Throws: ``FleetCertificateError/unmade(_:)``.
+    static func text(name: String, key: Certificate.PrivateKey) throws(FleetCertificateError) -> [UInt8] {
+        do {
+            let request = try CertificateSigningRequest(
+                version: .v1,
+                subject: try DistinguishedName { CommonName(name) },
+                privateKey: key,
+                attributes: CertificateSigningRequest.Attributes()
+            )
+            return PEMText.bytes(type, try DERBytes.value(request))
+        } catch {
+            throw .unmade(error.plainText)
+        }
+    }
+}
+
+/// The number of a certificate, another for each that an authority issues (RFC 5280, 4.1.2.2).
+package struct CertificateSerial: Hashable, Sendable, CustomStringConvertible {
+    /// The highest first, without zeros before it.
+    let bytes: [UInt8]
+
+    init(_ bytes: some Sequence<UInt8>) {
+        self.bytes = Array(bytes.drop { $0 == 0 })
+    }
+
+    /// A new one by chance, of 16 bytes: no two are the same, and nobody can foresee one.
+    package init() {
+        let number = UInt128.random(in: 1 << 120..<1 << 127)
+        bytes = stride(from: 120, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt128($0)) }
+    }
+
+    /// Reads hexadecimal digits, also with a colon between each two, as OpenSSL prints them; nil where they are none.
+    package init?(_ text: String) {
+        let digits = text.replacing(scalars: ":", with: "")
+        let padded = (digits.utf8.count % 2 == 0 ? "" : "0") + digits
+        guard (1...40).contains(digits.utf8.count), let bytes = [UInt8](hexadecimal: padded.utf8) else { return nil }
+        self.init(bytes)
+    }
+
+    /// Two lower case digits for each byte.
+    package var description: String { bytes.hexadecimal() }
+}
+
+/// What certificates and lists are written in (DER, X.690): each function makes the bytes of one element.
+///
+/// The library that reads certificates makes them, too, but with times of Foundation, and makes no lists.
+enum DERBytes {
+    static func node(_ tag: UInt8, _ content: [UInt8]...) -> [UInt8] {
+        let content = content.flatMap(\.self)
+        guard content.count >= 0x80 else { return [tag, UInt8(content.count)] + content }
+        var (length, digits) = (content.count, [UInt8]())
+        while length > 0 {
+            digits.insert(UInt8(truncatingIfNeeded: length), at: 0)
+            length >>= 8
+        }
+        return [tag, 0x80 | UInt8(digits.count)] + digits + content
+    }
+
+    static func sequence(_ content: [UInt8]...) -> [UInt8] { node(0x30, content.flatMap(\.self)) }
+
+    /// With an explicit tag of its context.
+    static func tagged(_ number: UInt8, _ content: [UInt8]) -> [UInt8] { node(0xa0 | number, content) }
+
+    /// A number that is not negative, from its bytes, the highest first.
+    static func integer(_ bytes: [UInt8]) -> [UInt8] {
+        let digits = Array(bytes.drop { $0 == 0 })
+        // A first bit that is set would make it negative.
+        return node(0x02, (digits.first ?? 0x80) >= 0x80 ? [0] + digits : digits)
+    }
+
+    static func integer(_ number: Int) -> [UInt8] {
+        integer(stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) })
+    }
+
+    /// A moment as certificates have it: with two digits of the year until 2049, with four from 2050 on (RFC 5280, 4.1.2.5).
+    static func time(_ time: TrustTime) -> [UInt8] {
+        let digits = time.description.utf8.filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let text = digits + [UInt8(ascii: "Z")]
+        return time < TrustTime(year: 2050, month: 1, day: 1) ? node(0x17, Array(text.dropFirst(2))) : node(0x18, text)
+    }
+
+    static func value(_ value: some DERSerializable) throws -> [UInt8] {
+        var serializer = DER.Serializer()
+        try serializer.serialize(value)
+        return serializer.serializedBytes
+    }
+
+    static func extensions(_ extensions: [Certificate.Extension]) throws -> [UInt8] {
+        sequence(try extensions.flatMap { try value($0) })
+    }
+
+    /// A body with a signature on it. The key is one on P-256.
+    static func signed(_ body: [UInt8], by key: Certificate.PrivateKey) throws -> [UInt8] {
+        let signature = try key.sign(bytes: body, signatureAlgorithm: .ecdsaWithSHA256)
+        return sequence(body, try algorithm, node(0x03, [0] + signature.rawRepresentation))
+    }
+
+    /// ecdsa-with-SHA256 (RFC 5758, 3.2), which has no parameters.
+    static var algorithm: [UInt8] {
+        get throws { sequence(try value([1, 2, 840, 10045, 4, 3, 2] as ASN1ObjectIdentifier)) }
+    }
+}
+
+/// Text with DER in it (PEM, RFC 7468).
+enum PEMText {
+    static func bytes(_ type: String, _ der: [UInt8]) -> [UInt8] {
+        Array((PEMDocument(type: type, derBytes: der).pemString + "\n").utf8)
+    }
+}
+
+extension Certificate.PrivateKey {
+    private static let types = ["PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"]
+
+    /// The key in a text, whatever stands around it; nil where there is none, or one with a passphrase.
+    init?(in text: [UInt8]) {
+        for type in Self.types {
+            guard let der = PEMBlocks.documents(in: text, type: type).first.flatMap(\.self),
+                let key = try? Self(pemDocument: PEMDocument(type: type, derBytes: der))
+            else { continue }
+            self = key
+            return
+        }
+        return nil
+    }
+
+    /// As text in PEM, for its owner's eyes.
+    var text: [UInt8] {
+        get throws(FleetCertificateError) {
+            do { return Array((try serializeAsPEM().pemString + "\n").utf8) } catch { throw .unmade(error.plainText) }
+        }
     }
 }

@@ -6,8 +6,8 @@ package import ReachabilityService
 
 /// The HTTP API and the dashboard of a hub, version 1.
 package struct HubAPI: Sendable {
-    let keeper: HubKeeper
-    let store: any HubStore
+    let keeper: HubWriter
+    let store: HubStore
     let follower: BrokerFollower
     let feed: HubFeed
     let access: Access
@@ -22,8 +22,8 @@ package struct HubAPI: Sendable {
     let statistics: @Sendable () -> WebStatistics
 
     package init(
-        _ keeper: HubKeeper,
-        store: any HubStore,
+        _ keeper: HubWriter,
+        store: HubStore,
         follower: BrokerFollower,
         feed: HubFeed,
         counts: HubCounts,

@@ -62,7 +62,7 @@ package final class HubFeed: Sendable {
 struct HubEvents {
     enum Change: Hashable {
         case device(FleetPlace, isDisputed: Bool)
-        case incident(String, site: String, FleetIncidentBook.Change.Kind)
+        case incident(String, site: String, FleetIncidentTracker.Change.Kind)
     }
 
     private(set) var changes: [Change] = []
@@ -86,7 +86,8 @@ struct HubEvents {
     }
 }
 
-extension FleetIncidentBook.Change.Kind {
+extension FleetIncidentTracker.Change.Kind {
+    /// Its name in the stream.
     var eventName: String {
         switch self {
         case .opened: "incidentOpened"

@@ -2,29 +2,29 @@ import Dispatch
 import LinuxSupport
 package import ReachabilityService
 
-/// Deletes what is kept for long enough: at the start, and each hour. Thread-safe.
+/// Deletes old incidents, at the start and each hour. Thread-safe.
 ///
-/// Ages count the time for which the machine runs: a boot with a clock that is years ahead deletes nothing.
+/// Ages count the time for which the machine runs, so that a boot with a clock that is years ahead deletes nothing.
 package final class HubRetention: Sendable {
-    /// For so long incidents are kept where nothing is said.
+    /// The default time for which ended incidents are kept.
     package static let usual = Duration.seconds(400 * 86_400)
     private static let pause = Duration.seconds(3600)
-    /// So many are deleted at a time, so that messages do not wait.
+    /// The number of incidents that one transaction deletes, so that messages do not wait.
     private static let slice = 100
-    /// The longest time without an incident after which the clock is believed where no earlier reading is known.
+    /// The maximum time without an incident after which the clock is trusted without an earlier reading.
     private static let longestRest = Duration.seconds(30 * 86_400)
 
-    private let store: any HubStore
+    private let store: HubStore
     private let clock: @Sendable () -> Duration
     private let queue = DispatchQueue(label: "ReachabilityFleetHub.retention", qos: .utility)
     private let keep: Locked<Duration>
     private let timer = Locked<Cancellation?>(nil)
 
     /// - Parameters:
-    ///   - keep: How long after its end; nil for ``usual``.
+    ///   - keep: The time after the end; nil for ``usual``.
     ///   - clock: The hub's, since 1970.
     package init(
-        _ store: any HubStore,
+        _ store: HubStore,
         keep: Duration?,
         clock: @escaping @Sendable () -> Duration = { SystemClock.real }
     ) {
@@ -34,7 +34,7 @@ package final class HubRetention: Sendable {
 
     package func begin() { queue.async { [weak self] in self?.pass() } }
 
-    /// For a configuration that is read again: nothing can be wrong with it, and what is over for longer goes at once.
+    /// Applies a configuration, which cannot fail here.
     @Sendable package func prepare(
         _ configuration: ServiceConfiguration
     ) throws(ConfigurationProblems) -> @Sendable () -> Void {
@@ -44,13 +44,13 @@ package final class HubRetention: Sendable {
         }
     }
 
-    /// Waits until what is under way is done; nothing follows.
+    /// Ends, and waits for a deletion that is under way.
     package func stop() {
         queue.sync {}
         timer.withLock { $0.take() }?.cancel()
     }
 
-    /// The time that ages are counted by.
+    /// The current time of ages.
     private func now() throws(HistoryFault) -> Duration {
         let reading = ClockReading(bootTime: SystemClock.boot, realTime: clock())
         let time: Duration
@@ -67,7 +67,7 @@ package final class HubRetention: Sendable {
         return time
     }
 
-    /// Where the disk cannot be written, the keeper says so.
+    /// The writer reports a disk that cannot be written.
     func pass() {
         if let now = try? now() {
             let moment = now - keep.withLock(\.self)

@@ -1,54 +1,49 @@
 import Dispatch
-import LinuxSupport
+package import LinuxSupport
 package import Logging
 package import MQTT
 package import NetworkReachability
 package import ReachabilityFleet
 
-/// Hands what machines say over to a ``HubKeeper``, as long as there is a path to the broker. Thread-safe.
+/// Passes the messages of machines to a ``HubWriter`` while there is a path to the broker. Thread-safe.
 ///
-/// libmosquitto acknowledges a message before anybody has seen it, so what the hub had not written when it was killed is gone from the
-/// broker. Therefore each machine is asked, when it is heard of for the first time, to tell again what came after the last event that is
-/// written down. The same is asked of one whose message there was no room for, and of one that was only unheard while the broker was away.
+/// libmosquitto acknowledges a message before the hub has saved it, so a hub that is killed loses messages. Therefore the hub asks each
+/// machine, after its first message, to send all events after the last saved one again. It asks the same after it has dropped a message and
+/// after the broker was away.
 package final class BrokerFollower: Sendable {
-    /// How it stands with the broker.
+    /// The state of the connection.
     package struct Status: Hashable, Sendable {
         package var isConnected = false
-        /// How often it was connected.
+        /// The number of connections so far.
         package var connections: UInt64 = 0
-        /// Messages there was no room for.
+        /// The number of dropped messages.
         package var overruns: UInt64 = 0
-        /// What the last connection ended with, or why one that there is is of no use; nil where all is well.
+        /// The reason why there is no useful connection; nil if there is one.
         package var problem: String?
     }
 
     struct State {
         var link: BrokerLink
-        var version = VersionChoice()
-        var conflict = NameConflict()
         var connection: (any BrokerConnection)?
         var session = ""
-        /// The number of the attempt that is not given up; nil where there is none.
+        /// The number of the current attempt; nil if there is none.
         var attempt: UInt64?
-        /// Whether the keeper was told that the broker is there.
+        /// Whether the writer knows of the connection.
         var isTold = false
-        /// Whom to ask, once there is time for it.
+        /// The machines that have to send events again and were not asked yet.
         var owed: Set<FleetPlace> = []
         var nextAsk = Duration.zero
         var askTimer: Cancellation?
         var timer: Cancellation?
         var path: Cancellation?
         var status = Status()
-        /// Called when it has left.
+        /// Called after the last message.
         var farewell: OneShot?
     }
 
-    /// So long the broker has to take the farewell.
-    private static let patience = Duration.seconds(3)
-
     private let options: HubOptions
     private let broker: any MessageBroker
-    let keeper: HubKeeper
+    let writer: HubWriter
     private let logger: Logger?
     let queue = DispatchQueue(label: "ReachabilityFleetHub.broker")
     let state: Locked<State>
@@ -56,19 +51,19 @@ package final class BrokerFollower: Sendable {
     package init(
         _ options: HubOptions,
         broker: any MessageBroker,
-        keeper: HubKeeper,
+        writer: HubWriter,
         logger: Logger? = nil
     ) {
-        (self.options, self.broker, self.keeper, self.logger) = (options, broker, keeper, logger)
+        (self.options, self.broker, self.writer, self.logger) = (options, broker, writer, logger)
         state = Locked(State(link: BrokerLink(jitter: options.jitter)))
-        keeper.addListener { [weak self] decisions, _ in self?.heard(decisions) }
+        writer.addListener { [weak self] decisions, _ in self?.heard(decisions) }
     }
 
     package var status: Status { state.withLock(\.status) }
 
-    /// Begins to follow.
+    /// Begins to connect.
     ///
-    /// - Throws: Where the broker's name or address is none that can be watched.
+    /// - Throws: An error for an invalid address of the broker.
     package func begin() throws(NetworkReachabilityError) {
         let manager = try NetworkReachabilityManager(host: options.broker.host, options: .init())
         let listener = manager.addPathListener(onQueue: queue) { [weak self] path in
@@ -79,7 +74,7 @@ package final class BrokerFollower: Sendable {
         }
     }
 
-    /// Says to the broker that it goes, and waits until that has it, or a few seconds.
+    /// Sends the last message, and waits for its acknowledgement or some seconds.
     package func stop() async {
         await withCheckedContinuation { continuation in
             let done = OneShot { continuation.resume() }
@@ -118,14 +113,14 @@ package final class BrokerFollower: Sendable {
         let (number, version) = state.withLock { state in
             state.session = String(UInt64.random(in: 0...(1 << 53)), radix: 36)
             state.attempt = state.link.attempts
-            return (state.link.attempts, state.version.version)
+            return (state.link.attempts, state.link.version)
         }
         var connection = BrokerOptions(address: options.broker, client: options.name)
         (connection.tls, connection.version) = (options.tls, version)
         (connection.keepAlive, connection.sessionExpiry) = (options.keepAlive, options.sessionExpiry)
         connection.will = BrokerWill(presence(false), delay: .zero)
         let made = broker.connect(connection) { [weak self] event in
-            // Messages are the many, and go straight where they belong, but none before the keeper knows of the connection.
+            // Messages are the many, and go straight where they belong, but none before the writer knows of the connection.
             guard let self else { return }
             switch event {
             case .message(let message): if state.withLock({ $0.attempt == number && $0.isTold }) { take(message) }
@@ -145,7 +140,7 @@ package final class BrokerFollower: Sendable {
 
     private func hear(_ event: BrokerEvent, _ number: UInt64) {
         queue.async { [self] in
-            // One that was given up says nothing any more.
+            // Events of connections that were given up are ignored.
             guard state.withLock({ $0.link.attempts == number && $0.connection != nil }) else { return }
             switch event {
             case .connected: accept()
@@ -156,18 +151,15 @@ package final class BrokerFollower: Sendable {
         }
     }
 
-    /// Whether the broker takes no MQTT 5, and is asked with 3.1.1 instead. The messages that a hub needs are the same there.
+    /// Whether another attempt begins with MQTT 3.1.1.
     private func fallsBack(_ error: BrokerError?) -> Bool {
         state.withLock { state in
-            guard case .connecting = state.link.state, state.farewell == nil, state.version.fallsBack(error) else {
-                return false
-            }
-            _ = state.link.retry(at: SystemClock.monotonic)
-            return true
+            guard state.farewell == nil else { return false }
+            return state.link.fallsBack(error, at: SystemClock.monotonic)
         }
     }
 
-    /// The broker answers for what the hub said. One that takes nothing does not say that it hands nothing on, either.
+    /// Takes the answer to a message of the hub. A broker that refuses its messages may still deliver those of machines.
     private func settle(_ reason: ReasonCode) {
         guard reason.isRefusal else {
             return state.withLock { state in if state.status.isConnected { state.status.problem = nil } }
@@ -186,15 +178,14 @@ package final class BrokerFollower: Sendable {
         state.withLock { state in
             guard state.attempt == number else { return }
             state.isTold = true
-            keeper.brokerIsBack()
+            writer.brokerIsBack()
         }
     }
 
     private func accept() {
         let connection = state.withLock { state in
-            state.link.accept()
-            state.conflict.accept(at: SystemClock.monotonic)
-            _ = state.version.settle()
+            _ = state.link.accept(at: SystemClock.monotonic)
+            state.link.confirm()
             state.status.isConnected = true
             state.status.connections += 1
             state.status.problem = nil
@@ -210,16 +201,15 @@ package final class BrokerFollower: Sendable {
         var problem = error.map { "\($0)" } ?? "the connection was closed"
         let now = SystemClock.monotonic
         let (isNew, farewell) = state.withLock { state in
-            _ = state.conflict.lose(error?.cause, at: now)
-            if state.conflict.isLikely {
+            _ = state.link.lose(error?.cause, at: now, chance: .random(in: 0...1))
+            if state.link.hasConflict {
                 problem = "\(BrokerError(options.broker, .nameConflict(options.name, option: "--name")))"
             }
-            if state.isTold, state.farewell == nil { keeper.brokerWasLost() }
+            if state.isTold, state.farewell == nil { writer.brokerWasLost() }
             defer {
                 (state.attempt, state.isTold) = (nil, false)
                 (state.connection, state.status.isConnected) = (nil, false)
                 state.status.problem = problem
-                state.link.lose(at: now, chance: .random(in: 0...1), waiting: state.conflict.wait)
             }
             return (state.status.problem != problem, state.farewell)
         }
@@ -238,7 +228,7 @@ package final class BrokerFollower: Sendable {
         guard let connection else { return done.run() }
         connection.publish(presence(false))
         connection.close()
-        let timer = DispatchTimer.schedule(after: Self.patience, on: queue) { done.run() }
+        let timer = DispatchTimer.schedule(after: BrokerLink.farewell, on: queue) { done.run() }
         state.withLock { $0.timer = timer }
     }
 
@@ -246,31 +236,29 @@ package final class BrokerFollower: Sendable {
 
     /// On the thread of the connection, in order.
     private func take(_ message: BrokerMessage) {
-        let delivery = HubKeeper.Delivery(
-            Hub.Message(
-                topic: message.topic,
-                payload: message.payload,
-                isRetained: message.isRetained,
-                time: SystemClock.real
-            )
-        ) {}
-        guard !keeper.take([delivery]) else { return }
+        let taken = Hub.Message(
+            topic: message.topic,
+            payload: message.payload,
+            isRetained: message.isRetained,
+            time: SystemClock.real
+        )
+        guard !writer.take([taken]) else { return }
         state.withLock { $0.status.overruns += 1 }
-        if case .device(let place, _)? = FleetTopic(message.topic) { keeper.lose(place) }
+        if case .device(let place, _)? = FleetTopic(message.topic) { writer.lose(place) }
     }
 }
 
-/// What the hub asks machines for.
+/// The requests to machines.
 extension BrokerFollower {
-    /// So many are asked at a time, and when the next are.
+    /// The number of requests at a time, and the delay until the next ones.
     private static let askLimit = 200
     private static let askPause = Duration.milliseconds(100)
-    /// A question that was not heard by then is not worth an answer: whoever comes later is asked when it comes.
+    /// The expiry of a request. A machine that connects later is asked then.
     private static let askExpiry = Duration.seconds(60)
 
-    /// Has a machine forgotten by the broker, too.
+    /// Deletes the retained state of a machine at the broker.
     ///
-    /// - Parameter replay: What it is asked for then; nil where it is not there.
+    /// - Parameter replay: The request to the machine; nil if it is not online.
     package func forget(_ place: FleetPlace, asking replay: DeviceReplay?) {
         let connection = state.withLock(\.connection)
         let topic = FleetTopic.device(place, .state).description
@@ -283,7 +271,7 @@ extension BrokerFollower {
         return BrokerMessage(topic: topic, payload: DeviceCommand.replay(replay).bytes, expiry: askExpiry)
     }
 
-    /// Asks machines that are behind to tell again.
+    /// Asks machines that are behind to send events again.
     func heard(_ decisions: [Hub.Decision]) {
         let places = decisions.compactMap { if case .behind(let place) = $0 { place } else { nil } }
         guard !places.isEmpty else { return }
@@ -294,10 +282,10 @@ extension BrokerFollower {
     }
 
     private func ask() {
-        let hub = keeper.hub
+        let hub = writer.hub
         let (connection, places) = state.withLock { state -> ((any BrokerConnection)?, [FleetPlace]) in
             guard state.status.isConnected else {
-                // Who may be there is heard of again with the next connection.
+                // Machines publish their states again with the next connection.
                 state.owed = []
                 return (nil, [])
             }
@@ -316,5 +304,21 @@ extension BrokerFollower {
         guard let pause else { return }
         let timer = DispatchTimer.schedule(after: max(.zero, pause), on: queue) { [weak self] in self?.ask() }
         state.withLock { $0.askTimer = timer }
+    }
+}
+
+/// The settings of the connection to the broker.
+package struct HubOptions: Sendable {
+    package var broker: BrokerAddress
+    package var tls: BrokerOptions.TLS
+    /// The name of the client. The broker keeps messages for it while the hub is away.
+    package var name: String
+    package var jitter = Duration.seconds(2)
+    package var keepAlive = Duration.seconds(60)
+    /// The time for which the broker keeps messages while the hub is away.
+    package var sessionExpiry = Duration.seconds(86_400)
+
+    package init(broker: BrokerAddress, tls: BrokerOptions.TLS = .init(), name: String) {
+        (self.broker, self.tls, self.name) = (broker, tls, name)
     }
 }

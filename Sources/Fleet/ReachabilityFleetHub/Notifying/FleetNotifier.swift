@@ -11,8 +11,8 @@ extension Notifier {
     ///   - store: Saves the deliveries, and has the incidents that are no longer in memory.
     ///   - clock: Its time since 1970 is the hub's.
     package convenience init(
-        _ keeper: HubKeeper,
-        store: any HubStore,
+        _ keeper: HubWriter,
+        store: HubStore,
         writer: any NotificationWriting,
         environment: NotifyEnvironment,
         clock: ServiceClock = .system,
@@ -22,7 +22,7 @@ extension Notifier {
         let source = Source(
             now: { LedgerInstant(wall: now()) },
             clock: clock,
-            keptPerSite: FleetIncidentBook.kept
+            keptPerSite: FleetIncidentTracker.kept
         ) { known, listener in
             let follower = IncidentFollower(known, store: store)
             listener(follower.changes(keeper.hub, at: now()))
@@ -34,13 +34,13 @@ extension Notifier {
         }
         let storage = Storage(
             name: "the history",
-            read: { try store.told() },
+            read: { try store.notified() },
             write: { incidents, before in
                 let known = Dictionary(before.map { ($0.id, $0.kept) }) { _, last in last }
                 let gone = Set(known.keys).subtracting(incidents.map(\.id))
                 let changed = incidents.filter { known[$0.id] != $0.kept }
                 if changed.isEmpty, gone.isEmpty { return }
-                try store.save(told: changed, forgetting: Array(gone))
+                try store.save(notified: changed, forgetting: Array(gone))
             }
         )
         self.init(source, storage: storage, writer: writer, environment: environment, logger: logger)
@@ -49,13 +49,13 @@ extension Notifier {
 
 /// Turns the decisions of a hub into changes of incidents. Thread-safe.
 private final class IncidentFollower: Sendable {
-    private let store: any HubStore
+    private let store: HubStore
     /// The incidents of an earlier run.
     private let known: [Incident]
     /// The ids of incidents whose end has not been reported; nil after ``stop()``.
     private let open: Locked<Set<String>?>
 
-    init(_ known: [Incident], store: any HubStore) {
+    init(_ known: [Incident], store: HubStore) {
         (self.known, self.store) = (known, store)
         open = Locked(Set(known.map(\.id)))
     }

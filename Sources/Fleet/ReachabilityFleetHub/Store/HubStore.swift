@@ -1,98 +1,234 @@
-package import LinuxSupport
+import GRDB
+import LinuxSupport
 package import ReachabilityFleet
+import ReachabilityLedger
 package import ReachabilityService
 
-/// Where a hub keeps what it knows. `HubStoreConformance` of the tests is what each has to pass. Thread-safe.
-package protocol HubStore: Sendable {
-    /// All machines, the incidents that last, and of each site the latest that are over.
-    func contents() throws(HistoryFault) -> HubContents
+/// The machines and incidents of a hub, in a SQLite file or in memory. Thread-safe.
+package final class HubStore: Sendable {
+    let database: DatabaseFile
 
-    /// Writes it all, or nothing: when it returns, no crash of the process takes it away, and no power cut.
-    func save(_ changes: HubChanges) throws(HistoryFault)
+    /// Opens a file, or creates one with mode 0600. A damaged file is renamed.
+    package init(_ file: String) throws(HistoryFault) {
+        database = try DatabaseFile(file, Self.schema)
+    }
 
-    /// Whether an outage of a machine is in an incident that was saved.
-    func hasOutage(_ id: String, of place: FleetPlace) throws(HistoryFault) -> Bool
+    /// Creates a store in memory.
+    package init() throws(HistoryFault) {
+        database = try DatabaseFile(inMemory: Self.schema)
+    }
 
-    /// A page of incidents, the latest first; none after one that is not there.
-    func incidents(_ query: IncidentQuery) throws(HistoryFault) -> [IncidentSummary]
+    package func close() { database.close() }
 
-    /// One incident, whole; nil where there is none.
-    func incident(_ id: String) throws(HistoryFault) -> FleetIncident?
+    // MARK: Writing
 
-    /// Deletes machines, what befell them, and incidents that befell no other machine; all, or nothing.
-    func forget(_ places: [FleetPlace]) throws(HistoryFault)
+    /// Saves all changes in one transaction.
+    package func save(_ changes: HubChanges) throws(HistoryFault) {
+        try database.write { db in
+            for device in changes.devices { try Self.save(device, db) }
+            for incident in changes.incidents { try Self.save(incident, db) }
+            for part in changes.parts { try Self.save(part, db) }
+        }
+    }
 
-    /// Deletes incidents that ended before a moment, the oldest first, and what befell machines in them.
+    /// Deletes machines, and the incidents that affected no other machine.
+    package func forget(_ places: [FleetPlace]) throws(HistoryFault) {
+        try database.write { db in for place in places { try Self.forget(place, db) } }
+    }
+
+    private static func forget(_ place: FleetPlace, _ db: Database) throws {
+        for sql in [
+            "DELETE FROM device WHERE site = :site AND device = :device",
+            "DELETE FROM outage WHERE site = :site AND device = :device",
+            """
+            UPDATE incident SET deviceCount = deviceCount - 1 WHERE site = :site
+                AND id IN (SELECT incident FROM part WHERE device = :device)
+            """,
+            """
+            DELETE FROM part WHERE device = :device
+                AND (SELECT site FROM incident WHERE id = part.incident) = :site
+            """,
+            "DELETE FROM incident WHERE site = :site AND deviceCount = 0",
+        ] {
+            let statement = try db.cachedStatement(sql: sql)
+            let names = ["site": place.site, "device": place.device].filter { sql.contains(":\($0.key)") }
+            try statement.execute(arguments: StatementArguments(names))
+        }
+    }
+
+    /// Deletes the oldest incidents that ended before a moment.
     ///
-    /// - Parameter limit: So many at most, for whoever writes meanwhile waits.
-    /// - Returns: How many were deleted.
-    func deleteIncidents(endedBefore moment: Duration, limit: Int) throws(HistoryFault) -> Int
+    /// - Returns: The number of deleted incidents.
+    package func deleteIncidents(endedBefore moment: Duration, limit: Int) throws(HistoryFault) -> Int {
+        try database.write { db in
+            let sql = "SELECT id, site FROM incident WHERE \"end\" < ? ORDER BY start LIMIT ?"
+            let gone = try Row.fetchAll(db, sql: sql, arguments: [moment.milliseconds, limit])
+            for row in gone { try Self.delete(row[0], at: row[1], db) }
+            return gone.count
+        }
+    }
 
-    /// What was told of incidents, the oldest first. Of each is known when it was noticed, and who was told what.
-    func told() throws(HistoryFault) -> [Incident]
+    private static func delete(_ incident: String, at site: String, _ db: Database) throws {
+        for row in try Row.fetchAll(
+            db,
+            sql: "SELECT device, record FROM part WHERE incident = ?",
+            arguments: [incident]
+        ) {
+            for id in try FleetIncident.Part(record: Array((row[1] as String).utf8)).outages.keys {
+                let sql = "DELETE FROM outage WHERE site = ? AND device = ? AND id = ?"
+                try db.execute(sql: sql, arguments: [site, row[0] as String, id])
+            }
+        }
+        try db.execute(sql: "DELETE FROM part WHERE incident = ?", arguments: [incident])
+        try db.execute(sql: "DELETE FROM incident WHERE id = ?", arguments: [incident])
+    }
 
-    /// Writes what was told of some incidents, in place of what was known of it, and lets go of that of others; all, or nothing.
-    func save(told: [Incident], forgetting gone: [String]) throws(HistoryFault)
+    private static func save(_ device: HubDevice, _ db: Database) throws {
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO device (site, device, record) VALUES (?, ?, ?)")
+            .execute(arguments: [
+                device.place.site, device.place.device, String(decoding: device.record, as: UTF8.self),
+            ])
+    }
 
-    /// The last reading of the clocks that retention has saved; nil if there is none.
-    func age() throws(HistoryFault) -> HubAge?
+    private static func save(_ incident: IncidentSummary, _ db: Database) throws {
+        // An update, because parts refer to the row.
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO incident
+                    (id, site, start, "end", attribution, cause, isUnexplained, isHarmless, deviceCount)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET start = excluded.start, "end" = excluded."end",
+                    attribution = excluded.attribution, cause = excluded.cause,
+                    isUnexplained = excluded.isUnexplained, isHarmless = excluded.isHarmless,
+                    deviceCount = excluded.deviceCount
+                """
+        )
+        try statement.execute(
+            arguments: [
+                incident.id, incident.site, incident.start.milliseconds, incident.end?.milliseconds,
+                incident.attribution.rawValue, incident.cause?.rawValue, incident.isUnexplained, incident.isHarmless,
+                incident.deviceCount,
+            ]
+        )
+    }
 
-    func save(_ age: HubAge) throws(HistoryFault)
-
-    func close()
+    private static func save(_ part: HubChanges.Part, _ db: Database) throws {
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO part (incident, device, record) VALUES (?, ?, ?)")
+            .execute(arguments: [part.incident, part.device, String(decoding: part.part.record, as: UTF8.self)])
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT OR IGNORE INTO outage (site, device, id)
+                SELECT site, ?, ? FROM incident WHERE id = ?
+                """
+        )
+        for id in part.part.outages.keys {
+            try statement.execute(arguments: [part.device, id, part.incident])
+        }
+    }
 }
 
 extension HubStore {
-    package func age() throws(HistoryFault) -> HubAge? { nil }
-    package func save(_ age: HubAge) throws(HistoryFault) {}
-}
-
-/// The clock that retention goes by, and when it was read.
-package struct HubAge: Hashable, Sendable {
-    package let reading: ClockReading
-    /// Since 1970. It runs while the machine runs, and follows no step of the system's clock.
-    package let time: Duration
-
-    package init(reading: ClockReading, time: Duration) {
-        (self.reading, self.time) = (reading, time)
-    }
-}
-
-/// What a hub goes on with.
-package struct HubContents: Sendable {
-    /// So many incidents that are over are read of each site.
-    package static let kept = FleetIncidentBook.kept
-
-    package var devices: [HubDevice] = []
-    package var incidents: [FleetIncident] = []
-
-    package init() {}
-}
-
-/// What is to be written, together.
-package struct HubChanges: Sendable {
-    /// What befell a machine in an incident.
-    package struct Part: Hashable, Sendable {
-        package let incident: String
-        package let device: String
-        package let part: FleetIncident.Part
-    }
-
-    package var devices: [HubDevice] = []
-    package var incidents: [IncidentSummary] = []
-    /// Of these incidents, or of ones that were written before.
-    package var parts: [Part] = []
-
-    package init() {}
-
-    package var isEmpty: Bool { devices.isEmpty && incidents.isEmpty && parts.isEmpty }
-
-    /// Adds an incident with some of its machines.
-    package mutating func add(_ incident: FleetIncident, _ devices: some Sequence<String>) {
-        incidents.append(IncidentSummary(incident))
-        for device in devices {
-            guard let part = incident.parts[device] else { continue }
-            parts.append(Part(incident: incident.id, device: device, part: part))
+    /// Returns all machines, the incidents that last, and the latest ended incidents of each site.
+    package func contents() throws(HistoryFault) -> HubContents {
+        try database.read { db in
+            var contents = HubContents()
+            for row in try Row.fetchAll(db, sql: "SELECT site, device, record FROM device") {
+                guard let place = FleetPlace(site: row[0], device: row[1]) else { continue }
+                contents.devices.append(try HubDevice(place, record: Self.bytes(row[2])))
+            }
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT id, site, start FROM (
+                        SELECT id, site, start, "end" IS NULL AS lasts,
+                            row_number() OVER (PARTITION BY site, "end" IS NULL ORDER BY start DESC, id DESC) AS place
+                        FROM incident
+                    ) WHERE lasts OR place <= ?
+                    """,
+                arguments: [HubContents.kept]
+            )
+            for row in rows { contents.incidents.append(try Self.incident(row, db)) }
+            return contents
         }
+    }
+
+    /// Whether an outage of a machine is part of an incident.
+    package func hasOutage(_ id: String, of place: FleetPlace) throws(HistoryFault) -> Bool {
+        try database.read { db in
+            try Bool.fetchOne(
+                db,
+                sql: "SELECT EXISTS (SELECT 1 FROM outage WHERE site = ? AND device = ? AND id = ?)",
+                arguments: [place.site, place.device, id]
+            ) ?? false
+        }
+    }
+
+    /// Returns a page of incidents, the latest first. Empty after an unknown incident.
+    package func incidents(_ query: IncidentQuery) throws(HistoryFault) -> [IncidentSummary] {
+        try database.read { db in
+            var conditions: [String] = []
+            var arguments: StatementArguments = []
+            func require(_ condition: String, _ values: [(any DatabaseValueConvertible)?]) {
+                conditions.append(condition)
+                arguments += StatementArguments(values)
+            }
+            if let site = query.site { require("site = ?", [site]) }
+            if query.isOpen { require("\"end\" IS NULL", []) }
+            if let device = query.device {
+                require("EXISTS (SELECT 1 FROM part WHERE part.device = ? AND part.incident = incident.id)", [device])
+            }
+            if let after = query.after {
+                require("(start, id) < (SELECT start, id FROM incident WHERE id = ?)", [after])
+            }
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT id, site, start, "end", attribution, cause, isUnexplained, isHarmless, deviceCount
+                    FROM incident \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
+                    ORDER BY start DESC, id DESC LIMIT ?
+                    """,
+                arguments: arguments + [query.limit]
+            )
+            return try rows.map { try Self.summary($0, db) }
+        }
+    }
+
+    /// Returns a whole incident; nil if there is none.
+    package func incident(_ id: String) throws(HistoryFault) -> FleetIncident? {
+        try database.read { db in
+            try Row.fetchOne(db, sql: "SELECT id, site, start FROM incident WHERE id = ?", arguments: [id])
+                .map { try Self.incident($0, db) }
+        }
+    }
+
+    private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    private static func incident(_ row: Row, _ db: Database) throws -> FleetIncident {
+        let id: String = row[0]
+        var parts: [String: FleetIncident.Part] = [:]
+        let sql = "SELECT device, record FROM part WHERE incident = ?"
+        for part in try Row.fetchAll(db, sql: sql, arguments: [id]) {
+            parts[part[0]] = try FleetIncident.Part(record: bytes(part[1]))
+        }
+        return FleetIncident(id: id, site: row[1], start: .milliseconds(row[2] as Int64), parts: parts)
+    }
+
+    private static func summary(_ row: Row, _ db: Database) throws -> IncidentSummary {
+        IncidentSummary(
+            id: row[0],
+            site: row[1],
+            start: .milliseconds(row[2] as Int64),
+            end: (row[3] as Int64?).map { .milliseconds($0) },
+            attribution: row.attribution,
+            cause: row.cause,
+            isUnexplained: row[6],
+            isHarmless: row[7],
+            deviceCount: row[8],
+            devices: try String.fetchAll(
+                db,
+                sql: "SELECT device FROM part WHERE incident = ? ORDER BY device LIMIT ?",
+                arguments: [row[0] as String, IncidentSummary.nameLimit]
+            )
+        )
     }
 }

@@ -4,71 +4,67 @@ package import NetworkDiagnostics
 package import NetworkReachability
 package import ReachabilityLedger
 
-/// Accounts for every second of its targets: follows their paths, and keeps the books.
+/// Follows the paths to its targets and accounts for each second.
 ///
-/// What happens from a change in the kernel to an event, step by step:
+/// From a change in the kernel to an event:
 ///
-/// 1. ``PathObserver`` hears of a change of the path to one target, on the queue of its namespace's monitor.
-/// 2. `observed(_:of:)` turns its time into an instant of the ledger, and gives both to ``ServiceBooks``.
-/// 3. ``ServiceBooks`` attributes it, closes one interval and opens the next, and says which events that makes.
-/// 4. The events go to everybody who listens, in their order.
+/// 1. ``PathObserver`` receives a change of the path to one target, on the queue of its namespace's monitor.
+/// 2. `observed(_:of:)` converts its time to an instant of the ledger, and passes both to ``Accounting``.
+/// 3. ``Accounting`` attributes the change, closes one interval and opens the next, and returns the events.
+/// 4. The listeners receive the events in order.
 ///
-/// One lock, held for moments: nobody is asked under it, and listeners run outside it, in the order of the events.
+/// There is one lock, which is held for moments. No query is made and no listener runs while it is held.
 package final class MonitoringService: Sendable {
     struct State {
-        var books = ServiceBooks()
+        var books = Accounting()
         var line: TimeLine
-        /// What is watched, as it was asked for.
         var targets: [String: ServiceTarget] = [:]
         var observers: [String: PathObserver] = [:]
-        /// CLOCK_BOOTTIME less CLOCK_MONOTONIC when last read: how long the machine has slept since it started.
+        /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC at the last reading: the time that the machine has slept.
         var slept: Duration
         var listeners: [UInt64: @Sendable ([ServiceEvent]) -> Void] = [:]
         var lastListener: UInt64 = 0
         var sleepWatch: Cancellation?
         var maintenance: [MaintenanceWindow] = []
-        /// What is announced beside these, by name.
+        /// The announced maintenance, by name.
         var planned: [String: PlannedMaintenance] = [:]
-        /// Fires when one of them begins or ends.
+        /// Fires at the next start or end of maintenance.
         var maintenanceTimer: Cancellation?
-        /// The targets that are checked.
         var checks: [String: CheckWatch] = [:]
-        /// What the last check of each found.
+        /// The result of the last check of each target.
         var findings: [String: CheckStatus] = [:]
         /// Targets whose evidence is about to be gathered.
         var unexplained: Set<String> = []
-        /// The outages that lasted when the last run was killed, and continue unless their targets are up.
+        /// The outages that lasted when the last run was killed. They continue unless their targets are up.
         var interrupted: [String: Outage] = [:]
         /// See ``CheckNotices``.
         var notices: [String] = []
     }
 
     package let clock: ServiceClock
-    /// When it began.
     package let start: LedgerInstant
-    /// Earlier boots, and since when this one is on the line.
+    /// The earlier boots.
     private let earlier: [Calendar.Era]
     private let eraStart: LedgerInstant
     let state: Locked<State>
-    /// What the checks came to.
+    /// The results of checks.
     package let checkLog = CheckLog()
-    /// Who makes the checks of a target.
+    /// Creates the prober of a target.
     let makeProber: @Sendable (ServiceTarget, CheckSettings) -> any TargetProbing
     /// Whether this process may send echoes.
     private let mayEcho: @Sendable () -> Bool
-    /// Who began outages.
     let actorFinder: ActorFinder
-    /// Events are handed over here, so that they are heard in order and nobody waits for whoever hears them.
+    /// Listeners run on this queue, so that they receive events in order and delay nothing else.
     let eventQueue = DispatchQueue(label: "ReachabilityService.events")
-    /// Evidence is gathered here: some questions to the kernel, which nobody waits for.
+    /// Queries of evidence run on this queue.
     private let evidenceQueue = DispatchQueue(label: "ReachabilityService.evidence")
-    /// Actors are looked for here: in all of `/proc`, which evidence need not wait for.
+    /// Searches for actors run on this queue, because they read all of `/proc`.
     let actorQueue = DispatchQueue(label: "ReachabilityService.actors")
 
     /// - Parameters:
-    ///   - resume: What a history knows of the time before.
-    ///   - makeProber: Who makes the checks of a target; nil for those that send packets.
-    ///   - findProcess: Who made a change; nil to look in `/proc`.
+    ///   - resume: The knowledge of a history.
+    ///   - makeProber: Creates the prober of a target; nil for probers that send packets.
+    ///   - findProcess: Returns the process behind a change; nil searches `/proc`.
     ///   - mayEcho: Whether this process may send echoes.
     package init(
         clock: ServiceClock = .system,
@@ -112,19 +108,19 @@ package final class MonitoringService: Sendable {
         state.withLock { $0.sleepWatch = watch }
     }
 
-    /// An outage that lasted when the service was killed continues if no more than this time was not observed.
+    /// The maximum time without observations after which an outage of a killed service continues.
     package static let longestInterruption: Duration = .seconds(60)
 
     // MARK: Targets
 
-    /// Begins to account for a target by a manager that is there; what was watched under its name before is watched no more.
+    /// Adds a target with a manager. It replaces a target with the same name.
     package func insert(_ target: ServiceTarget, _ manager: NetworkReachabilityManager) {
         let name = target.name
         setChecks(of: target)
         let path = manager.path(waitingForName: .zero)
         let boot = clock.monitor.boot
         record { state in
-            // What is checked is not up before a check says so.
+            // A target with checks is not up before a check has succeeded.
             let isPending = state.checks[name] != nil && path.mayBeChecked
             let observation = Observation(path: isPending ? .unknown(reason: "undecided") : .init(path))
             let now = state.line.instant(at: boot)
@@ -143,15 +139,12 @@ package final class MonitoringService: Sendable {
         explain(name)
     }
 
-    /// The same of one that is only known by its name.
+    /// Adds a target that has only a name.
     package func insert(_ name: String, _ manager: NetworkReachabilityManager) {
         insert(ServiceTarget(name: name, host: nil), manager)
     }
 
-    /// Accounts for these targets and no others from now on. What stays as it is is left alone; what is watched in another way keeps
-    /// its account.
-    ///
-    /// - Throws: What keeps one of them from being watched; nothing is changed then.
+    /// Replaces the targets. A target whose settings have changed keeps its account. An error leaves all targets as they are.
     package func apply(_ targets: [ServiceTarget]) throws(TargetError) {
         let known = state.withLock(\.targets)
         var managers: [(ServiceTarget, NetworkReachabilityManager)] = []
@@ -181,7 +174,6 @@ package final class MonitoringService: Sendable {
         package let error: NetworkReachabilityError
     }
 
-    /// Accounts for a target no more.
     package func remove(_ name: String) {
         let (observer, watch) = state.withLock { state in
             state.targets[name] = nil
@@ -193,16 +185,16 @@ package final class MonitoringService: Sendable {
         record { state in state.books.forget(name, now: state.line.instant(at: boot)) }
     }
 
-    // MARK: What is so
+    // MARK: Reading
 
-    /// The books as they are, the moment they are read at, and how moments are written.
+    /// The accounts at a moment.
     package struct Snapshot: Sendable {
-        package let books: ServiceBooks
-        /// What the last check of each target found, where there was one.
+        package let books: Accounting
+        /// The results of the last checks, by target.
         package let findings: [String: CheckStatus]
         package let calendar: Calendar
         package let now: LedgerInstant
-        /// What a person should know of the checks: one sentence each.
+        /// Sentences about checks that do not work as configured.
         package let notices: [String]
     }
 
@@ -221,7 +213,7 @@ package final class MonitoringService: Sendable {
         }
     }
 
-    /// Adds a listener of all events, called in their order on a queue of the service's, until the result is cancelled or let go.
+    /// Adds a listener of all events. It is called in order on a private queue until the result is cancelled or released.
     package func addListener(_ listener: @escaping @Sendable ([ServiceEvent]) -> Void) -> Cancellation {
         let number = state.withLock { state in
             state.lastListener += 1
@@ -234,23 +226,23 @@ package final class MonitoringService: Sendable {
         }
     }
 
-    /// What follows its targets, one for each network namespace.
+    /// The monitors of the targets, one for each network namespace.
     var monitors: [PathMonitor] {
         let all = state.withLock { $0.observers.values.map(\.manager.record.monitor) }
         return Array(Dictionary(all.map { (ObjectIdentifier($0), $0) }) { first, _ in first }.values)
     }
 
-    /// Waits until listeners have heard of all there is so far. Never call it on their queue.
+    /// Waits until listeners have received all events so far. Never call it on their queue.
     package func deliver() { eventQueue.sync {} }
 
-    /// The same, and of what is being found out about it.
+    /// Waits for evidence and actors, too.
     package func flush() {
         evidenceQueue.sync {}
         actorQueue.sync {}
         deliver()
     }
 
-    /// The number of the last event; listeners may not have heard of it yet.
+    /// The number of the last event, which listeners may not have received yet.
     var lastNumber: UInt64 { state.withLock(\.books.lastNumber) }
 
     // MARK: Observing
@@ -259,10 +251,10 @@ package final class MonitoringService: Sendable {
         let target = watched.name
         checkClocks()
         let (boot, monotonic) = (clock.monitor.boot, clock.monitor.monotonic)
-        // The event may have been received before this machine slept last; the books take no moment before an interval began.
+        // The event may have been received before the last sleep. Accounts take no moment before the start of an interval.
         let received = change.noticed.map { boot - (monotonic - $0) } ?? boot
         let observation = Observation(path: .init(change.path))
-        // A way is lost with the first of the changes it needed, and there with the last.
+        // A path is lost with the first of several changes, and back with the last.
         let isBack = observation.path == .reachable
         let span = isBack ? change.completed.map { $0 - (change.noticed ?? $0) } ?? .zero : .zero
         let uncertainty = isBack ? span : change.path.reason == .noCarrier ? Self.carrierDelay : .zero
@@ -277,9 +269,9 @@ package final class MonitoringService: Sendable {
                 at: instant,
                 uncertainty: isBack && change.noticed != nil ? uncertainty : nil
             )
-            // Where there is a way, a check says what comes of it; until then it is as it was.
+            // If there is a path, a check decides. Until then the state does not change.
             if state.checks[target] != nil, change.path.mayBeChecked { return losses }
-            // An outage of the last run lasts until its name has an answer.
+            // An outage of the last run lasts until the name service answers.
             if observation.path == .resolving, state.books.accounts[target]?.isResumed ?? false { return losses }
             return losses
                 + state.books.take(
@@ -297,10 +289,10 @@ package final class MonitoringService: Sendable {
         explain(target)
     }
 
-    /// The kernel reports the loss of a carrier up to so much later (`linkwatch_event` of net/core/link_watch.c).
+    /// The maximum delay of the kernel's report of a lost carrier (`linkwatch_event` of net/core/link_watch.c).
     private static let carrierDelay = Duration.seconds(1)
 
-    /// Finds out why a target is as it is, soon.
+    /// Gathers the evidence of a target in the background.
     func explain(_ target: String) {
         guard state.withLock({ $0.unexplained.insert(target).inserted }) else { return }
         evidenceQueue.async { [weak self] in
@@ -323,25 +315,24 @@ package final class MonitoringService: Sendable {
         }
     }
 
-    /// Why a target is as it is at this moment: the kernel is asked on the calling thread, and where it has a path to the name servers but no
-    /// name, they are, too. Nil for one that is not watched.
+    /// Returns the current evidence of a target; nil for an unknown one. The calling thread queries the kernel, and the name servers if the
+    /// name is not resolved.
     package func evidence(of target: String) -> NetworkEvidence? {
         state.withLock { $0.observers[target]?.manager }?.evidence()
     }
 
-    /// Where a target is watched.
+    /// Returns the network namespace of a target.
     package func namespace(of target: String) -> NetworkNamespace {
         state.withLock { $0.targets[target]?.namespace } ?? .current
     }
 
-    /// The kernel's own last word is of a path; where a check was made, the check has the last word.
+    /// The kernel only knows the path. If there was a check, its result is used.
     private static func steps(_ evidence: NetworkEvidence, _ check: CheckFinding?) -> [EvidenceRecord.Step] {
         let steps = check == nil ? evidence.steps : evidence.steps.dropLast()
         return steps.map(EvidenceRecord.Step.init) + (check?.steps ?? [])
     }
 
-    /// Looks whether the machine slept or its wall clock was set. Before anything else is accounted for, so that nothing of what comes
-    /// after a sleep is counted before it.
+    /// Detects sleep and steps of the wall clock. Called before any other change, so that changes after a sleep are not counted before it.
     private func checkClocks() {
         let (boot, monotonic, real) = (clock.monitor.boot, clock.monitor.monotonic, clock.real())
         record { state in
@@ -351,7 +342,7 @@ package final class MonitoringService: Sendable {
             var events: [ServiceEvent] = []
             if sleep > Self.shortestSleep {
                 events += state.books.suspend(from: now - sleep, to: now)
-                // What was found before holds no more.
+                // Earlier findings are obsolete.
                 for name in state.checks.keys { state.checks[name]?.begin(at: now) }
             }
             if let step = state.line.adjust(boot: boot, real: real) {
@@ -361,10 +352,10 @@ package final class MonitoringService: Sendable {
         }
     }
 
-    /// The two clocks are read one after the other, so they differ a little without a sleep.
+    /// The minimum difference of a sleep. The two clocks are not read at the same time.
     private static let shortestSleep: Duration = .milliseconds(100)
 
-    /// Changes the state, and hands over the events that makes. Under the lock they are put in line, so their order is theirs.
+    /// Changes the state and sends the events to the listeners. They are enqueued while the lock is held, so they stay in order.
     @discardableResult
     func record(_ body: (inout State) -> [ServiceEvent]) -> [ServiceEvent] {
         state.withLock { state in

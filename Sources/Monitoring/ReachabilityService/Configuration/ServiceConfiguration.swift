@@ -1,17 +1,17 @@
 import LinuxSupport
 import NetworkReachability
 
-/// What a service is to do, as a file says it.
+/// The configuration of a service or of a hub.
 package struct ServiceConfiguration: Hashable, Sendable {
-    /// Where it listens; nil for the usual places.
+    /// The addresses to listen at; nil for the default.
     package struct Listen: Hashable, Sendable {
         package var socket: String?
         package var http: [String]?
-        /// With TLS, for those who have a token.
+        /// An address with TLS, for clients with a token.
         package var https: [String]?
     }
 
-    /// What it keeps; nil for what is usual.
+    /// The settings of the history; nil for the default.
     package struct History: Hashable, Sendable {
         package var path: String?
         package var keep: Duration?
@@ -28,28 +28,28 @@ package struct ServiceConfiguration: Hashable, Sendable {
     package var notifiers: [NotifierSettings] = []
     package var heartbeat: HeartbeatSettings?
     package var maintenance: [MaintenanceWindow] = []
-    /// What the agent of a fleet does; nil where there is none.
+    /// The settings of the agent of a fleet; nil without an agent.
     package var fleet: FleetSettings?
-    /// All that its file says, in its words.
+    /// The document of the file.
     package private(set) var document: [String: TOMLNode] = [:]
     private var lines = KeyLines("")
 
-    /// What is done without a file.
+    /// The default configuration.
     package init() {}
 
-    /// Who is configured.
+    /// The program that reads a file.
     package enum Reader: Sendable {
         case service
-        /// The hub of a fleet, which has no targets of its own: it listens, lets in, keeps and tells, by the same words.
+        /// The hub of a fleet. It has no targets.
         case hub
     }
 
     /// Reads a document.
     ///
     /// - Parameters:
-    ///   - directory: Where the files are that it names without a path of their own; nil for the current one.
-    ///   - reader: Whose words may stand in it.
-    /// - Throws: ``ConfigurationProblems`` with all that is wrong.
+    ///   - directory: The directory of relative paths; nil for the current one.
+    ///   - reader: The program, which determines the allowed keys.
+    /// - Throws: ``ConfigurationProblems`` with all problems.
     package init(
         _ text: String,
         in directory: String? = nil,
@@ -84,7 +84,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
         if !findings.problems.isEmpty { throw placed(ConfigurationProblems(findings.problems)) }
     }
 
-    /// What is wrong in it, also what turned out later, with the lines it stands on, in their order.
+    /// Adds the lines to problems, and sorts them.
     package func placed(_ found: ConfigurationProblems) -> ConfigurationProblems {
         let placed = found.problems.map { problem in
             var problem = problem
@@ -132,7 +132,7 @@ extension ServiceConfiguration.History {
 }
 
 extension ServiceTarget {
-    /// Nil for a table that has no name; what else is wrong is collected.
+    /// Nil for a table without a name. Other problems are collected.
     fileprivate init?(_ table: TableReader, _ reader: CheckReader) {
         defer { table.finish() }
         let name = table.text("name")
@@ -145,7 +145,7 @@ extension ServiceTarget {
         if let family, family != "ipv4", family != "ipv6" {
             table.complain("family", "it is ipv4 or ipv6, not \"\(family)\"")
         }
-        // Where one of them is of a wrong type, that was told.
+        // A wrong type was reported before.
         let isClear = (host != nil || !table.has("host")) && (isAtLarge != nil || !table.has("at-large"))
         if isClear, (isAtLarge == true) == (host != nil) {
             table.complain(nil, "it has either host = \"NAME\" or at-large = true")
@@ -175,5 +175,135 @@ extension ServiceTarget {
             checks: checks,
             settle: settle
         )
+    }
+}
+
+/// Reads the configuration of a service or of a hub again, and applies the changes. A configuration with a problem changes nothing. Thread-
+/// safe.
+package final class Reloader: Sendable {
+    /// The result of the last attempt.
+    package struct Status: Sendable {
+        package var succeeded: UInt64 = 0
+        package var failed: UInt64 = 0
+        /// Whether the last attempt failed.
+        package var isStale = false
+    }
+
+    private struct State {
+        var status = Status()
+        var current: ServiceConfiguration
+        /// The document that was applied last, and the sections that need a restart.
+        var document: [String: TOMLNode]
+        var needsRestart: [String] = []
+    }
+
+    /// Checks a configuration before anything changes, and returns a closure that applies it.
+    package typealias Preparation =
+        @Sendable (ServiceConfiguration) throws(ConfigurationProblems) -> @Sendable () -> Void
+
+    package let file: String
+    private let service: MonitoringService?
+    private let preparations: [Preparation]
+    private let state: Locked<State>
+    /// Held during an attempt.
+    private let turn = Locked(())
+
+    /// - Parameters:
+    ///   - service: The service of the targets and of maintenance; nil for a hub.
+    ///   - current: The configuration of the start.
+    ///   - preparations: Other users of the configuration.
+    package init(
+        _ file: String,
+        of service: MonitoringService? = nil,
+        current: ServiceConfiguration,
+        preparations: [Preparation] = []
+    ) {
+        (self.file, self.service, self.preparations) = (file, service, preparations)
+        state = Locked(State(current: current, document: current.document))
+    }
+
+    package var status: Status { state.withLock(\.status) }
+
+    /// The document in force, and the sections that need a restart.
+    package var inForce: (document: [String: TOMLNode], needsRestart: [String]) {
+        state.withLock { ($0.document, $0.needsRestart) }
+    }
+
+    /// Reads a file.
+    ///
+    /// - Throws: ``ConfigurationProblems`` for problems of the content, or a file that cannot be read.
+    package static func read(
+        _ file: String,
+        for reader: ServiceConfiguration.Reader = .service
+    ) throws(ConfigurationProblems) -> ServiceConfiguration {
+        let bytes: [UInt8]
+        do { bytes = try InputFile.read(file, limit: 1 << 20) } catch {
+            throw ConfigurationProblems([ConfigurationProblem(path: "", text: "it cannot be read: \(error)")])
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ConfigurationProblems([ConfigurationProblem(path: "", text: "it is no UTF-8")])
+        }
+        let directory = file.unicodeScalars.lastIndex(of: "/").map { String(file[..<$0]) + "/" }
+        return try ServiceConfiguration(text, in: directory, for: reader)
+    }
+
+    /// Reads the file again.
+    ///
+    /// - Returns: The sections that have changed and need a restart.
+    /// - Throws: ``ConfigurationProblems``. The earlier configuration stays in force.
+    package func reload() throws(ConfigurationProblems) -> [String] {
+        do {
+            let restart = try turn.withLock { _ throws(ConfigurationProblems) in
+                let configuration = try Self.read(file, for: service == nil ? .hub : .service)
+                do throws(ConfigurationProblems) { return try apply(configuration) } catch {
+                    throw configuration.placed(error)
+                }
+            }
+            state.withLock { state in
+                state.status.succeeded += 1
+                state.status.isStale = false
+            }
+            return restart
+        } catch {
+            state.withLock { state in
+                state.status.failed += 1
+                state.status.isStale = true
+            }
+            throw error
+        }
+    }
+
+    /// The message for a file that was applied, with the sections that need a restart.
+    package func applied(_ restart: [String]) -> String {
+        let rest = restart.isEmpty ? "" : "; a restart is needed for \(restart.joined(separator: " and "))"
+        return "\(file.printable) is applied\(rest)"
+    }
+
+    /// The message for a file that was refused.
+    package var refused: String { "\(file.printable) is not applied; what was so before goes on" }
+
+    private func apply(_ configuration: ServiceConfiguration) throws(ConfigurationProblems) -> [String] {
+        var uses: [@Sendable () -> Void] = []
+        for prepare in preparations { uses.append(try prepare(configuration)) }
+        do { try service?.apply(configuration.targets) } catch {
+            let index = configuration.targets.firstIndex { $0.name == error.target } ?? 0
+            let problem = ConfigurationProblem(path: "target[\(index + 1)]", text: error.error.description)
+            throw ConfigurationProblems([problem])
+        }
+        service?.setMaintenance(configuration.maintenance)
+        for use in uses { use() }
+        return state.withLock { state in
+            var changed: [String] = []
+            if state.current.listen != configuration.listen { changed.append("listen") }
+            // A hub can change this at any time.
+            if service == nil { state.current.history.keep = configuration.history.keep }
+            if state.current.history != configuration.history { changed.append("history") }
+            // These do not change before a restart.
+            (state.current.targets, state.current.maintenance) = (configuration.targets, configuration.maintenance)
+            (state.current.notifiers, state.current.heartbeat) = (configuration.notifiers, configuration.heartbeat)
+            state.current.access = configuration.access
+            (state.document, state.needsRestart) = (configuration.document, changed)
+            return changed
+        }
     }
 }

@@ -1,8 +1,9 @@
 import LinuxSupport
+import TOMLKit
 
-/// Reads the keys of one table, and collects what is wrong with them; a key that nobody asked for is wrong, too.
+/// Reads the keys of one table and collects problems, including unknown keys.
 final class TableReader {
-    /// Where problems are collected, for all tables of a document.
+    /// The problems of all tables of a document.
     final class Findings {
         var problems: [ConfigurationProblem] = []
     }
@@ -91,7 +92,7 @@ final class TableReader {
         return texts
     }
 
-    /// A list of whatever it has: each as it is, and its path below this table.
+    /// A list of any values, with their paths.
     func list(_ key: String) -> [(node: TOMLNode, key: String)]? {
         let list = value(key, "a list") { if case .array(let list) = $0 { list } else { nil } }
         return list?.enumerated().map { ($1, "\(key)[\($0 + 1)]") }
@@ -102,7 +103,7 @@ final class TableReader {
         TableReader(nodes, path: path(of: key), findings)
     }
 
-    /// A value that may be of several kinds.
+    /// A value of any type.
     func node(_ key: String) -> TOMLNode? {
         asked.insert(key)
         return nodes[key]
@@ -136,7 +137,7 @@ final class TableReader {
         return nil
     }
 
-    /// Complains about a name that is too long, that shows no character, or that paths of addresses cannot contain.
+    /// Checks a name: its length, visible characters, and use in paths of URLs.
     func check(name: String, atMost limit: Int) {
         if !(1...limit).contains(name.utf8.count) {
             complain("name", "it has from 1 to \(limit) bytes, not \(name.utf8.count)")
@@ -149,7 +150,7 @@ final class TableReader {
 
     // MARK: What is too much
 
-    /// Complains of the keys that nobody asked for.
+    /// Reports the unknown keys.
     func finish() {
         for key in nodes.keys.sorted() where !asked.contains(key) {
             let known = asked.sorted()
@@ -161,13 +162,13 @@ final class TableReader {
         }
     }
 
-    /// The word of those known that was meant, if one is near enough.
+    /// Returns the known word that is similar to another.
     static func nearest(to word: String, of known: [String]) -> String? {
         known.min { distance($0, word) < distance($1, word) }
             .flatMap { distance($0, word) <= min(2, $0.count / 2) ? $0 : nil }
     }
 
-    /// How many letters have to be put in, left out or replaced (Levenshtein).
+    /// The number of insertions, deletions and replacements (Levenshtein).
     private static func distance(_ one: String, _ other: String) -> Int {
         let other = Array(other)
         var row = Array(0...other.count)
@@ -197,4 +198,139 @@ extension Unicode.Scalar {
 extension String {
     /// A Boolean value that indicates whether clients of HTTP remove the text from a path (RFC 3986, 5.2.4).
     var isPathStep: Bool { self == "." || self == ".." }
+}
+
+/// A TOML document as values. Only this type uses the parser.
+package enum TOMLNode: Hashable, Sendable {
+    case string(String)
+    case integer(Int)
+    case number(Double)
+    case boolean(Bool)
+    case array([TOMLNode])
+    case table([String: TOMLNode])
+    /// A date or a time, which no key accepts.
+    case time
+
+    /// The name of the type in messages.
+    var kind: String {
+        switch self {
+        case .string: "a text"
+        case .integer: "a whole number"
+        case .number: "a number"
+        case .boolean: "true or false"
+        case .array: "a list"
+        case .table: "a table"
+        case .time: "a date or time"
+        }
+    }
+
+    /// Reads a document.
+    ///
+    /// - Throws: ``ConfigurationProblem`` with line and column for invalid TOML.
+    static func parse(_ text: String) throws(ConfigurationProblem) -> [String: TOMLNode] {
+        do {
+            return table(try TOMLTable(string: text))
+        } catch let error as TOMLParseError {
+            throw ConfigurationProblem(
+                line: error.source.begin.line,
+                column: error.source.begin.column,
+                path: "",
+                text: error.description
+            )
+        } catch {
+            throw ConfigurationProblem(path: "", text: "\(error)")
+        }
+    }
+
+    private static func table(_ table: TOMLTable) -> [String: TOMLNode] {
+        var nodes: [String: TOMLNode] = [:]
+        for key in table.keys {
+            if let value = table[key] { nodes[key] = node(value) }
+        }
+        return nodes
+    }
+
+    private static func node(_ value: any TOMLValueConvertible) -> TOMLNode {
+        switch value.type {
+        case .string: .string(value.string ?? "")
+        case .int: .integer(value.int ?? 0)
+        case .double: .number(value.double ?? 0)
+        case .bool: .boolean(value.bool ?? false)
+        case .array: .array((value.array.map { Array($0) } ?? []).map { node($0) })
+        case .table: .table(value.table.map { table($0) } ?? [:])
+        case .date, .time, .dateTime: .time
+        }
+    }
+}
+
+/// The lines of the keys of a document, from the beginnings of the lines.
+struct KeyLines: Hashable, Sendable {
+    private var lines: [String: Int] = [:]
+
+    init(_ text: String) {
+        var prefix = ""
+        var counts: [String: Int] = [:]
+        for (index, line) in text.split(at: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = line.drop { $0 == " " || $0 == "\t" }
+            if line.hasPrefix("[[") {
+                let name = Self.name(line.dropFirst(2))
+                counts[name, default: 0] += 1
+                prefix = "\(name)[\(counts[name, default: 1])]"
+                lines[prefix] = index + 1
+            } else if line.hasPrefix("[") {
+                prefix = Self.name(line.dropFirst())
+                lines[prefix] = index + 1
+            } else if let equals = line.unicodeScalars.firstIndex(of: "="), !line.hasPrefix("#") {
+                let key = Self.name(line[..<equals])
+                let path = prefix.isEmpty ? key : "\(prefix).\(key)"
+                if lines[path] == nil { lines[path] = index + 1 }
+            }
+        }
+    }
+
+    /// Nil for an unknown line.
+    subscript(path: String) -> Int? { lines[path] }
+
+    /// The line of a key, of the first table of a name, or of the enclosing table.
+    func nearest(to path: String) -> Int? {
+        var path = path[...]
+        while true {
+            if let line = lines[String(path)] ?? lines["\(path)[1]"] { return line }
+            guard let end = path.unicodeScalars.lastIndex(where: { $0 == "." || $0 == "[" }) else { return nil }
+            path = path[..<end]
+        }
+    }
+
+    private static func name(_ text: Substring) -> String {
+        String(text.prefix { $0 != "]" }).filter { $0 != " " && $0 != "\t" && $0 != "\"" && $0 != "'" }
+    }
+}
+
+/// A problem of a configuration: the place, the value, and the allowed values.
+package struct ConfigurationProblem: Error, Hashable, Sendable {
+    /// Counted from 1; nil if it is not known.
+    package var line: Int?
+    package var column: Int?
+    /// The key, for example `target[2].host`; empty for the whole document.
+    package let path: String
+    package let text: String
+
+    package init(line: Int? = nil, column: Int? = nil, path: String, text: String) {
+        (self.line, self.column, self.path, self.text) = (line, column, path, text)
+    }
+
+    /// For example `serve.toml:3:7: target[2].host: ...`.
+    package func description(in file: String) -> String {
+        let place = [file.printable] + [line, column].compactMap { $0.map(String.init) }
+        return (place.joined(separator: ":") + ": " + (path.isEmpty ? "" : "\(path.printable): ") + text).printable
+    }
+}
+
+/// All problems of a configuration, in order.
+package struct ConfigurationProblems: Error, Hashable, Sendable {
+    package let problems: [ConfigurationProblem]
+
+    package init(_ problems: [ConfigurationProblem]) {
+        self.problems = problems
+    }
 }

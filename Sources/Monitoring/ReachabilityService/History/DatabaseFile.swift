@@ -1,52 +1,233 @@
 package import GRDB
 import LinuxSupport
+package import ReachabilityLedger
 
-/// A file of SQLite that is a program's own. It has one writer, and whoever reads does not hold it up.
-package enum DatabaseFile {
-    /// Opens a file, or makes one where there is none, of mode 0600. One that is damaged is set aside.
-    ///
+/// The form of a database: its application ID, its migrations and checks of an existing file.
+package struct DatabaseSchema: Sendable {
+    /// The application ID in the header (`PRAGMA application_id`).
+    package let applicationID: Int32
+    /// The program that the file belongs to, for messages.
+    private let owner: String
+    let migrator: DatabaseMigrator
+    private let create: @Sendable (Database) throws -> Void
+    private let check: @Sendable (Database) throws -> Void
+
     /// - Parameters:
-    ///   - label: What it is called in diagnostics.
-    ///   - migrator: How each form of it becomes the next.
-    ///   - check: Whether it is what it should be, of a form that is known: before anything is written into it.
-    package static func open(
-        _ file: String,
-        label: String,
-        _ migrator: DatabaseMigrator,
-        check: @escaping @Sendable (Database) throws -> Void
-    ) throws -> DatabasePool {
+    ///   - create: Prepares an empty file before the first migration.
+    ///   - check: Checks an existing file before the first write.
+    package init(
+        applicationID: Int32,
+        owner: String,
+        migrator: DatabaseMigrator,
+        create: @escaping @Sendable (Database) throws -> Void = { _ in },
+        check: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) {
+        (self.applicationID, self.owner, self.migrator) = (applicationID, owner, migrator)
+        (self.create, self.check) = (create, check)
+    }
+
+    fileprivate func prepare(_ db: Database, _ file: String) throws {
+        let identifier = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+        if identifier == 0, tables == 0 { return try create(db) }
+        guard identifier == applicationID else {
+            throw HistoryFault(.foreign, file, "it is not a database of a \(owner)")
+        }
+        if try migrator.hasBeenSuperseded(db) {
+            throw HistoryFault(.foreign, file, "it was written by a later version of this program")
+        }
+        try check(db)
+    }
+}
+
+/// A SQLite file that one process writes. Readers do not block the writer. Thread-safe.
+package final class DatabaseFile: Sendable {
+    package let path: String
+    let database: any DatabaseWriter
+    /// Nil for a database in memory.
+    private let identities: FileIdentities?
+    /// Held until the file is closed.
+    private let lock: Locked<LockFile?>
+
+    /// Opens a file, or creates one with mode 0600. A damaged file is renamed.
+    package init(_ path: String, _ schema: DatabaseSchema) throws(HistoryFault) {
+        do {
+            lock = Locked(try LockFile(path + ".lock"))
+            database = try Self.open(path, schema)
+        } catch {
+            throw HistoryFault(error, file: path)
+        }
+        self.path = path
+        identities = FileIdentities(path)
+    }
+
+    /// Creates a database in memory.
+    package init(inMemory schema: DatabaseSchema) throws(HistoryFault) {
+        (path, identities, lock) = (":memory:", nil, Locked(nil))
+        do {
+            let queue = try DatabaseQueue()
+            try schema.migrator.migrate(queue)
+            database = queue
+        } catch {
+            throw HistoryFault(error, file: ":memory:")
+        }
+    }
+
+    private static func open(_ path: String, _ schema: DatabaseSchema) throws -> DatabasePool {
         func connect() throws -> DatabasePool {
             var configuration = Configuration()
-            configuration.label = label
             configuration.busyMode = .timeout(1)
             configuration.maximumReaderCount = 2
             configuration.prepareDatabase { db in
                 guard !db.configuration.readonly else { return }
-                try check(db)
-                // What was committed survives a power cut.
+                try schema.prepare(db, path)
+                // A committed transaction survives a power failure.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
             }
-            let path = file.hasPrefix("/") ? file : "./" + file
-            let pool = try DatabasePool(path: path, configuration: configuration)
+            let pool = try DatabasePool(path: path.hasPrefix("/") ? path : "./" + path, configuration: configuration)
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-            try migrator.migrate(pool)
+            try schema.migrator.migrate(pool)
             return pool
         }
-        try OwnFile.make(file)
+        try OwnFile.make(path)
         do {
             return try connect()
         } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
-            try setAside(file)
-            try OwnFile.make(file)
+            try setAside(path)
+            try OwnFile.make(path)
             return try connect()
         }
     }
 
-    /// Gives a damaged file, and what SQLite keeps beside it, another name. It is never deleted.
-    static func setAside(_ file: String) throws(SystemError) {
-        let name = "\(file).corrupt-\(SystemClock.real.components.seconds)"
-        try OwnFile.rename(file, to: name)
-        for suffix in ["-wal", "-shm"] { try? OwnFile.rename(file + suffix, to: name + suffix) }
+    package func read<Value>(_ body: (Database) throws -> Value) throws(HistoryFault) -> Value {
+        do { return try database.read(body) } catch { throw HistoryFault(error, file: path) }
     }
+
+    /// Runs a transaction. It is on the disk when the call returns, or has no effect.
+    package func write<Value>(_ body: (Database) throws -> Value) throws(HistoryFault) -> Value {
+        do { return try database.write(body) } catch { throw HistoryFault(error, file: path) }
+    }
+
+    package func writeWithoutTransaction<Value>(
+        _ body: (Database) throws -> Value
+    ) throws(HistoryFault) -> Value {
+        do { return try database.writeWithoutTransaction(body) } catch { throw HistoryFault(error, file: path) }
+    }
+
+    /// Whether the file was not deleted, moved or replaced. Otherwise writes to it are lost.
+    package var isInPlace: Bool { identities?.areInPlace ?? true }
+
+    /// Closes the file. A file that was moved is complete without the files beside its old name.
+    package func close() {
+        let isLost = !isInPlace
+        if isLost { try? database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
+        try? database.close()
+        if isLost { identities?.removeRest() }
+        lock.withLock { $0 = nil }
+    }
+
+    /// Renames a damaged file and the files that SQLite keeps beside it.
+    static func setAside(_ path: String) throws(SystemError) {
+        let name = "\(path).corrupt-\(SystemClock.real.components.seconds)"
+        try OwnFile.rename(path, to: name)
+        for suffix in FileIdentities.suffixes { try? OwnFile.rename(path + suffix, to: name + suffix) }
+    }
+}
+
+/// The identities of a database file and of the files that SQLite keeps beside it. Other files may get their names.
+private struct FileIdentities: Sendable {
+    static let suffixes = ["-wal", "-shm"]
+
+    private let file: String
+    private let own: [String: NamespaceIdentity]
+
+    init(_ file: String) {
+        self.file = file
+        own = Dictionary(
+            uniqueKeysWithValues: ([""] + Self.suffixes).compactMap { suffix in
+                Self.identity(file + suffix).map { (suffix, $0) }
+            }
+        )
+    }
+
+    /// Whether the file was not deleted, moved or replaced.
+    var areInPlace: Bool { Self.identity(file) == own[""] }
+
+    /// Removes the files beside a file that was deleted or moved. SQLite would use them for the next file of that name.
+    func removeRest() {
+        for suffix in Self.suffixes where own[suffix] != nil && Self.identity(file + suffix) == own[suffix] {
+            OwnFile.remove(file + suffix)
+        }
+    }
+
+    /// The device and the inode; nil for a missing file.
+    private static func identity(_ path: String) -> NamespaceIdentity? { try? NamespaceIdentity(path: path) }
+}
+
+/// The reason why a history cannot be written or read. The service continues without it.
+package struct HistoryFault: Error, Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// The disk is full.
+        case full
+        /// This user cannot create, read or write the file or its directory.
+        case denied
+        /// The file is damaged.
+        case corrupt
+        /// The file belongs to another program, or to a later version of this one.
+        case foreign
+        /// Another process uses the file.
+        case locked
+        /// Reading or writing fails for another reason.
+        case failed
+    }
+
+    package let kind: Kind
+    /// One sentence, with the file.
+    package let text: String
+
+    package init(_ kind: Kind, _ file: String, _ cause: String) {
+        self.kind = kind
+        text = "the history \(file.printable) cannot be used: \(cause)"
+    }
+
+    package init(_ error: any Error, file: String) {
+        switch error {
+        case let error as HistoryFault: self = error
+        case let error as SystemError where error == .tryAgain:
+            self.init(.locked, file, "another process uses it: give each its own --history")
+        case let error as SystemError: self.init(Kind(error), file, error.description)
+        case let error as DatabaseError: self.init(Kind(error), file, error.message ?? error.resultCode.description)
+        default: self.init(.failed, file, "\(type(of: error))")
+        }
+    }
+}
+
+extension HistoryFault.Kind {
+    fileprivate init(_ error: SystemError) {
+        switch error {
+        case .noSpace: self = .full
+        case .accessDenied, .notPermitted, .noEntry, .readOnly: self = .denied
+        case .tryAgain: self = .locked
+        default: self = .failed
+        }
+    }
+
+    fileprivate init(_ error: DatabaseError) {
+        switch error.resultCode {
+        case .SQLITE_FULL: self = .full
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .corrupt
+        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH: self = .denied
+        // The file of shared memory cannot grow.
+        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: self = .full
+        default: self = .failed
+        }
+    }
+}
+
+/// Columns that several tables have.
+extension Row {
+    package var attribution: Attribution { Attribution(rawValue: self["attribution"]) ?? .unknown }
+    package var cause: OutageCause? { (self["cause"] as String?).map { OutageCause(rawValue: $0) } }
 }

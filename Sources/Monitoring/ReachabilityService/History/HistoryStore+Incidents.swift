@@ -1,7 +1,7 @@
-import GRDB
+package import GRDB
 import ReachabilityLedger
 
-/// What is told of outages, and to whom it was told: so that an end follows each beginning, over restarts, too.
+/// The incidents that are notified, and the deliveries.
 extension HistoryStore {
     static func makeIncidents(_ db: Database) throws {
         try db.execute(
@@ -40,7 +40,7 @@ extension HistoryStore {
         )
     }
 
-    /// Writes all that is to be told, in place of what was there: it is on the disk when this returns.
+    /// Replaces all incidents.
     package func write(_ incidents: [Incident]) throws {
         try database.write { db in
             try db.execute(sql: "DELETE FROM incident")
@@ -62,20 +62,10 @@ extension HistoryStore {
                 ]
             )
         }
-        for (courier, delivery) in incident.deliveries {
-            try db.execute(
-                sql: "INSERT INTO delivery VALUES (?, ?, ?, ?, ?, ?, ?)",
-                arguments: [
-                    id, courier, delivery.labels.attribution.rawValue, delivery.labels.cause?.rawValue,
-                    delivery.refinements,
-                    delivery.digests,
-                    incident.finished.contains(courier),
-                ]
-            )
-        }
+        try incident.writeDeliveries(db)
     }
 
-    /// What an earlier run had to tell, the oldest first.
+    /// Returns the incidents of an earlier run, the oldest first.
     package func incidents() throws -> [Incident] {
         try database.read { db in
             let sql = "SELECT * FROM incident ORDER BY (SELECT min(start) FROM member WHERE incident = incident.id), id"
@@ -90,13 +80,8 @@ extension HistoryStore {
             sql: "SELECT * FROM member WHERE incident = ? ORDER BY number",
             arguments: [id]
         ).map { Incident.Member($0) }
-        var (deliveries, finished) = ([String: Incident.Delivery](), Set<String>())
-        for row in try Row.fetchAll(db, sql: "SELECT * FROM delivery WHERE incident = ?", arguments: [id]) {
-            let courier: String = row["courier"]
-            deliveries[courier] = Incident.Delivery(row)
-            if row["isFinished"] { finished.insert(courier) }
-        }
         if members.isEmpty { return nil }
+        let (deliveries, finished) = try Incident.deliveries(of: id, db)
         return Incident(id: id, members, deliveries: deliveries, finished: finished)
     }
 }
@@ -108,8 +93,8 @@ extension Incident.Member {
             outage: row["outage"],
             start: LedgerInstant(nanoseconds: row["start"]),
             state: TargetState(
-                Attribution(rawValue: row["attribution"]) ?? .unknown,
-                (row["cause"] as String?).map { OutageCause(rawValue: $0) },
+                row.attribution,
+                row.cause,
                 basis: AttributionBasis(rawValue: row["basis"]) ?? .path
             ),
             since: LedgerInstant(nanoseconds: row["since"]),
@@ -120,15 +105,101 @@ extension Incident.Member {
     }
 }
 
-extension Incident.Delivery {
+/// The table `delivery`, which the databases of services and of hubs have.
+extension Incident {
+    package func writeDeliveries(_ db: Database) throws {
+        for (worker, delivery) in deliveries {
+            try db.execute(
+                sql: """
+                    INSERT INTO delivery
+                        (incident, courier, attribution, cause, refinements, digests, endings, isFinished)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    id, worker, delivery.labels.attribution.rawValue, delivery.labels.cause?.rawValue,
+                    delivery.refinements, delivery.digests, delivery.endings, finished.contains(worker),
+                ]
+            )
+        }
+    }
+
+    package static func deliveries(
+        of id: String,
+        _ db: Database
+    ) throws -> (deliveries: [String: Delivery], finished: Set<String>) {
+        var (deliveries, finished) = ([String: Delivery](), Set<String>())
+        for row in try Row.fetchAll(db, sql: "SELECT * FROM delivery WHERE incident = ?", arguments: [id]) {
+            let worker: String = row["courier"]
+            deliveries[worker] = Delivery(
+                labels: Labels(attribution: row.attribution, cause: row.cause),
+                refinements: row["refinements"],
+                digests: row["digests"],
+                endings: row["endings"]
+            )
+            if row["isFinished"] { finished.insert(worker) }
+        }
+        return (deliveries, finished)
+    }
+}
+
+/// The notes on outages.
+extension HistoryStore {
+    static func makeNotes(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE note (
+                    id INTEGER PRIMARY KEY,
+                    outage TEXT NOT NULL,
+                    start INTEGER NOT NULL,
+                    instant INTEGER NOT NULL,
+                    author TEXT NOT NULL,
+                    text TEXT NOT NULL
+                ) STRICT;
+                CREATE INDEX noted ON note (outage);
+                """
+        )
+    }
+
+    static func write(_ note: OutageNote, _ db: Database) throws {
+        try db.execute(
+            sql: "INSERT INTO note (outage, start, instant, author, text) VALUES (?, ?, ?, ?, ?)",
+            arguments: [note.outage, note.start.nanoseconds, note.instant.nanoseconds, note.author, note.text]
+        )
+    }
+
+    /// Returns the notes on outages by their ids, the oldest first.
+    package func notes(on outages: [String]) throws -> [String: [OutageNote]] {
+        let notes = try database.read { db in
+            let isEmpty = try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM note)")
+            if isEmpty != false { return [OutageNote]() }
+            return try outages.flatMap { id in
+                try Row.fetchAll(db, sql: "SELECT * FROM note WHERE outage = ? ORDER BY id", arguments: [id]).map {
+                    OutageNote($0)
+                }
+            }
+        }
+        return Dictionary(grouping: notes, by: \.outage)
+    }
+
+    /// Deletes the notes on deleted outages.
+    static func pruneNotes(before instant: LedgerInstant, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                DELETE FROM note WHERE start < ? AND NOT EXISTS (SELECT 1 FROM interval WHERE outage = note.start)
+                """,
+            arguments: [instant.nanoseconds]
+        )
+    }
+}
+
+extension OutageNote {
     fileprivate init(_ row: Row) {
         self.init(
-            labels: Incident.Labels(
-                attribution: Attribution(rawValue: row["attribution"]) ?? .unknown,
-                cause: (row["cause"] as String?).map { OutageCause(rawValue: $0) }
-            ),
-            refinements: row["refinements"],
-            digests: row["digests"]
+            outage: row["outage"],
+            start: LedgerInstant(nanoseconds: row["start"]),
+            instant: LedgerInstant(nanoseconds: row["instant"]),
+            author: row["author"],
+            text: row["text"]
         )
     }
 }

@@ -131,3 +131,216 @@ extension HistoryStore {
         )
     }
 }
+
+/// A filter of outages. Nil admits all.
+package struct OutageFilter: Hashable, Sendable {
+    package var target: String?
+    package var attribution: Attribution?
+    package var cause: OutageCause?
+    /// Only outages that have not ended.
+    package var isOpen = false
+    /// Only outages that last until after it.
+    package var from: LedgerInstant?
+    /// Only outages that begin before it.
+    package var to: LedgerInstant?
+
+    package init(target: String? = nil) {
+        self.target = target
+    }
+
+    /// Whether the filter admits an outage.
+    package func admits(_ outage: Outage, at now: LedgerInstant) -> Bool {
+        if isOpen, outage.end != nil { return false }
+        if let from, (outage.end ?? now) <= from { return false }
+        if let to, outage.start >= to { return false }
+        if attribution == nil, cause == nil { return true }
+        let state = outage.deciding(at: now).state
+        return (attribution ?? state.attribution) == state.attribution && (cause ?? state.cause) == state.cause
+    }
+}
+
+/// The number and the length of the outages of one attribution and cause.
+package struct OutageSum: Hashable, Sendable {
+    package let attribution: Attribution
+    package let cause: OutageCause?
+    package var count: Int
+    /// How many of them last.
+    package var open: Int
+    package var time: Duration
+
+    package init(attribution: Attribution, cause: OutageCause?, count: Int = 0, open: Int = 0, time: Duration = .zero) {
+        (self.attribution, self.cause, self.count, self.open, self.time) = (attribution, cause, count, open, time)
+    }
+}
+
+/// The outages, one row for each, which triggers keep equal to their intervals.
+extension HistoryStore {
+    /// The row of an outage. Attribution and cause are those of the longest interval, the first of several; the end is that of the last one.
+    ///
+    /// Without `INDEXED BY` SQLite reads all intervals of the target, for it takes the primary key to be the better index.
+    static func outageRow(of target: String, from start: String) -> String {
+        """
+        SELECT target, outage,
+            (SELECT later."end" FROM interval AS later INDEXED BY outage
+                WHERE later.target = \(target) AND later.outage = \(start) ORDER BY later.start DESC LIMIT 1),
+            attribution, cause
+        FROM interval INDEXED BY outage WHERE target = \(target) AND outage = \(start)
+        ORDER BY coalesce("end", start) - start DESC, start LIMIT 1
+        """
+    }
+
+    static func makeOutages(_ db: Database) throws {
+        func renewal(_ interval: String) -> String {
+            """
+            DELETE FROM outages WHERE target = \(interval).target AND start = \(interval).outage;
+            INSERT INTO outages \(outageRow(of: "\(interval).target", from: "\(interval).outage"));
+            """
+        }
+        try db.execute(
+            sql: """
+                CREATE TABLE outages (
+                    target INTEGER NOT NULL REFERENCES target,
+                    start INTEGER NOT NULL,
+                    "end" INTEGER,
+                    attribution TEXT NOT NULL,
+                    cause TEXT,
+                    PRIMARY KEY (start, target)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX outageOfTarget ON outages (target, start, "end");
+                CREATE INDEX outageOfTargetByAttribution ON outages (target, attribution, start, "end");
+                CREATE INDEX outageByCause ON outages (attribution, cause, start, "end");
+                CREATE INDEX outageByAttribution ON outages (attribution, start, "end");
+                CREATE TRIGGER intervalAdded AFTER INSERT ON interval WHEN NEW.outage IS NOT NULL BEGIN
+                    \(renewal("NEW"))
+                END;
+                CREATE TRIGGER intervalChanged AFTER UPDATE OF "end", attribution, cause, outage ON interval
+                WHEN OLD.outage IS NOT NULL OR NEW.outage IS NOT NULL BEGIN
+                    \(renewal("OLD"))
+                    \(renewal("NEW"))
+                END;
+                CREATE TRIGGER intervalRemoved AFTER DELETE ON interval WHEN OLD.outage IS NOT NULL BEGIN
+                    \(renewal("OLD"))
+                END;
+                INSERT INTO outages
+                SELECT interval.target, interval.outage, max(coalesce(interval."end", \(Int64.max))), attribution, cause
+                FROM interval WHERE outage IS NOT NULL GROUP BY interval.outage, interval.target;
+                UPDATE outages SET "end" = NULL WHERE "end" = \(Int64.max);
+                UPDATE outages SET (attribution, cause) = (
+                    SELECT attribution, cause FROM interval INDEXED BY outage
+                    WHERE interval.target = outages.target AND interval.outage = outages.start
+                    ORDER BY coalesce(interval."end", interval.start) - interval.start DESC, interval.start LIMIT 1
+                );
+                """
+        )
+    }
+
+    /// When outages began, the latest first: at most `limit` of them, and those that began with the last.
+    ///
+    /// - Parameter start: The latest beginning.
+    package func outageStarts(
+        _ filter: OutageFilter = OutageFilter(),
+        upTo start: LedgerInstant,
+        limit: Int
+    ) throws -> [(target: String, start: LedgerInstant)] {
+        try database.read { db in
+            let request = try Self.request(filter, upTo: start, db)
+            var found: [(target: String, start: LedgerInstant)] = []
+            let rows = try Row.fetchCursor(db, sql: request.sql, arguments: request.arguments)
+            while let row = try rows.next() {
+                let start = LedgerInstant(nanoseconds: row[1])
+                if found.count >= limit, found.last?.start != start { break }
+                found.append((row[0], start))
+            }
+            return found
+        }
+    }
+
+    static func request(
+        _ filter: OutageFilter,
+        upTo start: LedgerInstant,
+        _ db: Database
+    ) throws -> (sql: String, arguments: StatementArguments) {
+        let (conditions, arguments) = try conditions(filter, upTo: start, db)
+        let sql = """
+            SELECT target.name, outages.start FROM outages CROSS JOIN target ON target.id = outages.target
+            WHERE \(conditions) ORDER BY outages.start DESC
+            """
+        return (sql, arguments)
+    }
+
+    /// How many outages a filter admits, and how long they were until a moment, by attribution and cause.
+    package func outageSums(_ filter: OutageFilter, at now: LedgerInstant) throws -> [OutageSum] {
+        try database.read { db in
+            let (conditions, arguments) = try Self.conditions(filter, upTo: now, db)
+            let sql = """
+                SELECT attribution, cause, count(*) AS count, count(*) - count("end") AS open,
+                    total(coalesce("end", ?) - start) AS time
+                FROM outages WHERE \(conditions) GROUP BY attribution, cause
+                """
+            return try Row.fetchAll(db, sql: sql, arguments: [now.nanoseconds] + arguments).map { row in
+                OutageSum(
+                    attribution: row.attribution,
+                    cause: row.cause,
+                    count: row["count"],
+                    open: row["open"],
+                    time: .seconds((row["time"] as Double) / 1e9)
+                )
+            }
+        }
+    }
+
+    /// The number of outages that a filter admits, at most `limit`.
+    package func outageCount(_ filter: OutageFilter, upTo now: LedgerInstant, limit: Int) throws -> Int {
+        try database.read { db in
+            let (conditions, arguments) = try Self.conditions(filter, upTo: now, db)
+            let sql = "SELECT count(*) FROM (SELECT 1 FROM outages WHERE \(conditions) LIMIT ?)"
+            return try Int.fetchOne(db, sql: sql, arguments: arguments + [limit]) ?? 0
+        }
+    }
+
+    private static func conditions(
+        _ filter: OutageFilter,
+        upTo start: LedgerInstant,
+        _ db: Database
+    ) throws -> (sql: String, arguments: StatementArguments) {
+        var conditions = ["outages.start <= ?"]
+        var arguments: StatementArguments = [start.nanoseconds]
+        if let target = filter.target {
+            conditions.append("outages.target = (SELECT id FROM target WHERE name = ?)")
+            arguments += [target]
+        }
+        if let attribution = filter.attribution {
+            conditions.append("outages.attribution = ?")
+            arguments += [attribution.rawValue]
+        }
+        if let cause = filter.cause {
+            conditions.append("outages.cause = ?")
+            arguments += [cause.rawValue]
+        }
+        if filter.isOpen { conditions.append("outages.\"end\" IS NULL") }
+        if let from = filter.from {
+            conditions += ["outages.start >= ?", "(outages.\"end\" IS NULL OR outages.\"end\" > ?)"]
+            arguments += [try earliestOutage(lastingUntilAfter: from, db), from.nanoseconds]
+        }
+        if let to = filter.to {
+            conditions.append("outages.start < ?")
+            arguments += [to.nanoseconds]
+        }
+        return (conditions.joined(separator: " AND "), arguments)
+    }
+
+    /// The first beginning of an outage that lasts until after a moment: outages of one target do not overlap, so it is the last of each
+    /// target that begins before the moment, or none before it.
+    private static func earliestOutage(lastingUntilAfter instant: LedgerInstant, _ db: Database) throws -> Int64 {
+        try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT min(outages.start) FROM target JOIN outages ON outages.target = target.id
+                WHERE outages.start = (
+                    SELECT max(start) FROM outages AS own WHERE own.target = target.id AND own.start <= ?
+                ) AND (outages."end" IS NULL OR outages."end" > ?)
+                """,
+            arguments: [instant.nanoseconds, instant.nanoseconds]
+        ) ?? instant.nanoseconds
+    }
+}

@@ -1,11 +1,11 @@
 import GRDB
 package import ReachabilityLedger
 
-/// What is deleted, and when: slice by slice, so that nobody who writes waits for long.
+/// Deletion in small transactions, so that the writer never waits for long.
 extension HistoryStore {
-    /// Deletes what is older than `duration`; of checks the short buckets become long ones before that.
+    /// Deletes what is older than `duration`, and merges older short buckets of checks into long ones.
     ///
-    /// Ages count the time in which the service ran: after a boot with a clock that is years ahead, nothing has become older.
+    /// Ages count the time in which the service ran, so that a boot with a clock that is years ahead deletes nothing.
     package func deleteOld(keeping duration: Duration, _ now: LedgerInstant) throws {
         if let instant = try moment(Self.shortBuckets, before: now) { while try gather(before: instant) {} }
         guard let instant = try moment(duration, before: now) else { return }
@@ -13,7 +13,7 @@ extension HistoryStore {
         while try prune(before: instant) {}
     }
 
-    /// The moment from which the service has run for a time until now; nil if it has not run for so long.
+    /// Returns the moment since which the service has run for a time; nil if it has not run for as long.
     private func moment(_ time: Duration, before now: LedgerInstant) throws -> LedgerInstant? {
         let runs = try database.read { db in
             try Row.fetchAll(db, sql: "SELECT start, coalesce(\"end\", mark) AS last FROM run ORDER BY id DESC")
@@ -21,7 +21,7 @@ extension HistoryStore {
         }
         var (rest, end) = (time, now)
         for (index, (start, last)) in runs.enumerated() {
-            // The last run goes on. No other goes beyond the beginning of the next.
+            // The last run is the current one. Others end before the start of the next.
             let last = index == 0 ? now : min(last, end)
             let length = max(.zero, last - start)
             if length >= rest { return last - rest }
@@ -31,12 +31,12 @@ extension HistoryStore {
         return nil
     }
 
-    /// So long what checks came to is kept in short buckets.
+    /// The time for which short buckets of checks are kept.
     private static let shortBuckets = Duration.seconds(14 * 86400)
 
-    /// Deletes the oldest days, if the file is too large, until it is not, and gives the room back. What lasts is never deleted.
+    /// Deletes the oldest days of a file that is too large. Intervals that last are never deleted.
     ///
-    /// - Returns: Whether any were deleted.
+    /// - Returns: Whether a day was deleted.
     package func limit(to size: Int, _ now: LedgerInstant) throws -> Bool {
         var hasDeleted = false
         while try self.size() > size, let oldest = try oldest(), oldest < now {
@@ -46,12 +46,12 @@ extension HistoryStore {
             if try self.oldest() == oldest { break }
             hasDeleted = true
         }
-        // What is given back later is room already.
+        // The rest is returned later, and is not counted.
         for _ in 0..<64 { guard try shrink() else { break } }
         return hasDeleted
     }
 
-    /// Deletes a slice of what is older than a moment; the days stay.
+    /// Deletes some intervals that are older than a moment. The sums of days stay.
     ///
     /// - Returns: Whether there may be more.
     package func prune(before instant: LedgerInstant) throws -> Bool {
@@ -71,7 +71,7 @@ extension HistoryStore {
                 )
             }
             guard rows.count < 500 else { return true }
-            // To find what explains nothing any more takes all intervals: only where some of them are gone.
+            // This reads all intervals, so only after a deletion.
             if !rows.isEmpty {
                 try db.execute(
                     sql: "DELETE FROM steps WHERE id NOT IN (SELECT steps FROM interval WHERE steps IS NOT NULL)"
@@ -87,13 +87,13 @@ extension HistoryStore {
         }
     }
 
-    /// Target by target, in the order of their key: what is younger is not read.
+    /// In the order of the primary key, so that newer intervals are not read.
     static let oldIntervals = """
         SELECT \(columns), interval.target FROM target CROSS JOIN interval ON interval.target = target.id
         WHERE interval.start < ? AND "end" < ? LIMIT 500
         """
 
-    /// When what is kept begins; nil where nothing is over yet.
+    /// Returns the start of the history; nil if nothing is over yet.
     package func oldest() throws -> LedgerInstant? {
         try database.read { db in
             try Int64.fetchOne(
@@ -108,7 +108,7 @@ extension HistoryStore {
         }
     }
 
-    /// How many bytes of the file are in use: without what is free in it, and without the log of what was written last.
+    /// Returns the number of bytes in use, without free pages and without the write-ahead log.
     package func size() throws -> Int {
         try database.read { db in
             func number(_ name: String) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA \(name)") ?? 0 }
@@ -116,7 +116,7 @@ extension HistoryStore {
         }
     }
 
-    /// Gives room that is free back to the disk, a bit of it.
+    /// Returns some free pages to the file system.
     ///
     /// - Returns: Whether there may be more.
     package func shrink() throws -> Bool {
@@ -124,5 +124,181 @@ extension HistoryStore {
             try db.execute(sql: "PRAGMA incremental_vacuum(256)")
             return try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0 > 0
         }
+    }
+}
+
+/// The sums of each day: complete for days before the target's mark `settled`, otherwise of deleted intervals only. They are kept for ever,
+/// and answer queries of long times without reading every interval.
+extension HistoryStore {
+    static func makeDays(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                -- The time of intervals that were deleted, by the day (of 86400 s, as the time line counts them) and the account.
+                CREATE TABLE day (
+                    target INTEGER NOT NULL REFERENCES target,
+                    start INTEGER NOT NULL,
+                    account TEXT NOT NULL,
+                    time INTEGER NOT NULL,
+                    PRIMARY KEY (target, start, account)
+                ) STRICT, WITHOUT ROWID;
+                """
+        )
+    }
+
+    /// A day in nanoseconds.
+    private static let length: Int64 = 86400 * 1_000_000_000
+
+    /// Adds an interval that is deleted in the same transaction to the sums of its days.
+    static func settle(_ interval: LedgerInterval, of target: Int64, _ db: Database) throws {
+        let settled = try Int64.fetchOne(db, sql: "SELECT settled FROM target WHERE id = ?", arguments: [target])
+        try add([interval], of: target, from: settled ?? .min, to: .max, db)
+    }
+
+    /// Adds the parts of intervals that lie within a window to the sums of their days.
+    private static func add(
+        _ intervals: [LedgerInterval],
+        of target: Int64,
+        from begin: Int64,
+        to limit: Int64,
+        _ db: Database
+    ) throws {
+        var sums: [Int64: [LedgerAccount: Int64]] = [:]
+        for interval in intervals {
+            guard let end = interval.end.map({ min($0.nanoseconds, limit) }) else { continue }
+            var from = max(interval.start.nanoseconds, begin)
+            while from < end {
+                let day = dayStart(from)
+                let (next, overflows) = day.addingReportingOverflow(length)
+                let to = overflows ? end : min(end, next)
+                sums[day, default: [:]][interval.state.account, default: 0] += to - from
+                from = to
+            }
+        }
+        let statement = try db.makeStatement(
+            sql: """
+                INSERT INTO day (target, start, account, time) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET time = min(time, 86400000000000) + excluded.time
+                """
+        )
+        for (day, times) in sums {
+            for (account, time) in times {
+                try statement.execute(arguments: [target, day, account.rawValue, time])
+            }
+        }
+    }
+
+    /// Returns the start of the day of a moment.
+    private static func dayStart(_ nanoseconds: Int64) -> Int64 {
+        nanoseconds &- ((nanoseconds % length) + length) % length
+    }
+
+    /// Sums up some of the days that are over.
+    ///
+    /// - Returns: Whether there are more.
+    package func sumDays(_ now: LedgerInstant) throws -> Bool {
+        try database.write { db in
+            var count = 0
+            let targets = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT id, settled, (SELECT min(start) FROM interval WHERE target = target.id) AS earliest,
+                        (SELECT max(start) FROM interval WHERE target = target.id) AS latest FROM target
+                    """
+            )
+            for row in targets {
+                guard let first = row["earliest"] as Int64?, let latest = row["latest"] as Int64? else { continue }
+                // Recent intervals may still change.
+                let over = now.nanoseconds.subtractingReportingOverflow(Self.length / 24).partialValue
+                let begin = max(row["settled"] as Int64? ?? .min, Self.dayStart(first))
+                var end = Self.dayStart(min(latest, over))
+                guard begin < end else { continue }
+                let id: Int64 = row["id"]
+                var intervals = try Self.intervals(of: id, from: begin, to: end, limit: Self.slice, db)
+                if intervals.count == Self.slice, let last = intervals.last {
+                    end = max(begin &+ Self.length, Self.dayStart(last.start.nanoseconds))
+                    intervals = try Self.intervals(of: id, from: begin, to: end, limit: .max, db)
+                }
+                try Self.add(intervals, of: id, from: begin, to: end, db)
+                try db.execute(sql: "UPDATE target SET settled = ? WHERE id = ?", arguments: [end, id])
+                count += intervals.count
+                if count >= Self.slice { return true }
+            }
+            return false
+        }
+    }
+
+    private static let slice = 2000
+
+    /// The earliest first.
+    private static func intervals(
+        of target: Int64,
+        from: Int64,
+        to: Int64,
+        limit: Int,
+        _ db: Database
+    ) throws -> [LedgerInterval] {
+        try Row.fetchAll(
+            db,
+            sql: overlapping + " ORDER BY start LIMIT ?",
+            arguments: [target, to, target, from, from, from, limit]
+        ).map(interval)
+    }
+
+    /// Returns the days within a window whose sums are complete; nil if there are none.
+    package func settledWindow(
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant
+    ) throws -> (from: LedgerInstant, to: LedgerInstant)? {
+        let sql = "SELECT settled FROM target WHERE name = ?"
+        guard let settled = try database.read({ try Int64.fetchOne($0, sql: sql, arguments: [target]) }) else {
+            return nil
+        }
+        let day = Self.dayStart(from.nanoseconds)
+        let (first, overflows) = day == from.nanoseconds ? (day, false) : day.addingReportingOverflow(Self.length)
+        let last = Self.dayStart(min(to.nanoseconds, settled))
+        guard !overflows, first < last else { return nil }
+        return (LedgerInstant(nanoseconds: first), LedgerInstant(nanoseconds: last))
+    }
+
+    /// Returns the sums of the days that lie wholly within a window, the earliest first. A window until now includes today.
+    package func settledDays(
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant,
+        now: LedgerInstant
+    ) throws -> [SettledDay] {
+        let last = to < now ? (to - SettledDay.length).nanoseconds : .max
+        return try database.read { db in
+            let rows = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT start, account, time FROM day
+                    WHERE target = (SELECT id FROM target WHERE name = ?) AND start >= ? AND start <= ? ORDER BY start
+                    """,
+                arguments: [target, from.nanoseconds, last]
+            )
+            var days: [SettledDay] = []
+            while let row = try rows.next() {
+                guard let account = LedgerAccount(rawValue: row[1]) else { continue }
+                let start = LedgerInstant(nanoseconds: row[0])
+                if days.last?.start != start { days.append(SettledDay(start: start)) }
+                days[days.count - 1].times[account] = .nanoseconds(row[2] as Int64)
+            }
+            return days
+        }
+    }
+}
+
+/// The sums of one day of the time line.
+package struct SettledDay: Hashable, Sendable {
+    package static let length = Duration.seconds(86400)
+
+    package let start: LedgerInstant
+    /// The time in each account.
+    package var times: [LedgerAccount: Duration] = [:]
+
+    package init(start: LedgerInstant, times: [LedgerAccount: Duration] = [:]) {
+        (self.start, self.times) = (start, times)
     }
 }

@@ -1,32 +1,37 @@
 import GRDB
 import LinuxSupport
-import ReachabilityLedger
+package import ReachabilityLedger
 
 extension HistoryStore {
-    /// What the writer knows of a target between two transactions.
-    struct Pen: Sendable {
+    /// The writer's state of a target between two transactions.
+    struct Cursor: Sendable {
         var id: Int64
-        /// What earlier runs wrote ends here; nothing of this run is written before it.
+        /// The end of what earlier runs wrote. This run writes nothing before it.
         var floor: LedgerInstant
-        /// When the outage began that lasts.
+        /// The start of the current outage.
         var outage: LedgerInstant?
-        /// Where the last interval ended that was written; nil where it lasts, or there is none.
+        /// The end of the last interval; nil if it lasts, or if there is none.
         var end: LedgerInstant?
     }
 
-    /// Writes events of a run in one transaction: all of them are on the disk when it returns, or none.
-    func write(_ events: [ServiceEvent], run: Int64, line: TimeLine, _ pens: inout [String: Pen]) throws {
-        var changed = pens
+    /// Writes events of a run in one transaction.
+    func write(_ events: [ServiceEvent], run: Int64, line: TimeLine, _ cursors: inout [String: Cursor]) throws {
+        var changed = cursors
         try database.write { db in
             for event in events {
                 try self.write(event, line, &changed, db)
             }
             if let last = events.last { try Self.mark(run, at: last.instant, db) }
         }
-        pens = changed
+        cursors = changed
     }
 
-    private func write(_ event: ServiceEvent, _ line: TimeLine, _ pens: inout [String: Pen], _ db: Database) throws {
+    private func write(
+        _ event: ServiceEvent,
+        _ line: TimeLine,
+        _ cursors: inout [String: Cursor],
+        _ db: Database
+    ) throws {
         guard let target = event.target else {
             switch event.kind {
             case .clockStepped:
@@ -43,14 +48,14 @@ extension HistoryStore {
         }
         switch event.kind {
         case .intervalOpened(let interval), .intervalClosed(let interval), .intervalRefined(let interval):
-            var pen = try pens[target] ?? makePen(target, interval, db)
-            try fillGap(before: interval.start, &pen, db)
-            try write(interval, &pen, db)
-            pen.end = interval.end
-            pens[target] = pen
+            var cursor = try cursors[target] ?? makeCursor(target, interval, db)
+            try fillGap(before: interval.start, &cursor, db)
+            try write(interval, &cursor, db)
+            cursor.end = interval.end
+            cursors[target] = cursor
         case .explained(let record):
-            guard let pen = pens[target] else { return }
-            try write(record, pen, db)
+            guard let cursor = cursors[target] else { return }
+            try write(record, cursor, db)
         case .noted(let note): try Self.write(note, db)
         case .actorFound(let actor): try Self.write(actor, db)
         case .outageBegan, .outageRefined, .outageEnded, .clockStepped, .resumed,
@@ -59,19 +64,19 @@ extension HistoryStore {
         }
     }
 
-    private func write(_ interval: LedgerInterval, _ pen: inout Pen, _ db: Database) throws {
-        let start = max(interval.start, pen.floor)
+    private func write(_ interval: LedgerInterval, _ cursor: inout Cursor, _ db: Database) throws {
+        let start = max(interval.start, cursor.floor)
         if interval.state.isOutage {
-            // What follows an outage without a gap goes on with it.
-            if pen.outage == nil { pen.outage = start }
+            // Intervals without a gap belong to one outage.
+            if cursor.outage == nil { cursor.outage = start }
         } else {
-            pen.outage = nil
+            cursor.outage = nil
         }
         if let end = interval.end, end <= start {
-            // It came to nothing.
+            // The interval has no length.
             try db.execute(
                 sql: "DELETE FROM interval WHERE target = ? AND start = ?",
-                arguments: [pen.id, start.nanoseconds]
+                arguments: [cursor.id, start.nanoseconds]
             )
             return
         }
@@ -85,14 +90,14 @@ extension HistoryStore {
                     reason = excluded.reason, uncertainty = excluded.uncertainty, outage = excluded.outage
                 """,
             arguments: [
-                pen.id, start.nanoseconds, interval.end?.nanoseconds, interval.state.attribution.rawValue,
+                cursor.id, start.nanoseconds, interval.end?.nanoseconds, interval.state.attribution.rawValue,
                 interval.state.cause?.rawValue, interval.state.basis.rawValue, interval.state.isMaintenance,
-                interval.reason, interval.uncertainty.nanoseconds, pen.outage?.nanoseconds,
+                interval.reason, interval.uncertainty.nanoseconds, cursor.outage?.nanoseconds,
             ]
         )
     }
 
-    private func write(_ record: EvidenceRecord, _ pen: Pen, _ db: Database) throws {
+    private func write(_ record: EvidenceRecord, _ cursor: Cursor, _ db: Database) throws {
         let text = record.steps.text
         try db.execute(sql: "INSERT INTO steps (text) VALUES (?) ON CONFLICT DO NOTHING", arguments: [text])
         try db.execute(
@@ -101,21 +106,21 @@ extension HistoryStore {
                 WHERE target = ? AND start = ?
                 """,
             arguments: [
-                text, record.instant.nanoseconds, pen.id, max(record.interval, pen.floor).nanoseconds,
+                text, record.instant.nanoseconds, cursor.id, max(record.interval, cursor.floor).nanoseconds,
             ]
         )
     }
 
-    /// The time since a target was observed last, in an earlier run or before it was watched no more, is written down as what nobody
-    /// observed.
-    private func fillGap(before start: LedgerInstant, _ pen: inout Pen, _ db: Database) throws {
-        guard let end = pen.end, end < start else { return }
+    /// Writes an interval without observations for the time since the target was last observed.
+    private func fillGap(before start: LedgerInstant, _ cursor: inout Cursor, _ db: Database) throws {
+        guard let end = cursor.end, end < start else { return }
         let state = TargetState(.unknown, .notObserved)
-        try write(LedgerInterval(state, from: end, to: start, reason: "notObserved"), &pen, db)
+        try write(LedgerInterval(state, from: end, to: start, reason: "notObserved"), &cursor, db)
     }
 
-    /// The first of a target in this run. An interval that begins where the last one of an earlier run began is the same, and continues.
-    private func makePen(_ target: String, _ interval: LedgerInterval, _ db: Database) throws -> Pen {
+    /// Returns the cursor for the first interval of a target in this run. The interval continues one of an earlier run if both have the
+    /// same start.
+    private func makeCursor(_ target: String, _ interval: LedgerInterval, _ db: Database) throws -> Cursor {
         try db.execute(sql: "INSERT INTO target (name) VALUES (?) ON CONFLICT DO NOTHING", arguments: [target])
         guard let id = try Int64.fetchOne(db, sql: "SELECT id FROM target WHERE name = ?", arguments: [target]) else {
             throw DatabaseError(resultCode: .SQLITE_ERROR)
@@ -126,9 +131,182 @@ extension HistoryStore {
             arguments: [id]
         )
         if let last, let outage = last["outage"] as Int64?, last["start"] == interval.start.nanoseconds {
-            return Pen(id: id, floor: interval.start, outage: LedgerInstant(nanoseconds: outage))
+            return Cursor(id: id, floor: interval.start, outage: LedgerInstant(nanoseconds: outage))
         }
         let end = (last?["end"] as Int64?).map { LedgerInstant(nanoseconds: $0) }
-        return Pen(id: id, floor: end ?? LedgerInstant(nanoseconds: .min), end: end)
+        return Cursor(id: id, floor: end ?? LedgerInstant(nanoseconds: .min), end: end)
+    }
+}
+
+extension MonitoringService.Snapshot {
+    /// Returns the events of this run that are in memory, for a new history in place of a lost one. The events of a target are together
+    /// and in order.
+    ///
+    /// - Parameter planned: The planned maintenance.
+    func replayed(_ planned: [PlannedMaintenance]) -> [[ServiceEvent]] {
+        let work = planned.map { event(.maintenancePlanned($0), of: nil) }
+        let notes = Dictionary(grouping: books.notes, by: \.outage)
+        let actors = Dictionary(grouping: books.actors, by: \.outage)
+        return [work]
+            + books.targets.map { target in
+                guard let account = books.accounts[target] else { return [] }
+                let outages = account.outages + (account.ledger.outage.map { [$0] } ?? [])
+                let more = outages.map(\.id).flatMap { id in
+                    (notes[id] ?? []).map { ServiceEvent.Kind.noted($0) } + (actors[id] ?? []).map { .actorFound($0) }
+                }
+                return (account.replayed + more).map { event($0, of: target) }
+            }
+    }
+
+    private func event(_ kind: ServiceEvent.Kind, of target: String?) -> ServiceEvent {
+        ServiceEvent(number: books.lastNumber, instant: now, target: target, kind: kind)
+    }
+}
+
+extension Accounting.Account {
+    /// The intervals with their evidence. Older ones are replaced by one interval without observations.
+    fileprivate var replayed: [ServiceEvent.Kind] {
+        let all = intervals + [ledger.current]
+        var kinds: [ServiceEvent.Kind] = []
+        if start < all[0].start {
+            let state = TargetState(.unknown, .notObserved)
+            kinds.append(.intervalClosed(LedgerInterval(state, from: start, to: all[0].start, reason: "notObserved")))
+        }
+        for interval in all {
+            kinds.append(interval.end == nil ? .intervalOpened(interval) : .intervalClosed(interval))
+            if let record = evidence[interval.start] { kinds.append(.explained(record)) }
+        }
+        return kinds
+    }
+}
+
+/// The results of checks, in buckets of time.
+extension HistoryStore {
+    /// Writes buckets of a run. Earlier versions of them are replaced.
+    func write(_ buckets: [(target: String, bucket: CheckBucket)], run: Int64) throws {
+        if buckets.isEmpty { return }
+        try database.write { db in
+            for (target, bucket) in buckets {
+                try db.execute(sql: "INSERT INTO target (name) VALUES (?) ON CONFLICT DO NOTHING", arguments: [target])
+                try Self.write(bucket, of: target, run, db)
+            }
+        }
+    }
+
+    private static func write(_ bucket: CheckBucket, of target: String, _ run: Int64, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO checks (target, length, start, run, text)
+                VALUES ((SELECT id FROM target WHERE name = ?), ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET text = excluded.text
+                """,
+            arguments: [
+                target, bucket.length.ledgerNanoseconds, bucket.start.nanoseconds, run, bucket.text,
+            ]
+        )
+    }
+
+    /// Returns the buckets of a target that begin within a window, the latest first. Buckets of several runs are merged.
+    ///
+    /// - Parameter run: The run whose buckets from `since` on are left out, because memory has newer ones.
+    package func buckets(
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant,
+        butOf run: Int64?,
+        since: LedgerInstant?,
+        limit: Int
+    ) throws -> [CheckBucket] {
+        try database.read { db in
+            let rows = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT start, length, text FROM checks
+                    WHERE target = (SELECT id FROM target WHERE name = ?) AND start >= ? AND start < ?
+                        AND NOT (run = ? AND start >= ?)
+                    ORDER BY start DESC, length
+                    """,
+                arguments: [
+                    target, from.nanoseconds, to.nanoseconds, run ?? -1, since?.nanoseconds ?? .max,
+                ]
+            )
+            var found: [CheckBucket] = []
+            while let row = try rows.next() {
+                guard let bucket = Self.bucket(row) else { continue }
+                if found.last?.start == bucket.start, found.last?.length == bucket.length {
+                    found[found.count - 1].merge(bucket)
+                } else if found.count >= limit {
+                    break
+                } else {
+                    found.append(bucket)
+                }
+            }
+            return found
+        }
+    }
+
+    private static func bucket(_ row: Row) -> CheckBucket? {
+        CheckBucket(
+            start: LedgerInstant(nanoseconds: row["start"]),
+            length: .nanoseconds(row["length"] as Int64),
+            text: row["text"]
+        )
+    }
+
+    /// Merges some short buckets that are older than a moment into hours.
+    ///
+    /// - Returns: Whether there may be more.
+    func gather(before instant: LedgerInstant) throws -> Bool {
+        let short = CheckBucket.short.ledgerNanoseconds
+        // Whole hours only, so that no hour is changed later.
+        let end = CheckBucket(at: instant, length: CheckBucket.long).start
+        return try database.write { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT checks.start, length, text, target, run, target.name FROM checks
+                    JOIN target ON target.id = checks.target
+                    WHERE length = ? AND checks.start < ? ORDER BY checks.start LIMIT 500
+                    """,
+                arguments: [short, end.nanoseconds]
+            )
+            for row in rows {
+                let (name, target, run): (String, Int64, Int64) = (row["name"], row["target"], row["run"])
+                let start: Int64 = row["start"]
+                var hour = CheckBucket(at: LedgerInstant(nanoseconds: start), length: CheckBucket.long)
+                let known = try Row.fetchOne(
+                    db,
+                    sql:
+                        "SELECT start, length, text FROM checks WHERE target = ? AND length = ? AND start = ? AND run = ?",
+                    arguments: [target, hour.length.ledgerNanoseconds, hour.start.nanoseconds, run]
+                )
+                if let known = known.flatMap({ Self.bucket($0) }) { hour.merge(known) }
+                if let bucket = Self.bucket(row) { hour.merge(bucket) }
+                try Self.write(hour, of: name, run, db)
+                try db.execute(
+                    sql: "DELETE FROM checks WHERE target = ? AND length = ? AND start = ? AND run = ?",
+                    arguments: [target, short, start, run]
+                )
+            }
+            return rows.count == 500
+        }
+    }
+
+    /// Deletes some buckets that are older than a moment.
+    ///
+    /// - Returns: Whether there may be more.
+    func pruneBuckets(before instant: LedgerInstant) throws -> Bool {
+        try database.write { db in
+            try db.execute(
+                sql: """
+                    DELETE FROM checks WHERE (target, length, start, run) IN (
+                        SELECT target, length, start, run FROM target CROSS JOIN checks ON target = target.id
+                        WHERE start < ? LIMIT 500
+                    )
+                    """,
+                arguments: [instant.nanoseconds]
+            )
+            return db.changesCount > 0
+        }
     }
 }

@@ -2,76 +2,64 @@ import GRDB
 import LinuxSupport
 package import ReachabilityLedger
 
-/// The file of the history: what was observed, over restarts of the service and of the machine. It has one writer; whoever reads does
-/// not hold it up.
+/// The history: all observations, over restarts of the service and of the machine. One process writes, and readers do not block it.
 package final class HistoryStore: Sendable {
-    /// What is known of the time before this run.
+    /// The knowledge of the time before this run.
     package struct Resume: Sendable {
-        /// Earlier boots, and this one if it was seen before.
+        /// Earlier boots, and the current one if an earlier run saw it.
         package var eras: [Calendar.Era] = []
-        /// How the clocks of this boot stand, if it was seen before.
+        /// The clocks of this boot, if an earlier run saw it.
         package var line: TimeLine?
-        /// The last moment that was written down.
+        /// The last moment in the history.
         package var last: LedgerInstant?
-        /// The work that was announced.
+        /// The planned maintenance.
         package var maintenance: [PlannedMaintenance] = []
-        /// The outages that lasted when the last run, of the same boot, was killed, by target.
+        /// The outages that lasted when the last run of this boot was killed, by target.
         package var outages: [String: Outage] = [:]
 
         package init() {}
     }
 
-    package let file: String
-    let database: DatabasePool
-    private let files: HistoryFiles
-    /// Held until the file is closed.
-    private let lock: Locked<LockFile?>
+    let database: DatabaseFile
 
-    /// Opens a history, or makes one where there is none, of mode 0600. One that is damaged is set aside.
-    ///
-    /// - Throws: ``HistoryFault``.
+    /// Opens a history, or creates one with mode 0600. A damaged file is renamed.
     package init(_ file: String) throws(HistoryFault) {
-        do {
-            lock = Locked(try LockFile(file + ".lock"))
-            database = try DatabaseFile.open(file, label: "ReachabilityService.history", HistorySchema.migrator) { db in
-                try Self.prepare(db, file)
+        database = try DatabaseFile(file, Self.schema)
+        // Fails for another owner, who decides who may read the file.
+        try? OwnFile.setMode(file, 0o600)
+    }
+
+    package var file: String { database.path }
+
+    /// Whether the file was not deleted, moved or replaced. Otherwise writes to it are lost.
+    var isInPlace: Bool { database.isInPlace }
+
+    package func close() { database.close() }
+
+    /// The letters RnHi.
+    private static let applicationID: Int32 = 0x526e_4869
+
+    private static let schema = DatabaseSchema(
+        applicationID: applicationID,
+        owner: "service",
+        migrator: migrator,
+        // Free pages are returned in small steps.
+        create: { try $0.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") },
+        check: { db in
+            if try !hasEnded(db), let finding = try String.fetchOne(db, sql: "PRAGMA quick_check(1)"), finding != "ok" {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding)
             }
-            // Whoever else owns it has said who may read it.
-            try? OwnFile.setMode(file, 0o600)
-        } catch {
-            throw HistoryFault(error, file: file)
         }
-        self.file = file
-        files = HistoryFiles(file)
-    }
+    )
 
-    /// Whether the file is a history, whole, and of a form that is known: before anything is written into it.
-    private static func prepare(_ db: Database, _ file: String) throws {
-        let identifier = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
-        if identifier == 0, tables == 0 {
-            // Room that is free is given back bit by bit.
-            try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
-        } else if identifier != HistorySchema.applicationID {
-            throw HistoryFault(.foreign, file, "it is a database of another program")
-        } else if try HistorySchema.migrator.hasBeenSuperseded(db) {
-            throw HistoryFault(.foreign, file, "it was written by a later version of this program")
-        } else if try !hasEnded(db), let finding = try String.fetchOne(db, sql: "PRAGMA quick_check(1)"),
-            finding != "ok"
-        {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding)
-        }
-    }
-
-    /// Whether the last run ended in order. Reading all of a large file takes longer than all else at the start; what is damaged elsewhere
-    /// shows when it is read, and the file is set aside then.
+    /// Whether the last run ended in order. Then the file is not checked, because reading all of a large file takes long.
     private static func hasEnded(_ db: Database) throws -> Bool {
         try Bool.fetchOne(db, sql: "SELECT \"end\" IS NOT NULL FROM run ORDER BY id DESC LIMIT 1") ?? false
     }
 
     // MARK: Runs
 
-    /// What came before, seen from a boot.
+    /// Returns the knowledge of the time before this run.
     package func resume(bootIdentifier: String) throws -> Resume {
         try database.read { db in
             var resume = Resume()
@@ -107,7 +95,7 @@ package final class HistoryStore: Sendable {
         return outages
     }
 
-    /// Begins a run: what earlier runs left open ended when they did, as far as that is known.
+    /// Begins a run. Intervals that earlier runs left open end with the last mark.
     package func begin(_ line: TimeLine, at start: LedgerInstant) throws -> Int64 {
         try database.write { db in
             let last = try Int64.fetchOne(db, sql: "SELECT max(coalesce(\"end\", mark)) FROM run") ?? start.nanoseconds
@@ -137,7 +125,7 @@ package final class HistoryStore: Sendable {
         }
     }
 
-    /// The service was alive at a moment.
+    /// Records that the service is running.
     package func mark(_ run: Int64, at instant: LedgerInstant) throws {
         try database.write { db in try Self.mark(run, at: instant, db) }
     }
@@ -149,7 +137,7 @@ package final class HistoryStore: Sendable {
         )
     }
 
-    /// The service ends in order at a moment.
+    /// Records the orderly end of a run.
     package func end(_ run: Int64, at instant: LedgerInstant) throws {
         try database.write { db in
             try db.execute(
@@ -159,28 +147,106 @@ package final class HistoryStore: Sendable {
         }
     }
 
-    /// The last run lived until a moment, if it has not ended in order before.
+    /// Records that the last run lasted until a moment, unless it ended in order.
     package func markLastRun(at instant: LedgerInstant) throws {
         try database.write { db in
             guard let run = try Int64.fetchOne(db, sql: "SELECT max(id) FROM run WHERE \"end\" IS NULL") else { return }
             try Self.mark(run, at: instant, db)
         }
     }
+}
 
-    /// Whether the file is still where it was. Where it is not, what is written is lost.
-    var isInPlace: Bool { files.areInPlace }
-
-    /// Where the file is not where it was, it is whole all the same, and nothing is left beside the name it had.
-    package func close() {
-        let isLost = !isInPlace
-        if isLost { try? database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
-        try? database.close()
-        if isLost { files.removeRest() }
-        lock.withLock { $0 = nil }
+/// The schema. Released migrations never change. Moments are instants of the ledger, in nanoseconds.
+extension HistoryStore {
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { db in
+            try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+            try db.execute(
+                sql: """
+                    -- A boot of the machine: how its clocks stand to the time line.
+                    CREATE TABLE boot (
+                        id INTEGER PRIMARY KEY,
+                        identifier TEXT NOT NULL,
+                        start INTEGER NOT NULL,
+                        offset INTEGER NOT NULL,
+                        label INTEGER NOT NULL,
+                        UNIQUE (identifier, offset)
+                    ) STRICT;
+                    -- A run of the service; it was alive at its mark, and ended at its end, where that is known.
+                    CREATE TABLE run (
+                        id INTEGER PRIMARY KEY,
+                        boot INTEGER NOT NULL REFERENCES boot,
+                        start INTEGER NOT NULL,
+                        mark INTEGER NOT NULL,
+                        "end" INTEGER
+                    ) STRICT;
+                    CREATE TABLE target (
+                        id INTEGER PRIMARY KEY,
+                        name TEXT NOT NULL UNIQUE
+                    ) STRICT;
+                    -- The steps of evidence, each text once.
+                    CREATE TABLE steps (
+                        id INTEGER PRIMARY KEY,
+                        text TEXT NOT NULL UNIQUE
+                    ) STRICT;
+                    -- The intervals of a target never overlap; the one that lasts has no end.
+                    CREATE TABLE interval (
+                        target INTEGER NOT NULL REFERENCES target,
+                        start INTEGER NOT NULL,
+                        "end" INTEGER,
+                        attribution TEXT NOT NULL,
+                        cause TEXT,
+                        basis TEXT NOT NULL,
+                        isMaintenance INTEGER NOT NULL,
+                        reason TEXT,
+                        uncertainty INTEGER NOT NULL,
+                        outage INTEGER,
+                        steps INTEGER REFERENCES steps,
+                        explained INTEGER,
+                        PRIMARY KEY (target, start)
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX outage ON interval (outage, target) WHERE outage IS NOT NULL;
+                    """
+            )
+        }
+        migrator.registerMigration("incidents") { db in try makeIncidents(db) }
+        migrator.registerMigration("checks") { db in
+            try db.execute(
+                sql: """
+                    -- What checks came to within a time, as `CheckBucket` writes it.
+                    CREATE TABLE checks (
+                        target INTEGER NOT NULL REFERENCES target,
+                        length INTEGER NOT NULL,
+                        start INTEGER NOT NULL,
+                        run INTEGER NOT NULL,
+                        text TEXT NOT NULL,
+                        PRIMARY KEY (target, start, length, run)
+                    ) STRICT, WITHOUT ROWID;
+                    """
+            )
+        }
+        migrator.registerMigration("open") { db in
+            // What lasts is looked for at each start.
+            try db.execute(sql: "CREATE INDEX lasting ON interval (start) WHERE \"end\" IS NULL")
+        }
+        migrator.registerMigration("notes") { db in try makeNotes(db) }
+        migrator.registerMigration("days") { db in try makeDays(db) }
+        migrator.registerMigration("actors") { db in try makeActors(db) }
+        migrator.registerMigration("maintenance") { db in try makeMaintenance(db) }
+        migrator.registerMigration("outages") { db in try makeOutages(db) }
+        migrator.registerMigration("sums") { db in
+            // The day before which table day has all time of the target, not only that of intervals that were deleted.
+            try db.execute(sql: "ALTER TABLE target ADD COLUMN settled INTEGER")
+        }
+        migrator.registerMigration("endings") { db in
+            try db.execute(sql: "ALTER TABLE delivery ADD COLUMN endings INTEGER NOT NULL DEFAULT 0")
+        }
+        return migrator
     }
 }
 
-/// Who began outages.
+/// The processes that began outages.
 extension HistoryStore {
     static func makeActors(_ db: Database) throws {
         try db.execute(
@@ -207,7 +273,7 @@ extension HistoryStore {
         )
     }
 
-    /// Who is known by these keys: ids of outages, and of intervals inside.
+    /// Returns the processes with these keys (``OutageActor/key``).
     package func actors(of keys: [String]) throws -> [String: ActingProcess] {
         try database.read { db in
             var found: [String: ActingProcess] = [:]
@@ -220,7 +286,7 @@ extension HistoryStore {
         }
     }
 
-    /// Forgets who began outages that are forgotten.
+    /// Deletes the processes of deleted outages.
     static func pruneActors(before instant: LedgerInstant, _ db: Database) throws {
         try db.execute(
             sql: """
@@ -231,7 +297,7 @@ extension HistoryStore {
     }
 }
 
-/// The work that is announced, over restarts. Its beginning is one of the wall clock, in nanoseconds since 1970.
+/// The planned maintenance. Its start is a time of the wall clock, in nanoseconds since 1970.
 extension HistoryStore {
     static func makeMaintenance(_ db: Database) throws {
         try db.execute(
@@ -252,7 +318,7 @@ extension HistoryStore {
         )
     }
 
-    /// What is over at a moment is deleted on this occasion.
+    /// Also deletes maintenance that is over.
     static func write(_ maintenance: PlannedMaintenance, at real: Duration, _ db: Database) throws {
         try db.execute(sql: "DELETE FROM maintenance WHERE start + length <= ?", arguments: [real.nanoseconds])
         try cancelMaintenance(maintenance.id, db)

@@ -4,31 +4,30 @@ package import Logging
 import NetworkReachability
 package import ReachabilityLedger
 
-/// Writes what happens into the history, behind everything else: nobody waits for it, and what cannot be written now is kept in memory
-/// and tried again.
+/// Writes events to the history in the background. Events that cannot be written are kept in memory, and written later.
 ///
-/// What came while a transaction was under way goes into the next, together. So a transition is on the disk a few milliseconds after it
-/// happened, and a burst of them costs little more than one.
+/// Events that arrive during a transaction are written together in the next one. An event is on the disk after a few milliseconds, and a
+/// burst costs little more than one event.
 package final class HistoryWriter: Sendable {
-    /// How it stands.
     package struct Status: Sendable {
-        /// Why it cannot be written now; nil where it can.
+        /// The reason why the history cannot be written; nil if it can.
         package var fault: HistoryFault?
-        /// Events that are not on the disk yet, those that are about to be told to the writer too.
+        /// The number of events that are not on the disk, including those that the writer has not received yet.
         package var pending = 0
-        /// Events that were written.
+        /// The number of events that were written.
         package var written: UInt64 = 0
-        /// Events that were let go of, for there were too many.
+        /// The number of events that were dropped, because too many were pending.
         package var lost: UInt64 = 0
     }
 
-    /// How long what is kept, and how often it is said that the service lives.
     package struct Options: Sendable {
+        /// The time for which intervals are kept.
         package var keep = Duration.seconds(400 * 86400)
+        /// The interval at which the writer records that the service is running.
         package var mark = Duration.seconds(300)
-        /// The same while an outage lasts, so that a service that is killed and started again can continue it.
+        /// The same during an outage, so that a service that is killed and restarted can continue the outage.
         package var outageMark = Duration.seconds(10)
-        /// How many bytes of the file may be in use.
+        /// The maximum number of bytes of the file that are in use.
         package var maximumSize = 256 << 20
 
         package init() {}
@@ -38,20 +37,20 @@ package final class HistoryWriter: Sendable {
         var status = Status()
         var options: Options
         var pending: [ServiceEvent] = []
-        /// The number of the last event that was heard of.
-        var lastHeard: UInt64 = 0
+        /// The number of the last event that was received.
+        var lastReceived: UInt64 = 0
         var isFlushing = false
-        /// Whether it will be tried again by itself.
+        /// Whether another attempt is scheduled.
         var isRetrying = false
         var store: HistoryStore?
         var run: Int64?
-        var pens: [String: HistoryStore.Pen] = [:]
-        /// Whether the file was lost, and what this run knows is to be written into another.
+        var cursors: [String: HistoryStore.Cursor] = [:]
+        /// Whether the file was lost, and all events of this run have to be written to a new one.
         var isLost = false
-        /// The number of the last event that was written with all the others when the file had been lost.
-        var lastRetold: UInt64 = 0
+        /// The number of the last event that was written to a new file together with all earlier ones.
+        var lastReplayed: UInt64 = 0
         var isOver = false
-        /// Whether it was said that the file had grown too large.
+        /// Whether the log has a message about the maximum size.
         var isLimited = false
         var listener: Cancellation?
     }
@@ -62,7 +61,7 @@ package final class HistoryWriter: Sendable {
     private let queue = DispatchQueue(label: "ReachabilityService.history")
     private let state: Locked<State>
     private let timer = Locked<(any DispatchSourceTimer)?>(nil)
-    /// Set while an outage lasts.
+    /// Runs during an outage.
     private let outageTimer = Locked<(any DispatchSourceTimer)?>(nil)
     private let service = Locked<WeakService>(WeakService())
 
@@ -83,20 +82,20 @@ package final class HistoryWriter: Sendable {
         let last = service.withLock(\.service)?.lastNumber ?? 0
         return state.withLock { state in
             var status = state.status
-            if last > state.lastHeard { status.pending += Int(last - state.lastHeard) }
+            if last > state.lastReceived { status.pending += Int(last - state.lastReceived) }
             return status
         }
     }
 
-    /// What this run is called in the file; nil until it has begun there.
+    /// The id of this run in the history; nil until it has begun.
     package var run: Int64? { state.withLock(\.run) }
 
-    /// The file to read from; nil while it cannot be used.
+    /// The store for readers; nil while it cannot be used.
     package var store: HistoryStore? { state.withLock(\.store) }
 
     // MARK: From the beginning to the end
 
-    /// Opens the file, and returns what it knows of the time before; nothing where it cannot be used.
+    /// Opens the file and returns the knowledge of the time before; none if the file cannot be used.
     package func resume(bootIdentifier: String) -> HistoryStore.Resume {
         queue.sync {
             guard let store = open() else { return HistoryStore.Resume() }
@@ -109,10 +108,10 @@ package final class HistoryWriter: Sendable {
         }
     }
 
-    /// Writes down what becomes of a service from now on, until ``stop(at:)``.
+    /// Writes the events of a service until ``stop(at:)``.
     package func follow(_ service: MonitoringService) {
         self.service.withLock { $0.service = service }
-        state.withLock { $0.lastHeard = service.lastNumber }
+        state.withLock { $0.lastReceived = service.lastNumber }
         let listener = service.addListener { [weak self] events in self?.take(events) }
         state.withLock { $0.listener = listener }
         schedule()
@@ -126,7 +125,9 @@ package final class HistoryWriter: Sendable {
         }
     }
 
-    /// Writes what is left, and that the service ended then, if that is to be said.
+    /// Writes all pending events.
+    ///
+    /// - Parameter instant: The orderly end of the service; nil records none.
     package func stop(at instant: LedgerInstant?) {
         service.withLock(\.service)?.deliver()
         let listener = state.withLock { $0.listener.take() }
@@ -148,18 +149,18 @@ package final class HistoryWriter: Sendable {
         }
     }
 
-    /// Tries to write all there is, and waits for that.
+    /// Tries to write all pending events, and waits for that.
     package func flush() {
         service.withLock(\.service)?.deliver()
         queue.sync { flushNow() }
     }
 
-    /// Calls `done` when what was to be written before was written, or could not be.
+    /// Calls `done` after the attempt to write all earlier events.
     package func pass(_ done: @escaping @Sendable () -> Void) {
         queue.async(execute: done)
     }
 
-    /// Says that the service lives, deletes what is too old, and waits for that.
+    /// Records that the service is running, deletes old intervals, and waits for that.
     package func mark() {
         queue.sync { markNow() }
     }
@@ -170,8 +171,8 @@ package final class HistoryWriter: Sendable {
 
     private func take(_ events: [ServiceEvent]) {
         state.withLock { state in
-            state.lastHeard = max(state.lastHeard, events.last?.number ?? 0)
-            state.pending += events.filter { $0.number > state.lastRetold }
+            state.lastReceived = max(state.lastReceived, events.last?.number ?? 0)
+            state.pending += events.filter { $0.number > state.lastReplayed }
             if state.pending.count > Self.pendingLimit {
                 let surplus = state.pending.count - Self.pendingLimit / 2
                 state.pending.removeFirst(surplus)
@@ -190,24 +191,25 @@ package final class HistoryWriter: Sendable {
         if isFirst { queue.async { [weak self] in self?.flushNow() } }
     }
 
-    /// On the queue.
+    // The following functions run on the queue.
+
     private func flushNow() {
         state.withLock { $0.isFlushing = false }
         guard let service = service.withLock(\.service), let store = open() else { return }
         do {
             let line = service.snapshot.calendar.current.line
             let run = try begin(store, service)
-            if state.withLock(\.isLost) { try retell(service, into: store, run, line) }
+            if state.withLock(\.isLost) { try replay(service, into: store, run, line) }
             while true {
-                let (events, before) = state.withLock { (Array($0.pending.prefix(1000)), $0.pens) }
+                let (events, before) = state.withLock { (Array($0.pending.prefix(1000)), $0.cursors) }
                 if events.isEmpty { break }
-                var pens = before
-                try store.write(events, run: run, line: line, &pens)
-                let after = pens
+                var cursors = before
+                try store.write(events, run: run, line: line, &cursors)
+                let after = cursors
                 state.withLock { state in
-                    // What was let go of meanwhile was written.
+                    // Events that were dropped meanwhile are written.
                     state.pending.removeFirst(min(events.count, state.pending.count))
-                    state.pens = after
+                    state.cursors = after
                     state.status.pending = state.pending.count
                     state.status.written += UInt64(events.count)
                 }
@@ -219,7 +221,7 @@ package final class HistoryWriter: Sendable {
         }
     }
 
-    /// Marks more often while an outage lasts. On the queue.
+    /// Marks more often during an outage.
     private func markOutages(of service: MonitoringService) {
         let lasts = service.snapshot.books.accounts.values.contains { $0.ledger.outage != nil }
         let interval = state.withLock { $0.isOver ? nil : $0.options.outageMark }
@@ -241,7 +243,6 @@ package final class HistoryWriter: Sendable {
         }
     }
 
-    /// On the queue.
     private func markAlive() {
         let (store, run) = state.withLock { ($0.store, $0.run) }
         guard let service = service.withLock(\.service), let store, let run, status.fault == nil else { return }
@@ -261,15 +262,15 @@ package final class HistoryWriter: Sendable {
         return run
     }
 
-    /// Writes all that this run knows into a file that is in the place of one that was lost.
-    private func retell(_ service: MonitoringService, into store: HistoryStore, _ run: Int64, _ line: TimeLine) throws {
+    /// Writes all events of this run that are in memory to a new file.
+    private func replay(_ service: MonitoringService, into store: HistoryStore, _ run: Int64, _ line: TimeLine) throws {
         let snapshot = service.snapshot
-        var pens: [String: HistoryStore.Pen] = [:]
-        for events in snapshot.retold(service.planned) { try store.write(events, run: run, line: line, &pens) }
-        let (written, last) = (pens, snapshot.books.lastNumber)
+        var cursors: [String: HistoryStore.Cursor] = [:]
+        for events in snapshot.replayed(service.planned) { try store.write(events, run: run, line: line, &cursors) }
+        let (written, last) = (cursors, snapshot.books.lastNumber)
         state.withLock { state in
-            (state.pens, state.isLost, state.lastRetold) = (written, false, last)
-            // What is of targets that are watched no more is known here alone.
+            (state.cursors, state.isLost, state.lastReplayed) = (written, false, last)
+            // Events of removed targets are not in memory elsewhere.
             state.pending.removeAll { event in
                 event.number <= last && event.target.map { written[$0] != nil } ?? true
             }
@@ -301,7 +302,6 @@ package final class HistoryWriter: Sendable {
         }
     }
 
-    /// On the queue.
     private func writeChecks() {
         let (store, run) = state.withLock { ($0.store, $0.run) }
         guard let log = service.withLock(\.service)?.checkLog, let store, let run, status.fault == nil else { return }
@@ -322,7 +322,7 @@ package final class HistoryWriter: Sendable {
         if let store {
             if store.isInPlace { return store }
             lose()
-            let remedy = "it is begun anew with what is known of this run"
+            let remedy = "a new one begins with what is known of this run"
             logger?.warning("the history \(file.printable) was deleted or moved away: \(remedy)")
         }
         do {
@@ -335,10 +335,10 @@ package final class HistoryWriter: Sendable {
         }
     }
 
-    /// Lets go of a file that is damaged, or not there any more.
+    /// Closes a file that is damaged, or was moved.
     private func lose() {
         let store = state.withLock { state in
-            (state.run, state.pens, state.isLost) = (nil, [:], true)
+            (state.run, state.cursors, state.isLost) = (nil, [:], true)
             return state.store.take()
         }
         store?.close()
@@ -352,7 +352,7 @@ package final class HistoryWriter: Sendable {
         if fault != nil { logger?.notice("the history \(file.printable) can be written again") }
     }
 
-    /// Says it once, and tries again later, unless nothing would be gained.
+    /// Logs a fault once, and schedules another attempt unless that is useless.
     private func fail(_ fault: HistoryFault) {
         let previous = state.withLock { state in
             defer { state.status.fault = fault }

@@ -1,0 +1,284 @@
+package import LinuxSupport
+import MQTT
+package import ReachabilityFleet
+
+/// The way of events from the log to the broker. A value.
+struct EventForwarder {
+    /// The time between two missed events. Most machines missed few events, and many machines return at once. A machine with 1,000 targets
+    /// missed thousands of events, and must not be minutes late.
+    private static func pause(after count: Int) -> Duration { .milliseconds(count < 100 ? 50 : 5) }
+    /// So many events may be on their way at a time, and so many wait.
+    private static let window = 20
+    private static let backlog = 100
+    /// When a service that does not answer is asked again.
+    private static let patience = Duration.seconds(2)
+    /// The wall clock may have been set: history is read from so long before the cursor.
+    private static let doubt = Duration.seconds(3600)
+
+    private struct Item {
+        /// Nil for one out of the history, which moves no cursor.
+        let cursor: AgentCursor?
+        /// What was told before it.
+        var after: EventPosition?
+        let kind: DeviceEvent.Kind?
+        var token: PublishToken?
+        var isDone = false
+    }
+
+    enum Step {
+        case send(EventPosition?, after: EventPosition?, DeviceEvent.Kind)
+        case read(after: EventPosition?, waiting: Bool, UInt64)
+        case readHistory(since: Duration, UInt64)
+        case caughtUp
+        case save(AgentCursor)
+    }
+
+    private(set) var cursor: AgentCursor?
+    /// After which event is to be read next.
+    private var reached: EventPosition?
+    /// What is told last of what was read.
+    private var told: EventPosition?
+    private var items: [Item] = []
+    /// So many of them are sent.
+    private var sentCount = 0
+    /// The number of missed events that were sent since the connection or the last replay began.
+    private var missedCount = 0
+    /// The number of the question to the log that is under way, or was last.
+    private var question: UInt64 = 0
+    private var isAsking = false
+    private var needsHistory = false
+    /// Since when somebody who knows of no event wants the history; nil where nobody does, or it is told.
+    private var historySince: Duration?
+    private var isAtEnd = false
+    private var isCaughtUp = false
+    private var fault: EventLogError?
+    private var nextSend = Duration.zero
+    private var nextRead = Duration.zero
+    private(set) var deadline: Duration?
+
+    init(cursor: AgentCursor?) {
+        self.cursor = cursor
+    }
+
+    /// There is a connection: what was not acknowledged is told again.
+    mutating func begin() {
+        rewind(to: cursor?.position, told: cursor?.told)
+    }
+
+    /// Goes back, also for whoever is started after this one: that was not told, whatever the broker has acknowledged.
+    ///
+    /// - Returns: What is to be kept now.
+    mutating func rewind(_ replay: DeviceReplay, at wall: Duration) -> AgentCursor? {
+        // Who asks does not know how far the log was read when it heard of us last.
+        let since = [replay.since.map { min($0, wall) }, cursor?.time].compactMap(\.self).min()
+        cursor = replay.position.map { AgentCursor(position: $0, time: since ?? wall, told: $0) }
+        historySince = replay.position == nil && replay.since != nil ? since : nil
+        rewind(to: replay.position, told: replay.position)
+        return cursor
+    }
+
+    private mutating func rewind(to position: EventPosition?, told: EventPosition?) {
+        end()
+        (reached, self.told) = (position, told)
+        (isAtEnd, isCaughtUp, needsHistory, missedCount) = (false, false, historySince != nil, 0)
+    }
+
+    mutating func end() {
+        items = []
+        sentCount = 0
+        // What comes of a question that is under way is of no use.
+        question += 1
+        isAsking = false
+        deadline = nil
+    }
+
+    mutating func sent(_ token: PublishToken) {
+        guard let index = items.firstIndex(where: { $0.kind != nil && $0.token == nil && !$0.isDone }),
+            index < sentCount
+        else { return }
+        items[index].token = token
+    }
+
+    mutating func acknowledge(_ token: PublishToken) {
+        guard let index = items.firstIndex(where: { $0.token == token }) else { return }
+        items[index].isDone = true
+    }
+
+    /// - Returns: Whether it is a fault that is new.
+    mutating func take(_ page: Result<EventPage, EventLogError>, read: UInt64, at now: Duration) -> Bool {
+        guard isAsking, read == question else { return false }
+        isAsking = false
+        switch page {
+        case .success(let page):
+            fault = nil
+            for entry in page.entries {
+                let before = told
+                if entry.kind != nil { told = entry.position }
+                let cursor = AgentCursor(position: entry.position, time: entry.time, told: told)
+                items.append(Item(cursor: cursor, after: before, kind: entry.kind))
+            }
+            reached = page.entries.last?.position ?? reached
+            isAtEnd = !page.hasMore
+            return false
+        case .failure(.gone):
+            // Of another run of the service, or too long ago.
+            needsHistory = cursor != nil
+            reached = nil
+            isAtEnd = false
+            return false
+        case .failure(let error): return fail(error, now)
+        }
+    }
+
+    mutating func take(_ history: Result<[DeviceOutage], EventLogError>, read: UInt64, at now: Duration) -> Bool {
+        guard isAsking, read == question else { return false }
+        isAsking = false
+        switch history {
+        case .success(let outages):
+            fault = nil
+            needsHistory = false
+            items += outages.map { Item(cursor: nil, kind: .outage($0)) }
+            return false
+        case .failure(let error): return fail(error, now)
+        }
+    }
+
+    private mutating func fail(_ error: EventLogError, _ now: Duration) -> Bool {
+        nextRead = now + Self.patience
+        defer { fault = error }
+        return fault != error
+    }
+
+    /// What there is to do now; ``deadline`` says when there is more.
+    mutating func steps(at now: Duration) -> [Step] {
+        var steps: [Step] = []
+        deadline = nil
+        send(at: now, &steps)
+        settle(&steps)
+        if items.isEmpty, isAtEnd, !isCaughtUp {
+            isCaughtUp = true
+            historySince = nil
+            steps.append(.caughtUp)
+        }
+        ask(at: now, &steps)
+        return steps
+    }
+
+    private mutating func send(at now: Duration, _ steps: inout [Step]) {
+        while sentCount < items.count {
+            guard let kind = items[sentCount].kind else {
+                items[sentCount].isDone = true
+                sentCount += 1
+                continue
+            }
+            guard items[..<sentCount].count(where: { !$0.isDone }) < Self.window else { return }
+            if !isCaughtUp {
+                guard now >= nextSend else {
+                    deadline = nextSend
+                    return
+                }
+                missedCount += 1
+                nextSend = now + Self.pause(after: missedCount)
+            }
+            steps.append(.send(items[sentCount].cursor?.position, after: items[sentCount].after, kind))
+            sentCount += 1
+        }
+    }
+
+    /// Moves the cursor over what the broker has, in the order of the log.
+    private mutating func settle(_ steps: inout [Step]) {
+        let before = cursor
+        while let first = items.first, first.isDone {
+            cursor = first.cursor ?? cursor
+            items.removeFirst()
+            sentCount -= 1
+        }
+        if let cursor, cursor != before { steps.append(.save(cursor)) }
+    }
+
+    private mutating func ask(at now: Duration, _ steps: inout [Step]) {
+        guard !isAsking, items.count < Self.backlog else { return }
+        guard now >= nextRead else {
+            deadline = min(deadline ?? nextRead, nextRead)
+            return
+        }
+        question += 1
+        isAsking = true
+        if needsHistory, let since = historySince ?? cursor?.time {
+            steps.append(.readHistory(since: max(.zero, since - Self.doubt), question))
+        } else {
+            steps.append(.read(after: reached, waiting: isCaughtUp, question))
+        }
+    }
+}
+
+extension AgentMachine {
+    /// Performs the next steps of ``forwarder``.
+    mutating func forward() {
+        for step in forwarder.steps(at: world.now()) {
+            switch step {
+            case .send(let position, let after, let kind): publishEvent(kind, position, after: after, .event)
+            case .caughtUp: publishEvent(.caughtUp, nil, .caughtUp)
+            case .read(let position, let waiting, let read): act(.read(after: position, waiting: waiting, read: read))
+            case .readHistory(let since, let read): act(.readHistory(since: since, read: read))
+            case .save(let cursor): act(.save(cursor))
+            }
+        }
+    }
+
+    mutating func publishEvent(
+        _ kind: DeviceEvent.Kind,
+        _ position: EventPosition?,
+        after: EventPosition? = nil,
+        _ purpose: Purpose
+    ) {
+        let event = DeviceEvent(session: session, position: position, after: after, wall: world.wall(), kind: kind)
+        publish(.event, event.bytes, purpose)
+    }
+}
+
+/// What of the log the broker has.
+package struct AgentCursor: Hashable, Sendable {
+    package let position: EventPosition
+    /// When that event was, by the wall clock.
+    package let time: Duration
+    /// The last of them that was told, for not all are; nil where none was.
+    package let told: EventPosition?
+
+    package init(position: EventPosition, time: Duration, told: EventPosition?) {
+        (self.position, self.time, self.told) = (position, time, told)
+    }
+
+    /// As it stands in the file.
+    package var text: String { "\(position) \(time.components.seconds)\(told.map { " \($0)" } ?? "")\n" }
+
+    package init?(_ text: String) {
+        let words = text.words
+        guard 2...3 ~= words.count, let position = EventPosition(String(words[0])), let time = Int64(words[1]),
+            0...Timestamp.latest ~= time
+        else { return nil }
+        let told = words.count == 3 ? EventPosition(String(words[2])) : nil
+        if words.count == 3, told == nil { return nil }
+        self.init(position: position, time: .seconds(time), told: told)
+    }
+}
+
+/// The file that keeps a cursor. One that is lost costs nothing but that events are told twice.
+package struct CursorFile: Sendable {
+    package let path: String
+
+    package init(_ path: String) {
+        self.path = path
+    }
+
+    /// Nil where there is none, or none that can be read.
+    package func read() -> AgentCursor? { TextFile.read(path).flatMap { AgentCursor($0) } }
+
+    /// The file is always whole: the old one, or the new one.
+    package func write(_ cursor: AgentCursor) throws(SystemError) {
+        let fresh = path + ".new"
+        let file = try OutputFile(fresh, replacing: true)
+        try file.append(Array(cursor.text.utf8))
+        try OwnFile.rename(fresh, to: path)
+    }
+}

@@ -1,0 +1,349 @@
+import Dispatch
+import LinuxSupport
+package import Logging
+package import ReachabilityFleet
+package import ReachabilityService
+
+/// Passes messages to a ``Hub`` and saves its decisions. Thread-safe.
+///
+/// Messages that arrive during a transaction are saved together in the next one. If the store cannot be written, messages wait, and the
+/// store is tried again each second. libmosquitto acknowledges messages before they are saved, so messages can be lost if the process is
+/// killed. The hub then asks the machines to send them again (``Hub/replay(for:)``).
+package final class HubWriter: Sendable {
+    /// The maximum number of messages that wait in memory.
+    package static let pendingLimit = MessageIngest.limit
+    /// The maximum number of messages in one transaction.
+    static let batchLimit = 1_000
+
+    private struct State {
+        var hub: Hub
+        /// The decisions that are not on the disk.
+        var unsaved = UnsavedChanges()
+        var fault: HistoryFault?
+        /// The next time at which a decision may follow without a message.
+        var deadline: Duration?
+    }
+
+    private let store: HubStore
+    private let clock: @Sendable () -> Duration
+    /// Called with decisions after they are saved, or after saving has failed.
+    private let listeners = Locked<[@Sendable ([Hub.Decision], Hub) -> Void]>([])
+    private let logger: Logger?
+    private let queue = DispatchQueue(label: "ReachabilityFleetHub.writer")
+    private let ingest = MessageIngest()
+    private let timer = Locked<(any DispatchSourceTimer)?>(nil)
+    private let state: Locked<State>
+
+    /// - Parameters:
+    ///   - run: The run of this process, for ``Hub/init(devices:incidents:run:)``.
+    ///   - clock: The hub's clock, since 1970.
+    package init(
+        _ store: HubStore,
+        run: String? = nil,
+        clock: @escaping @Sendable () -> Duration = { SystemClock.real },
+        logger: Logger? = nil
+    ) throws(HistoryFault) {
+        let contents = try store.contents()
+        (self.store, self.clock, self.logger) = (store, clock, logger)
+        state = Locked(State(hub: Hub(devices: contents.devices, incidents: contents.incidents, run: run)))
+        timer.withLock { timer in
+            let made = DispatchSource.makeTimerSource(queue: queue)
+            made.setEventHandler { [weak self] in self?.pass() }
+            made.activate()
+            timer = made
+        }
+    }
+
+    deinit { timer.withLock { $0.take()?.cancel() } }
+
+    /// The current state.
+    package var hub: Hub { state.withLock(\.hub) }
+
+    /// The reason why the store cannot be written; nil if it can.
+    package var fault: HistoryFault? { state.withLock(\.fault) }
+
+    /// Adds a listener of decisions and the state after them. It is called in order on a private queue.
+    package func addListener(_ listener: @escaping @Sendable ([Hub.Decision], Hub) -> Void) {
+        listeners.withLock { $0.append(listener) }
+    }
+
+    /// Takes messages in order. Waits for some seconds if too many are pending, so that the broker keeps others.
+    ///
+    /// - Returns: False if they were not taken.
+    @discardableResult
+    package func take(_ messages: [Hub.Message]) -> Bool {
+        ingest.take(messages, begin: begin)
+    }
+
+    // The next three keep their place among the messages: a later message must not be processed before them.
+
+    /// Records that a message of a machine was dropped.
+    package func lose(_ place: FleetPlace) { ingest.add(.lost(place), begin: begin) }
+
+    package func brokerWasLost() { ingest.add(.away, begin: begin) }
+
+    /// Call it before the first message of the new connection.
+    package func brokerIsBack() { ingest.add(.back(clock()), begin: begin) }
+
+    private func begin() { queue.async { [weak self] in self?.work() } }
+
+    /// Advances the time. Called automatically when a decision may follow.
+    package func pass() {
+        let now = clock()
+        queue.async { [weak self] in
+            guard let self else { return }
+            // Pending messages come first. While nothing can be saved no message is processed, so no machine becomes silent.
+            work()
+            if state.withLock({ $0.fault == nil }), save(reporting: decide { $0.pass(to: now) }) { work() }
+        }
+    }
+
+    /// Forgets machines. Later messages bring them back. An error leaves all machines as they are.
+    ///
+    /// - Returns: The machines that were known.
+    package func forget(_ places: [FleetPlace]) throws(HistoryFault) -> [FleetPlace] {
+        try queue.sync { () -> Result<[FleetPlace], HistoryFault> in
+            work()
+            let devices = hub.devices
+            let known = places.filter { devices[$0] != nil }
+            guard !known.isEmpty else { return .success([]) }
+            do throws(HistoryFault) { try store.forget(known) } catch { return .failure(error) }
+            let decisions = state.withLock { state in
+                known.flatMap { place in
+                    state.unsaved.devices.remove(place)
+                    let decisions = state.hub.forget(place)
+                    state.unsaved.add(decisions)
+                    return decisions
+                }
+            }
+            if save(reporting: decisions) { work() }
+            return .success(known)
+        }.get()
+    }
+
+    /// Waits until all messages are processed, and saved if possible.
+    package func flush() { queue.sync { work() } }
+
+    /// Saves what it can and closes the store.
+    package func stop() {
+        flush()
+        ingest.close()
+        timer.withLock { $0.take()?.cancel() }
+        store.close()
+    }
+
+    // MARK: On the queue
+
+    private func decide(_ body: (inout Hub) -> [Hub.Decision]) -> [Hub.Decision] {
+        state.withLock { state in
+            let decisions = body(&state.hub)
+            state.unsaved.add(decisions)
+            state.deadline = state.hub.deadline
+            return decisions
+        }
+    }
+
+    private func work() {
+        // While the store cannot be written messages wait, so that the unsaved state is bounded.
+        if state.withLock({ $0.fault != nil }), !save(reporting: []) { return }
+        while true {
+            let batch = ingest.next(Self.batchLimit)
+            if batch.isEmpty { return }
+            let decisions = batch.flatMap { take($0) }
+            guard save(reporting: decisions) else { return }
+        }
+    }
+
+    private func take(_ item: MessageIngest.Item) -> [Hub.Decision] {
+        switch item {
+        case .message(let message): take(message)
+        case .lost(let place): decide { $0.fallBehind(place) }
+        case .away: decide { $0.brokerWasLost() }
+        case .back(let now):
+            decide { hub in
+                hub.brokerIsBack(at: now)
+                return []
+            }
+        }
+    }
+
+    private func take(_ message: Hub.Message) -> [Hub.Decision] {
+        let store = store
+        return state.withLock { state in
+            let decisions = state.hub.take(message) { place, outage in
+                // If the store cannot be read, an incident is rather reported twice than never.
+                (try? store.hasOutage(outage, of: place)) ?? false
+            }
+            state.unsaved.add(decisions)
+            return decisions
+        }
+    }
+
+    /// Saves all unsaved changes and calls the listeners.
+    ///
+    /// - Returns: Whether the changes are saved.
+    private func save(reporting decisions: [Hub.Decision]) -> Bool {
+        let changes = state.withLock { $0.unsaved.changes(of: $0.hub) }
+        let isSaved = save(changes)
+        report(decisions)
+        // After the listeners, which may need incidents that are pruned.
+        if isSaved {
+            state.withLock { state in for site in Set(changes.incidents.map(\.site)) { state.hub.prune(site) } }
+        }
+        return isSaved
+    }
+
+    private func save(_ changes: HubChanges) -> Bool {
+        do throws(HistoryFault) {
+            if !changes.isEmpty { try store.save(changes) }
+        } catch {
+            let isNew = state.withLock { state in
+                defer { state.fault = error }
+                return state.fault == nil
+            }
+            if isNew { logger?.warning("\(error.text)") }
+            schedule(retrying: true)
+            return false
+        }
+        let hadFault = state.withLock { state in
+            // Only the deadlines of changed machines have changed.
+            let deadlines = changes.devices.compactMap(\.deadline)
+            if let next = deadlines.min() { state.deadline = min(next, state.deadline ?? next) }
+            defer { (state.unsaved, state.fault) = (UnsavedChanges(), nil) }
+            return state.fault != nil
+        }
+        if hadFault { logger?.notice("the history can be written again") }
+        schedule(retrying: false)
+        return true
+    }
+
+    private func report(_ decisions: [Hub.Decision]) {
+        if decisions.isEmpty { return }
+        let hub = hub
+        for listener in listeners.withLock(\.self) { listener(decisions, hub) }
+    }
+
+    private func schedule(retrying: Bool) {
+        let now = clock()
+        let deadline: Duration? = retrying ? now + .seconds(1) : state.withLock(\.deadline)
+        guard let deadline else { return timer.withLock { $0?.schedule(deadline: .distantFuture) } }
+        // At most once a second, because messages have precedence.
+        let wait = max(deadline - now, .seconds(1))
+        let milliseconds = Int(min(wait, .seconds(86400)).milliseconds)
+        timer.withLock { $0?.schedule(deadline: .now() + .milliseconds(milliseconds)) }
+    }
+}
+
+/// The machines and incidents that have changed since the last save. Their state is read when they are saved. A value.
+private struct UnsavedChanges {
+    var devices: Set<FleetPlace> = []
+    /// The machines of each incident, by its id.
+    private var incidents: [String: Set<FleetPlace>] = [:]
+
+    mutating func add(_ decisions: [Hub.Decision]) {
+        for decision in decisions {
+            switch decision {
+            case .noted(let place), .stands(let place, _), .gap(let place), .disputed(let place): devices.insert(place)
+            case .incident(let change): incidents[change.incident, default: []].insert(change.place)
+            case .refused, .behind: break
+            }
+        }
+    }
+
+    /// Returns the current state of what has changed.
+    func changes(of hub: Hub) -> HubChanges {
+        var changes = HubChanges()
+        changes.devices = devices.compactMap { hub.devices[$0] }
+        for (id, places) in incidents {
+            guard let site = places.first?.site, let incident = hub.book.incident(id, at: site) else { continue }
+            changes.add(incident, places.map(\.device))
+        }
+        return changes
+    }
+}
+
+/// The messages that a hub has not processed yet, in order. Their number is bounded: a caller with more messages waits, so that the broker
+/// keeps them. Thread-safe.
+final class MessageIngest: Sendable {
+    enum Item {
+        case message(Hub.Message)
+        /// A message of a machine was dropped.
+        case lost(FleetPlace)
+        /// The connection to the broker ended, or began at a time of the hub's clock.
+        case away, back(Duration)
+    }
+
+    private struct State {
+        var waiting: [Item] = []
+        /// Whether a consumer is about to call ``next(_:)``.
+        var isEmptied = false
+        /// Whether a caller waits for room.
+        var isAwaited = false
+        var isClosed = false
+    }
+
+    private enum Outcome { case taken(isFirst: Bool), full, refused }
+
+    /// The maximum number of messages.
+    static let limit = 10_000
+    /// The maximum time that a caller waits.
+    private static let patience = DispatchTimeInterval.seconds(10)
+
+    private let state = Locked(State())
+    /// Signalled when there is room again.
+    private let room = DispatchSemaphore(value: 0)
+
+    /// Takes messages of one caller at a time.
+    ///
+    /// - Parameter begin: Called if there is no consumer. It has to call ``next(_:)`` until that returns nothing.
+    /// - Returns: False if there was no room in time.
+    func take(_ messages: [Hub.Message], begin: () -> Void) -> Bool {
+        let deadline = DispatchTime.now() + Self.patience
+        while true {
+            switch accept(messages.map { .message($0) }, limit: Self.limit) {
+            case .taken(let isFirst):
+                if isFirst { begin() }
+                return true
+            case .full: if room.wait(timeout: deadline) == .timedOut { return false }
+            case .refused: return false
+            }
+        }
+    }
+
+    /// Takes an item that is not a message. There is always room, because these are rare.
+    func add(_ item: Item, begin: () -> Void) {
+        if case .taken(isFirst: true) = accept([item], limit: .max) { begin() }
+    }
+
+    /// Returns the next items; none if no item waits.
+    func next(_ count: Int) -> [Item] {
+        let (batch, isAwaited) = state.withLock { state in
+            let batch = Array(state.waiting.prefix(count))
+            state.waiting.removeFirst(batch.count)
+            state.isEmptied = !batch.isEmpty
+            defer { state.isAwaited = false }
+            return (batch, state.isAwaited)
+        }
+        if isAwaited { room.signal() }
+        return batch
+    }
+
+    /// Refuses all further items.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        room.signal()
+    }
+
+    private func accept(_ items: [Item], limit: Int) -> Outcome {
+        state.withLock { state in
+            if state.isClosed || items.count > limit { return .refused }
+            if state.waiting.count + items.count > limit {
+                state.isAwaited = true
+                return .full
+            }
+            state.waiting += items
+            defer { state.isEmptied = true }
+            return .taken(isFirst: !state.isEmptied)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import LinuxSupport
+import ReachabilityFleet
+import ReachabilityLedger
+import ReachabilityServer
+
+extension Hub {
+    /// The object of a machine. Times are of the hub's clock.
+    func item(of device: HubDevice) -> Item {
+        let presence = device.presence
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("site", device.place.site)
+        object.add("device", device.place.device)
+        object.add("standing", presence.standing.rawValue)
+        object.add("path", presence.standing == .online ? presence.report?.path : nil)
+        object.add("heard", presence.heard.map { Timestamp(real: $0).text })
+        object.add("boot", presence.report?.boot)
+        object.add("session", presence.session)
+        object.add("clockOffsetMilliseconds", optional: device.clock.offset?.milliseconds)
+        object.add("event", device.log.newest.last?.description)
+        object.add("silence", device.gap.map { self.object(of: $0, verdict(of: device.place) ?? .unexplained) })
+        object.add("incident", book.open(of: device.place)?.id)
+        object.add("disputed", device.disputed.map { Timestamp(real: $0).text })
+        object.add("refused", device.refused)
+        object.add("kind", "device")
+        return Item(key: device.place.description, object: object, text: line(of: device))
+    }
+
+    /// For example `north/door-7: silent since 2026-11-21T08:15:30.123Z, unexplained`.
+    private func line(of device: HubDevice) -> String {
+        let presence = device.presence
+        var words = "\(device.place): \(presence.standing.rawValue)"
+        if presence.standing != .online, let gap = device.gap, gap.until == nil {
+            let verdict = verdict(of: device.place) ?? .unexplained
+            words += " since \(Timestamp(real: gap.since).text), \(verdict.text)"
+        } else if let heard = presence.heard {
+            words += ", heard \(Timestamp(real: heard).text)"
+        }
+        return words
+    }
+
+    private func object(of gap: DeviceGap, _ verdict: SilenceVerdict) -> JSONObject {
+        var object = gap.span
+        object.add(verdict)
+        return object
+    }
+}
+
+extension DeviceGap {
+    /// When it was: ``since`` is when the machine was last heard of.
+    var span: JSONObject {
+        var object = JSONObject()
+        object.add("since", Timestamp(real: since))
+        object.add("noticed", Timestamp(real: noticed))
+        object.add("until", until.map { Timestamp(real: $0).text })
+        return object
+    }
+}
+
+extension JSONObject {
+    /// Why a machine was silent.
+    mutating func add(_ verdict: SilenceVerdict) {
+        add("verdict", verdict.word)
+        add("attribution", verdict.attribution?.rawValue)
+        add("cause", verdict.cause?.rawValue)
+        if case .planned(let reason) = verdict { add("reason", reason) }
+    }
+}
+
+extension SilenceVerdict {
+    /// In a few words.
+    var text: String {
+        switch self {
+        case .planned(let reason): "planned\(reason.map { ": \($0.printable)" } ?? "")"
+        case .outage(let outage):
+            "\(outage.attribution.rawValue)\(outage.cause.map { ".\($0.rawValue.printable)" } ?? "")"
+        default: word
+        }
+    }
+}
+
+extension IncidentSummary {
+    /// An incident as lists have it.
+    ///
+    /// - Parameter now: The hub's clock.
+    func item(at now: Duration) -> Item {
+        Item(key: id, object: object(at: now), text: line(at: now))
+    }
+
+    func object(at now: Duration) -> JSONObject {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("id", id)
+        object.add("site", site)
+        object.add("devices", devices)
+        object.add("deviceCount", deviceCount)
+        object.add("attribution", attribution.rawValue)
+        object.add("cause", cause?.rawValue)
+        object.add("start", Timestamp(real: start))
+        object.add("end", end.map { Timestamp(real: $0).text })
+        // The clock may have been set back since.
+        object.add("durationMilliseconds", max(.zero, (end ?? now) - start).milliseconds)
+        object.add("isUnexplained", isUnexplained)
+        object.add("isHarmless", isHarmless)
+        object.add("kind", "incident")
+        return object
+    }
+
+    /// For example `2026-11-21T08:15:30.123Z north: us.link for 4.001s, 12 devices, north-m1-door-7`.
+    func line(at now: Duration) -> String {
+        let fault = "\(attribution.rawValue)\(cause.map { ".\($0.rawValue.printable)" } ?? "")"
+        let length = "for \(max(.zero, (end ?? now) - start).people)\(end == nil ? ", and goes on" : "")"
+        let unexplained = isUnexplained ? ", not all explained" : ""
+        let machines = deviceCount == 1 ? devices.first ?? "1 device" : "\(deviceCount) devices"
+        return "\(Timestamp(real: start).text) \(site): \(fault) \(length), \(machines)\(unexplained), \(id)"
+    }
+}
+
+extension FleetIncident {
+    /// The maximum number of machines in an answer.
+    static let partLimit = 10_000
+
+    /// An incident with the parts of its machines.
+    func item(at now: Duration) -> Item {
+        let summary = IncidentSummary(self)
+        var object = summary.object(at: now)
+        let devices = devices.prefix(Self.partLimit)
+        object.add("parts", devices.compactMap { device in parts[device].map { self.object(of: $0, device) } })
+        return Item(
+            key: id,
+            object: object,
+            text: summary.line(at: now),
+            report: ([summary.line(at: now)] + devices.flatMap(lines)).joined(separator: "\n")
+        )
+    }
+
+    private func object(of part: Part, _ device: String) -> JSONObject {
+        var object = JSONObject()
+        object.add("device", device)
+        object.add("isOpen", part.isOpen)
+        object.add(
+            "silence",
+            part.gap.map { gap in
+                var object = gap.span
+                object.add(verdict(of: device) ?? .unexplained)
+                return object
+            }
+        )
+        object.add("outages", part.inOrder.map(\.object))
+        return object
+    }
+
+    private func lines(of device: String) -> [String] {
+        guard let part = parts[device] else { return [] }
+        let silence = part.gap.map { gap in
+            let end = gap.until.map { "to \(Timestamp(real: $0).text)" } ?? "and goes on"
+            let verdict = verdict(of: device) ?? .unexplained
+            return "  \(device): silent from \(Timestamp(real: gap.since).text) \(end): \(verdict.text)"
+        }
+        return [silence].compactMap(\.self) + part.inOrder.map { "  \(device): \($0.line)" }
+    }
+}
+
+extension FleetIncident.Part {
+    /// Its outages, the first one first.
+    var inOrder: [FleetIncident.OwnOutage] { outages.values.sorted { ($0.start, $0.told.id) < ($1.start, $1.told.id) } }
+}
+
+extension FleetIncident.OwnOutage {
+    fileprivate var object: JSONObject {
+        var object = JSONObject()
+        object.add("id", told.id)
+        object.add("target", told.target)
+        object.add("attribution", told.attribution.rawValue)
+        object.add("cause", told.cause?.rawValue)
+        object.add("start", Timestamp(real: start))
+        object.add("end", end.map { Timestamp(real: $0).text })
+        return object
+    }
+
+    fileprivate var line: String {
+        let fault = "\(told.attribution.rawValue)\(told.cause.map { ".\($0.rawValue.printable)" } ?? "")"
+        let end = end.map { "to \(Timestamp(real: $0).text)" } ?? "and goes on"
+        return "\(told.target.printable): \(fault) from \(Timestamp(real: start).text) \(end)"
+    }
+}

@@ -1,0 +1,112 @@
+package import ReachabilityFleet
+package import ReachabilityLedger
+
+/// An incident without the details of each machine, because a site may have thousands. Times are of the hub's clock, since 1970.
+package struct IncidentSummary: Hashable, Sendable {
+    /// The maximum number of names in ``devices``.
+    package static let nameLimit = 100
+
+    package let id: String
+    package let site: String
+    package let start: Duration
+    /// Nil while the incident lasts.
+    package let end: Duration?
+    package let attribution: Attribution
+    package let cause: OutageCause?
+    /// Whether a machine is silent for an unknown reason.
+    package let isUnexplained: Bool
+    /// Whether no machine had a fault.
+    package let isHarmless: Bool
+    package let deviceCount: Int
+    /// The first names in alphabetical order.
+    package let devices: [String]
+
+    package init(
+        id: String,
+        site: String,
+        start: Duration,
+        end: Duration?,
+        attribution: Attribution,
+        cause: OutageCause?,
+        isUnexplained: Bool,
+        isHarmless: Bool,
+        deviceCount: Int,
+        devices: [String]
+    ) {
+        (self.id, self.site, self.start, self.end) = (id, site, start, end)
+        (self.attribution, self.cause) = (attribution, cause)
+        (self.isUnexplained, self.isHarmless) = (isUnexplained, isHarmless)
+        (self.deviceCount, self.devices) = (deviceCount, devices)
+    }
+
+    package init(_ incident: FleetIncident) {
+        let fault = incident.fault
+        self.init(
+            id: incident.id,
+            site: incident.site,
+            start: incident.start,
+            end: incident.end,
+            attribution: fault.attribution,
+            cause: fault.cause,
+            isUnexplained: incident.isUnexplained,
+            isHarmless: incident.isHarmless,
+            deviceCount: incident.parts.count,
+            devices: Array(incident.devices.prefix(Self.nameLimit))
+        )
+    }
+}
+
+/// A query for incidents, the latest first.
+package struct IncidentQuery: Hashable, Sendable {
+    package var site: String?
+    package var device: String?
+    /// Only incidents that last.
+    package var isOpen = false
+    /// The id of the last incident of the previous page.
+    package var after: String?
+    package var limit: Int
+
+    package init(site: String? = nil, device: String? = nil, isOpen: Bool = false, after: String? = nil, limit: Int) {
+        (self.site, self.device, self.isOpen) = (site, device, isOpen)
+        (self.after, self.limit) = (after, limit)
+    }
+}
+
+/// The state that a hub continues with.
+package struct HubContents: Sendable {
+    /// The number of ended incidents of each site.
+    package static let kept = FleetIncidentTracker.kept
+
+    package var devices: [HubDevice] = []
+    package var incidents: [FleetIncident] = []
+
+    package init() {}
+}
+
+/// Changes that are saved in one transaction.
+package struct HubChanges: Sendable {
+    /// The part of one machine in an incident.
+    package struct Part: Hashable, Sendable {
+        package let incident: String
+        package let device: String
+        package let part: FleetIncident.Part
+    }
+
+    package var devices: [HubDevice] = []
+    package var incidents: [IncidentSummary] = []
+    /// The parts of these incidents, or of earlier ones.
+    package var parts: [Part] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { devices.isEmpty && incidents.isEmpty && parts.isEmpty }
+
+    /// Adds an incident with the parts of some machines.
+    package mutating func add(_ incident: FleetIncident, _ devices: some Sequence<String>) {
+        incidents.append(IncidentSummary(incident))
+        for device in devices {
+            guard let part = incident.parts[device] else { continue }
+            parts.append(Part(incident: incident.id, device: device, part: part))
+        }
+    }
+}

@@ -1,0 +1,241 @@
+import LinuxSupport
+import NetworkReachability
+import ReachabilityLedger
+
+/// Maintenance that was announced through the API. It happens once, and is forgotten when it is over.
+package struct PlannedMaintenance: Hashable, Sendable {
+    package let id: String
+    /// The names of the targets; nil for all.
+    package let targets: Set<String>?
+    /// The start by the wall clock, since 1970.
+    package let start: Duration
+    /// The duration, which does not depend on steps of the clock.
+    package let length: Duration
+    /// The user, token or certificate that announced it.
+    package let author: String
+
+    /// The maximum number of announcements, their maximum duration, and the maximum time until their start.
+    package static let countLimit = 100
+    package static let longest = Duration.seconds(31 * 86400)
+    package static let farthest = Duration.seconds(366 * 86400)
+
+    package init(id: String, targets: Set<String>?, start: Duration, length: Duration, author: String) {
+        (self.id, self.targets, self.start, self.length, self.author) = (id, targets, start, length, author)
+    }
+
+    /// The end, since 1970, which is not part of the maintenance.
+    package var end: Duration { start + length }
+
+    var window: MaintenanceWindow { MaintenanceWindow(targets: targets, begin: .once(start), length: length) }
+
+    /// Whether a text has 1 to 64 letters, digits, points, hyphens and underscores.
+    package static func isID(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count) && !text.isPathStep
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+extension MonitoringService {
+    /// The current announcements, by name.
+    package var planned: [PlannedMaintenance] {
+        let now = clock.real()
+        return state.withLock { $0.planned.values.filter { $0.end > now } }.sorted { $0.id < $1.id }
+    }
+
+    /// Announces maintenance, or replaces the announcement with that name. Time in the past is not changed.
+    ///
+    /// - Returns: Whether the name is new; nil if there are too many announcements.
+    package func plan(_ maintenance: PlannedMaintenance) -> Bool? {
+        let (boot, real) = (clock.monitor.boot, clock.real())
+        let isNew = Locked<Bool?>(nil)
+        record { state in
+            state.planned = state.planned.filter { $0.value.end > real }
+            let known = state.planned[maintenance.id] != nil
+            guard known || state.planned.count < PlannedMaintenance.countLimit else { return [] }
+            state.planned[maintenance.id] = maintenance
+            isNew.withLock { $0 = !known }
+            return [state.books.note(.maintenancePlanned(maintenance), of: nil, now: state.line.instant(at: boot))]
+        }
+        followMaintenance()
+        return isNew.withLock(\.self)
+    }
+
+    /// Cancels maintenance, or ends it now.
+    ///
+    /// - Returns: Whether the name was known.
+    package func cancelMaintenance(_ id: String) -> Bool {
+        let (boot, real) = (clock.monitor.boot, clock.real())
+        let wasKnown = Locked(false)
+        record { state in
+            guard let known = state.planned.removeValue(forKey: id) else { return [] }
+            wasKnown.withLock { $0 = known.end > real }
+            return [state.books.note(.maintenanceCancelled(id), of: nil, now: state.line.instant(at: boot))]
+        }
+        followMaintenance()
+        return wasKnown.withLock(\.self)
+    }
+}
+
+/// `[[maintenance]]`: planned maintenance. Outages during it have no attribution.
+package struct MaintenanceWindow: Hashable, Sendable {
+    enum Begin: Hashable, Sendable {
+        /// Once, since 1970.
+        case once(Duration)
+        /// Each day, or each week on a day (0 is Monday), in seconds after midnight.
+        case each(weekday: Int?, second: Int64, LocalTime)
+    }
+
+    /// The names of the targets; nil for all.
+    package let targets: Set<String>?
+    let begin: Begin
+    /// The duration, which does not depend on steps of the clock.
+    package let length: Duration
+
+    func concerns(_ target: String) -> Bool { targets?.contains(target) ?? true }
+
+    /// Whether the maintenance lasts at a moment, since 1970. The end is not part of it.
+    func contains(_ moment: Duration) -> Bool {
+        begins(around: moment).contains { $0 <= moment && moment < $0 + length }
+    }
+
+    /// Returns the next start or end; nil if there is none.
+    func change(after moment: Duration) -> Duration? {
+        begins(around: moment).flatMap { [$0, $0 + length] }.filter { $0 > moment }.min()
+    }
+
+    /// Returns the starts before and after a moment.
+    private func begins(around moment: Duration) -> [Duration] {
+        switch begin {
+        case .once(let begin): return [begin]
+        case .each(let weekday, let second, let clock):
+            let today = Self.floor(clock.shown(at: moment.components.seconds), LocalTime.day)
+            let back = length.components.seconds / LocalTime.day + 1
+            return (-back...8).map { today + $0 }.filter { day in
+                // 1 January 1970 was a Thursday.
+                weekday.map { (day + 3 - Int64($0)) % 7 == 0 } ?? true
+            }.map { .seconds(clock.moment(showing: $0 * LocalTime.day + second)) }
+        }
+    }
+
+    private static func floor(_ number: Int64, _ divisor: Int64) -> Int64 {
+        number / divisor - (number % divisor < 0 ? 1 : 0)
+    }
+}
+
+extension MonitoringService {
+    /// Replaces the windows of the configuration.
+    package func setMaintenance(_ windows: [MaintenanceWindow]) {
+        state.withLock { $0.maintenance = windows }
+        followMaintenance()
+    }
+
+    /// Applies the current windows, and schedules the next call for their next start or end. Also called after steps of the clock and sleep.
+    ///
+    /// - Parameter change: The start or end that caused the call. It is the moment of the change in the accounts.
+    func followMaintenance(at change: Duration? = nil) {
+        let (boot, real) = (clock.monitor.boot, clock.real())
+        record { state in
+            let now = state.line.instant(at: boot)
+            let late = change.map { max(.zero, real - $0) } ?? .zero
+            let moment = change.map { max($0, real) } ?? real
+            let lasting = Self.windows(state).filter { $0.contains(moment) }
+            let targets = state.books.targets.filter { target in lasting.contains { $0.concerns(target) } }
+            return state.books.setMaintenance(of: Set(targets), at: now - late, now: now)
+        }
+        let next = state.withLock { Self.windows($0) }.compactMap { $0.change(after: max(change ?? real, real)) }.min()
+        let timer = next.map { next in
+            clock.monitor.schedule(after: next - real, on: eventQueue) { [weak self] in
+                self?.followMaintenance(at: next)
+            }
+        }
+        let previous = state.withLock { state in
+            let previous = state.maintenanceTimer
+            state.maintenanceTimer = timer
+            return previous
+        }
+        previous?.cancel()
+    }
+
+    /// The windows of the configuration and the announcements.
+    private static func windows(_ state: State) -> [MaintenanceWindow] {
+        state.maintenance + state.planned.values.map(\.window)
+    }
+}
+
+extension ServiceConfiguration {
+    static func maintenance(_ root: TableReader, targets: [ServiceTarget]) -> [MaintenanceWindow] {
+        root.tables("maintenance").compactMap { MaintenanceWindow($0, targets: targets.map(\.name)) }
+    }
+}
+
+extension MaintenanceWindow {
+    /// Nil for a table without a start. All problems are collected.
+    fileprivate init?(_ table: TableReader, targets known: [String]) {
+        defer { table.finish() }
+        let names = table.texts("targets")
+        for (index, name) in (names ?? []).enumerated() where !known.contains(name) {
+            let nearest = TableReader.nearest(to: name, of: known).map { "; is it \"\($0)\"?" } ?? ""
+            table.complain("targets[\(index + 1)]", "there is no target \"\(name)\"\(nearest)")
+        }
+        let length = table.duration("for", atLeast: .seconds(1))
+        if !table.has("for") { table.complain("for", "it is missing: how long it takes, such as 2h") }
+        let begins = [Self.weekly(table), Self.daily(table), Self.once(table)]
+        let given = ["weekly", "daily", "from"].filter { table.has($0) }
+        if given.count != 1 {
+            let found = given.isEmpty ? "none" : given.joined(separator: " and ")
+            table.complain(nil, "it has one of weekly, daily, from, not \(found)")
+        }
+        guard let length, let begin = begins.compactMap(\.self).first else { return nil }
+        if case .each(let weekday, _, _) = begin, length > .seconds(weekday == nil ? 86400 : 7 * 86400) {
+            table.complain("for", "it is over before it begins again")
+        }
+        self.init(targets: names.map(Set.init), begin: begin, length: length)
+    }
+
+    private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+
+    private static func weekly(_ table: TableReader) -> Begin? {
+        guard let text = table.text("weekly") else { return nil }
+        let words = text.split(at: " ").map(String.init)
+        if let day = words.first.flatMap({ days.firstIndex(of: $0) }), let time = time(words.dropFirst()) {
+            return .each(weekday: day, second: time.second, time.clock)
+        }
+        let example = "\"Sun 03:00 Europe/Berlin\""
+        table.complain("weekly", "it is a day, a time and a time zone such as \(example), not \"\(text)\"")
+        return nil
+    }
+
+    private static func daily(_ table: TableReader) -> Begin? {
+        guard let text = table.text("daily") else { return nil }
+        if let time = time(text.split(at: " ").map(String.init)[...]) {
+            return .each(weekday: nil, second: time.second, time.clock)
+        }
+        table.complain("daily", "it is a time and a time zone such as \"03:00 Europe/Berlin\", not \"\(text)\"")
+        return nil
+    }
+
+    private static func once(_ table: TableReader) -> Begin? {
+        guard let text = table.text("from") else { return nil }
+        if let real = Timestamp.real(of: text) { return .once(real) }
+        table.complain("from", "it is a time such as \"2026-11-21T22:00:00Z\" (RFC 3339), not \"\(text)\"")
+        return nil
+    }
+
+    /// Reads `03:00 Europe/Berlin`. The default is the time zone of the machine.
+    private static func time(_ words: ArraySlice<String>) -> (second: Int64, clock: LocalTime)? {
+        guard let text = words.first, words.count <= 2 else { return nil }
+        let parts = text.split(at: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 }), let hour = Int64(parts[0]),
+            let minute = Int64(parts[1]), (0..<24).contains(hour), (0..<60).contains(minute),
+            let clock = words.count == 2 ? LocalTime(zone: words[words.startIndex + 1]) : LocalTime()
+        else { return nil }
+        return (hour * 3600 + minute * 60, clock)
+    }
+}

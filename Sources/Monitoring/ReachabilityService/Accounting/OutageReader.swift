@@ -1,0 +1,257 @@
+package import LinuxSupport
+package import ReachabilityLedger
+
+/// Reads the outages of this run from memory and those of earlier runs from the history.
+package struct OutageReader: Sendable {
+    package let service: MonitoringService
+    /// Nil without a history.
+    package let history: HistoryWriter?
+
+    package init(_ service: MonitoringService, _ history: HistoryWriter?) {
+        (self.service, self.history) = (service, history)
+    }
+
+    /// Returns the outages that a filter admits, the latest first.
+    ///
+    /// - Parameter after: Only outages that come after this one in that order.
+    package func outages(
+        _ filter: OutageFilter = OutageFilter(),
+        after: OutageKey? = nil,
+        limit: Int,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws -> [ExplainedOutage] {
+        var found: [OutageReference] = []
+        // In parts, because some outages are both in memory and in the history.
+        var next: LedgerInstant? = min(after.map { LedgerInstant(nanoseconds: $0.start) } ?? .latest, snapshot.now)
+        while let start = next, found.count < limit {
+            let part = try references(filter, upTo: start, limit: limit, snapshot)
+            found += part.references.filter { reference in after.map { reference.key > $0 } ?? true }
+            next = part.next
+        }
+        return try explained(found.prefix(limit), snapshot)
+    }
+
+    /// Returns the number and the length of outages by attribution and cause, of this run only if the history cannot be read.
+    package func outageSums(_ filter: OutageFilter, _ snapshot: MonitoringService.Snapshot) -> [OutageSum] {
+        if let sums = try? history?.store?.outageSums(filter, at: snapshot.now) { return sums }
+        var sums: [TargetState: OutageSum] = [:]
+        for outage in snapshot.books.outages(filter, upTo: snapshot.now, limit: .max, at: snapshot.now) {
+            let state = outage.deciding(at: snapshot.now).state
+            let key = TargetState(state.attribution, state.cause)
+            var sum = sums[key] ?? OutageSum(attribution: state.attribution, cause: state.cause)
+            sum.count += 1
+            sum.open += outage.end == nil ? 1 : 0
+            sum.time += outage.duration(at: snapshot.now)
+            sums[key] = sum
+        }
+        return Array(sums.values)
+    }
+
+    /// Returns the outage with an id; nil if there is none.
+    package func outage(with key: OutageKey, _ snapshot: MonitoringService.Snapshot) throws -> ExplainedOutage? {
+        let start = LedgerInstant(nanoseconds: key.start)
+        let found = try references(OutageFilter(), upTo: start, limit: 1, snapshot).references
+        return try explained(found.filter { $0.key == key }[...], snapshot).first
+    }
+
+    /// Returns the outages before a moment, the latest first: at least `limit` if there are as many, without a gap between the first and the
+    /// last. Memory has precedence, because it is newer than the history.
+    ///
+    /// - Returns: With the latest possible start of further outages; nil if there are none.
+    private func references(
+        _ filter: OutageFilter,
+        upTo start: LedgerInstant,
+        limit: Int,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws -> (references: [OutageReference], next: LedgerInstant?) {
+        let memory = snapshot.books.outages(filter, upTo: start, limit: limit, at: snapshot.now)
+        var written: [(target: String, start: LedgerInstant)] = []
+        // An outage that lasts is in memory.
+        if !filter.isOpen {
+            written = try history?.store?.outageStarts(filter, upTo: start, limit: limit) ?? []
+        }
+        // A list that reached its limit is not complete before its last outage.
+        let ends = [memory.map(\.start), written.map(\.start)].filter { $0.count >= limit }.compactMap(\.last)
+        let last = ends.max()
+        let references =
+            memory.map { OutageReference($0) }
+            + written.filter { !snapshot.books.knowsOutage(of: $0.target, from: $0.start) }.map { OutageReference($0) }
+        return (
+            references.filter { reference in last.map { reference.start >= $0 } ?? true }.sorted { $0.key < $1.key },
+            last.flatMap { $0 > .earliest ? LedgerInstant(nanoseconds: $0.nanoseconds - 1) : nil }
+        )
+    }
+
+    private func explained(
+        _ references: ArraySlice<OutageReference>,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws -> [ExplainedOutage] {
+        var found: [ExplainedOutage] = []
+        for reference in references {
+            if let outage = reference.outage {
+                found.append(ExplainedOutage(outage, snapshot.books.accounts[outage.target]))
+                continue
+            }
+            let entries = try history?.store?.outage(of: reference.target, from: reference.start) ?? []
+            if let outage = ExplainedOutage(of: reference.target, from: reference.start, entries) {
+                found.append(outage)
+            }
+        }
+        let notes = try notes(on: found.map(\.outage.id), snapshot)
+        let actors = try actors(of: found.flatMap(\.outage.actorKeys).map(\.key), snapshot)
+        for index in found.indices {
+            found[index].notes = notes[found[index].outage.id] ?? []
+            for (interval, key) in found[index].outage.actorKeys { found[index].actors[interval] = actors[key] }
+        }
+        return found
+    }
+
+    /// Returns the intervals of a target that overlap a window, the latest first: at least `limit` if there are as many.
+    package func intervals(
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant,
+        limit: Int,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws -> [LedgerInterval] {
+        let account = snapshot.books.accounts[target]
+        let memory = (account.map { $0.intervals + [$0.ledger.current] } ?? []).reversed()
+            .filter { ($0.end ?? snapshot.now) > from && $0.start < to }
+        guard let store = history?.store else { return memory }
+        // The history has the intervals before the first one in memory.
+        let begin = min(to, memory.last?.start ?? to)
+        var written = try store.intervals(of: target, from: from, to: begin, limit: limit)
+        guard let last = written.first else { return memory }
+        // An interval that an earlier run left open ended with that run, though the history may not have its end yet.
+        let end = try last.end ?? max(last.start, min(begin, store.lastMark() ?? begin))
+        written[0].end = end
+        guard let first = memory.last, end < first.start else { return memory + written }
+        let state = TargetState(.unknown, .notObserved)
+        return memory + [LedgerInterval(state, from: end, to: first.start, reason: "notObserved")] + written
+    }
+
+    /// Returns the JSON objects of outages. Outages that cannot be read are left out.
+    package func objects(_ ids: [String], _ snapshot: MonitoringService.Snapshot) -> [JSONObject] {
+        ids.compactMap { OutageKey($0) }.compactMap { try? outage(with: $0, snapshot) }.map { snapshot.object(of: $0) }
+    }
+
+    /// Returns the processes that began outages, by the ids of outages and of intervals (``OutageActor/key``).
+    package func actors(
+        of keys: [String],
+        _ snapshot: MonitoringService.Snapshot
+    ) throws -> [String: ActingProcess] {
+        var found = try history?.store?.actors(of: keys) ?? [:]
+        let memory = snapshot.books.actorsByKey
+        for key in keys { found[key] = memory[key] ?? found[key] }
+        return found
+    }
+
+    /// Returns the notes on outages, the oldest first.
+    private func notes(
+        on outages: [String],
+        _ snapshot: MonitoringService.Snapshot
+    ) throws -> [String: [OutageNote]] {
+        var found = try history?.store?.notes(on: outages) ?? [:]
+        for id in outages {
+            // Notes of this run are both in memory and in the history.
+            let written = Set(found[id] ?? [])
+            found[id, default: []] += snapshot.books.notes(on: id).filter { !written.contains($0) }
+        }
+        return found
+    }
+}
+
+/// An outage with its evidence, notes and actors.
+package struct ExplainedOutage {
+    package let outage: Outage
+    /// The evidence of its intervals, and of the intervals before and after it.
+    package let evidence: [EvidenceRecord]
+    /// The oldest first.
+    package var notes: [OutageNote] = []
+    /// The processes that began the intervals, by the starts of these.
+    package var actors: [LedgerInstant: ActingProcess] = [:]
+    /// The process that began the outage.
+    package var actor: ActingProcess? { actors[outage.start] }
+    /// The reason why there is no evidence of the outage itself; nil if there is some, or may be soon.
+    package var missing: String? {
+        guard outage.end != nil, !evidence.isEmpty, !evidence.contains(where: { $0.phase(of: outage) == "during" })
+        else { return nil }
+        return "it was over before the kernel could be asked why"
+    }
+
+    /// An outage of this run.
+    package init(_ outage: Outage, _ account: Accounting.Account?) {
+        self.outage = outage
+        let intervals = account?.intervals ?? []
+        let before = intervals.last { $0.start < outage.start }?.start
+        let after = outage.end.flatMap { end in
+            // Most requests are for recent outages.
+            (intervals.reversed().prefix { $0.start >= end }.last?.start)
+                ?? account.map(\.ledger.current.start).flatMap { $0 >= end ? $0 : nil }
+        }
+        let all = [before] + outage.intervals.map(\.start) + [after]
+        evidence = all.compactMap { $0 }.compactMap { account?.evidence[$0] }
+    }
+
+    /// An outage of the history.
+    ///
+    /// - Parameter entries: Its intervals, and those before and after it. Nil if they have no outage.
+    init?(of target: String, from start: LedgerInstant, _ entries: [HistoryStore.Entry]) {
+        var own: [LedgerInterval] = []
+        var next: LedgerInterval?
+        for entry in entries where entry.interval.start >= start {
+            let isNext = own.last.map { $0.end != entry.interval.start } ?? false
+            if isNext || !entry.interval.state.isOutage {
+                next = entry.interval
+                break
+            }
+            own.append(entry.interval)
+        }
+        guard !own.isEmpty else { return nil }
+        outage = Outage(of: target, own, before: next)
+        evidence = entries.compactMap(\.evidence)
+    }
+}
+
+/// The place that an outage is read from.
+private struct OutageReference {
+    let target: String
+    let start: LedgerInstant
+    let key: OutageKey
+    /// Nil for an outage of the history.
+    let outage: Outage?
+
+    init(_ outage: Outage) {
+        (target, start, self.outage) = (outage.target, outage.start, outage)
+        key = OutageKey(of: outage.target, from: outage.start)
+    }
+
+    /// An outage of the history.
+    init(_ written: (target: String, start: LedgerInstant)) {
+        (target, start, outage) = (written.target, written.start, nil)
+        key = OutageKey(of: written.target, from: written.start)
+    }
+}
+
+/// An outage id, ordered by the start: the latest first.
+package struct OutageKey: Comparable {
+    package let start: Int64
+    private let id: String
+
+    init(of target: String, from start: LedgerInstant) {
+        (self.start, id) = (start.nanoseconds, Outage.id(of: target, from: start))
+    }
+
+    package init?(_ id: String) {
+        let parts = id.split(at: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let start = Int64(parts[0], radix: 36) else { return nil }
+        (self.start, self.id) = (start, id)
+    }
+
+    package static func < (left: Self, right: Self) -> Bool { (right.start, left.id) < (left.start, right.id) }
+}
+
+extension LedgerInstant {
+    package static let earliest = LedgerInstant(nanoseconds: .min)
+    package static let latest = LedgerInstant(nanoseconds: .max)
+}

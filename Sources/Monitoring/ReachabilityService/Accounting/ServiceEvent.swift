@@ -1,0 +1,154 @@
+import LinuxSupport
+package import NetworkDiagnostics
+import NetworkReachability
+package import ReachabilityLedger
+
+/// A change of the accounts. Events are numbered in order.
+package struct ServiceEvent: Sendable {
+    package enum Kind: Sendable {
+        case intervalClosed(LedgerInterval)
+        case intervalOpened(LedgerInterval)
+        /// The current interval has changed.
+        case intervalRefined(LedgerInterval)
+        case outageBegan(Outage)
+        case outageRefined(Outage)
+        case outageEnded(Outage)
+        /// The evidence of the current interval is known.
+        case explained(EvidenceRecord)
+        case noted(OutageNote)
+        /// The process that began an outage is known.
+        case actorFound(OutageActor)
+        case maintenancePlanned(PlannedMaintenance)
+        /// Maintenance with this name was cancelled, or ended early.
+        case maintenanceCancelled(String)
+        /// The wall clock was set by this amount.
+        case clockStepped(Duration)
+        /// The machine has slept for this time.
+        case resumed(Duration)
+    }
+
+    /// One more than the number of the previous event of this run.
+    package let number: UInt64
+    /// When the change became known.
+    package let instant: LedgerInstant
+    /// Nil for an event of the whole service.
+    package let target: String?
+    package let kind: Kind
+    /// The current or last interface of packets to the target; nil if there was none in this run.
+    package var interface: String?
+}
+
+extension ServiceEvent.Kind {
+    init(_ event: TargetLedger.Event) {
+        switch event {
+        case .closed(let interval): self = .intervalClosed(interval)
+        case .opened(let interval): self = .intervalOpened(interval)
+        case .refined(let interval): self = .intervalRefined(interval)
+        case .outageBegan(let outage): self = .outageBegan(outage)
+        case .outageRefined(let outage): self = .outageRefined(outage)
+        case .outageEnded(let outage): self = .outageEnded(outage)
+        }
+    }
+}
+
+/// The steps that explain the state of a target, from the kernel's answers when the state was new.
+package struct EvidenceRecord: Hashable, Sendable {
+    /// One step, as `reachability why` prints it.
+    package struct Step: Hashable, Sendable {
+        package let kind: String
+        package let state: String
+        package let summary: String
+        package let remedy: String?
+    }
+
+    /// The start of the explained interval.
+    package let interval: LedgerInstant
+    /// The time of the query.
+    package let instant: LedgerInstant
+    package let steps: [Step]
+
+    package init(interval: LedgerInstant, instant: LedgerInstant, steps: [Step]) {
+        (self.interval, self.instant, self.steps) = (interval, instant, steps)
+    }
+}
+
+extension EvidenceRecord.Step {
+    package init(_ step: NetworkEvidence.Step) {
+        self.init(kind: step.kind.rawValue, state: step.state.rawValue, summary: step.summary, remedy: step.remedy)
+    }
+}
+
+extension [EvidenceRecord.Step] {
+    /// The ASCII separators of records and units. Interface names do not contain them, and printable text has them escaped.
+    private static let (record, unit): (Unicode.Scalar, Unicode.Scalar) = ("\u{1e}", "\u{1f}")
+
+    /// The text in the history.
+    var text: String {
+        map {
+            [$0.kind, $0.state, $0.summary.printable, $0.remedy?.printable ?? ""].joined(separator: String(Self.unit))
+        }
+        .joined(separator: String(Self.record))
+    }
+
+    /// Reads the text of a history. Invalid steps are left out.
+    init(text: String) {
+        self = text.split(at: Self.record).compactMap { part in
+            let fields = part.split(at: Self.unit, omittingEmptySubsequences: false).map(String.init)
+            guard fields.count == 4 else { return nil }
+            return Element(
+                kind: fields[0],
+                state: fields[1],
+                summary: fields[2],
+                remedy: fields[3].isEmpty ? nil : fields[3]
+            )
+        }
+    }
+}
+
+/// A note of a person about an outage.
+package struct OutageNote: Hashable, Sendable {
+    /// The id of the outage.
+    package let outage: String
+    /// The start of the outage.
+    package let start: LedgerInstant
+    package let instant: LedgerInstant
+    /// The name of the user, token or certificate.
+    package let author: String
+    package let text: String
+
+    /// The maximum number of Unicode scalars in a text.
+    package static let textLimit = 2000
+    /// The maximum number of notes on an outage.
+    package static let countLimit = 100
+
+    package init(outage: String, start: LedgerInstant, instant: LedgerInstant, author: String, text: String) {
+        (self.outage, self.start, self.instant, self.author, self.text) = (outage, start, instant, author, text)
+    }
+
+    /// Whether a text is not empty, not too long, and without control characters except tabs and line feeds.
+    package static func isText(_ text: String) -> Bool {
+        let scalars = text.unicodeScalars
+        return (1...textLimit).contains(scalars.count)
+            && scalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f || $0 == "\n" || $0 == "\t" }
+    }
+}
+
+extension MonitoringService {
+    /// Adds a note to an outage. The note is an event, so it is published and saved.
+    @discardableResult
+    package func note(_ text: String, by author: String, on outage: Outage) -> OutageNote {
+        let boot = clock.monitor.boot
+        let now = state.withLock { $0.line.instant(at: boot) }
+        let note = OutageNote(outage: outage.id, start: outage.start, instant: now, author: author, text: text)
+        record { state in [state.books.add(note, on: outage.target)] }
+        return note
+    }
+}
+
+extension Accounting {
+    /// The maximum number of notes of this run in memory. The history has all.
+    package static let noteLimit = 1000
+
+    /// Returns the notes of this run on an outage, the oldest first.
+    package func notes(on outage: String) -> [OutageNote] { notes.filter { $0.outage == outage } }
+}

@@ -1,0 +1,159 @@
+import LinuxSupport
+import MQTT
+import ReachabilityFleet
+import Testing
+
+@testable import ReachabilityFleetAgent
+
+/// How events come from the log to the broker.
+struct EventForwarderTests {
+    private static func cursor(_ number: UInt64) -> AgentCursor {
+        let position = EventPosition(epoch: "e", number: number)
+        return AgentCursor(position: position, time: .seconds(Int64(number)), told: position)
+    }
+
+    @Test("What was missed comes from the cursor on, 20 in a second, then it has caught up and waits")
+    func catchesUp() throws {
+        var world = try AgentWorld(cursor: Self.cursor(7))
+        let begin = world.connect()
+        #expect(begin.contains(.read(after: EventPosition(epoch: "e", number: 7), waiting: false, read: 2)))
+        world.acknowledge()
+        let before = world.now
+        var told = try world.page(Array(8...27)).events
+        while told.count < 20 {
+            if world.unacknowledged.isEmpty { told += world.pass().events } else { told += world.acknowledge().events }
+        }
+        #expect(world.now - before == .milliseconds(19 * 50))
+        #expect(told.compactMap(\.position?.number) == Array(8...27))
+        // The last acknowledgement moves the cursor, and it has caught up, once the log has no more.
+        var actions: [AgentMachine.Action] = []
+        while !world.unacknowledged.isEmpty { actions += world.acknowledge() }
+        #expect(actions.contains(.save(Self.cursor(27))))
+        actions += try world.page([])
+        #expect(actions.events.map(\.kind) == [.caughtUp])
+        #expect(actions.contains { if case .read(_, true, _) = $0 { true } else { false } })
+        // From now on at once.
+        #expect(try world.page([28, 29, 30]).events.count == 3)
+    }
+
+    @Test("Thousands of missed events come in seconds")
+    func catchesUpWithManyTargets() throws {
+        var world = try AgentWorld(cursor: Self.cursor(0))
+        world.connect()
+        world.acknowledge()
+        let before = world.now
+        var told: [UInt64] = []
+        for page in 0..<30 {
+            let numbers = (1...100).map { UInt64(page * 100 + $0) }
+            told += try world.page(numbers, hasMore: page < 29).events.compactMap(\.position?.number)
+            while told.count < (page + 1) * 100 || !world.unacknowledged.isEmpty {
+                let actions = world.unacknowledged.isEmpty ? world.pass() : world.acknowledge()
+                told += actions.events.compactMap(\.position?.number)
+            }
+        }
+        #expect(told == Array(1...3000))
+        #expect(world.now - before <= .seconds(20), "\(world.now - before)")
+        #expect(world.now - before >= .seconds(15))
+    }
+
+    @Test("The cursor moves over what the broker has, in the order of the log")
+    func keepsOrder() throws {
+        var world = try AgentWorld()
+        world.connect()
+        try world.page([])
+        while !world.unacknowledged.isEmpty { world.acknowledge() }
+        try world.page([1, 2, 3])
+        let tokens = world.unacknowledged.map(\.token)
+        #expect(!world.broker(.published(tokens[1], .success)).contains { if case .save = $0 { true } else { false } })
+        #expect(world.broker(.published(tokens[0], .success)).contains(.save(Self.cursor(2))))
+        // After a loss, what was not acknowledged comes again.
+        _ = world.broker(.ended(nil))
+        world.pass()
+        _ = world.broker(.connected(sessionPresent: true))
+        #expect(try world.page([3]).events.compactMap(\.position?.number) == [3])
+    }
+
+    @Test("What the log does not keep comes out of the history, from before the cursor")
+    func readsHistory() throws {
+        var world = try AgentWorld(
+            cursor: AgentCursor(position: EventPosition(epoch: "old", number: 5), time: .seconds(9000), told: nil)
+        )
+        world.connect()
+        let read = try #require(world.actions.lastRead)
+        let ask = world.take(.page(.failure(.gone), read: read))
+        guard case .readHistory(let since, let number)? = ask.first else {
+            Issue.record("the history is not asked")
+            return
+        }
+        #expect(since == .seconds(5400))
+        let told = world.take(.history(.success([AgentWorld.outage("o1")]), read: number))
+        #expect(told.events.map(\.kind) == [.outage(AgentWorld.outage("o1"))] && told.events.first?.position == nil)
+        #expect(told.contains { if case .read(nil, false, _) = $0 { true } else { false } })
+        // Only an event of this run moves the cursor.
+        while !world.unacknowledged.isEmpty {
+            #expect(!world.acknowledge().contains { if case .save = $0 { true } else { false } })
+        }
+        try world.page([1], epoch: "new")
+        world.pass()
+        let saved = world.acknowledge()
+        let first = EventPosition(epoch: "new", number: 1)
+        #expect(saved.contains(.save(AgentCursor(position: first, time: .seconds(1), told: first))))
+    }
+
+    @Test("Each event says what was told before it, also in a connection before")
+    func saysWhatCameBefore() throws {
+        var world = try AgentWorld(cursor: Self.cursor(7))
+        world.connect()
+        var told = try world.page([8]).events
+        let read = try #require(world.actions.lastRead)
+        let untold = EventPage.Entry(position: Self.cursor(9).position, time: .seconds(9), kind: nil)
+        _ = world.take(.page(.success(EventPage(entries: [untold], hasMore: true)), read: read))
+        told += world.pass().events
+        while !world.unacknowledged.isEmpty { world.acknowledge() }
+        told += try world.page([10]).events
+        told += world.pass().events
+        #expect(told.compactMap(\.position?.number) == [8, 10])
+        #expect(told.map(\.after) == [Self.cursor(7).position, Self.cursor(8).position])
+        _ = world.broker(.ended(nil))
+        world.pass()
+        let state = try #require(world.broker(.connected(sessionPresent: true)).states.first)
+        #expect(state.report?.acknowledged == Self.cursor(8).position)
+        #expect(try world.page([10]).events.map(\.after) == [Self.cursor(8).position])
+    }
+
+    @Test("A service that does not answer is asked again, and that is said once")
+    func waitsForService() throws {
+        var world = try AgentWorld()
+        world.connect()
+        var lines: [String] = []
+        for _ in 0..<3 {
+            let read = try #require(world.actions.lastRead)
+            lines += world.take(.page(.failure(.unavailable("nobody")), read: read)).lines
+            let before = world.now
+            world.pass()
+            #expect(world.now - before == .seconds(2))
+        }
+        #expect(lines == ["nobody"])
+    }
+
+    @Test("What nobody is told moves the cursor, too")
+    func passesOver() throws {
+        var world = try AgentWorld()
+        world.connect()
+        let read = try #require(world.actions.lastRead)
+        let entry = EventPage.Entry(position: Self.cursor(4).position, time: .seconds(4), kind: nil)
+        let actions = world.take(.page(.success(EventPage(entries: [entry], hasMore: false)), read: read))
+        let cursor = AgentCursor(position: entry.position, time: .seconds(4), told: nil)
+        #expect(actions.contains(.save(cursor)) && actions.events.map(\.kind) == [.caughtUp])
+    }
+
+    @Test("A cursor is read as it was written, and nothing else is one")
+    func readsCursor() {
+        #expect(AgentCursor(Self.cursor(3).text) == Self.cursor(3))
+        let untold = AgentCursor(position: Self.cursor(3).position, time: .seconds(3), told: nil)
+        #expect(untold.text == "e.3 3\n" && AgentCursor(untold.text) == untold)
+        for text in ["", "e.3", "e.3 -1", "e.3 x", "e 3", "e.3 1 1", "e.3 1 e.2 1", "\u{0}", "E.1 1"] {
+            #expect(AgentCursor(text) == nil)
+        }
+    }
+}
