@@ -94,22 +94,12 @@ enum FleetParts {
     /// A bar of the devices of a site by state, with gaps between few devices.
     static func shares(_ site: HubSite, label: String) -> HTML {
         let whole = max(1, site.deviceCount)
-        var left = 0.0
-        let parts = [LedgerAccount.us, .upstream, .them, .unknown, .maintenance, .up].map { account -> HTML in
-            let share = Double(site.accounts[account] ?? 0) / Double(whole)
-            defer { left += share }
-            if share == 0 { return "" }
-            let fill: HTML = account == .up ? "" : " fill=\"url(#p-\(account.rawValue))\""
-            return """
-                <rect class="s-\(account.rawValue)" x="\((left * 100).short)%" width="\((share * 100).short)%" height="100%"\(fill)/>
-                """
-        }
+        let accounts = [LedgerAccount.us, .upstream, .them, .unknown, .maintenance, .up]
+        let shares = accounts.map { ($0, Double(site.accounts[$0] ?? 0) / Double(whole)) }
         let cuts = (1..<max(1, whole > fewMachines ? 1 : whole)).map { number -> HTML in
-            "<rect class=\"cut\" x=\"\((Double(number) * 100 / Double(whole)).short)%\" width=\"1\" height=\"100%\"/>"
+            "<rect class=\"cut\" x=\"\((Double(number) / Double(whole)).percentText)%\" width=\"1\" height=\"100%\"/>"
         }
-        return """
-            <svg class="bar" height="22" width="100%" role="img" aria-label="\(label)">\(parts)\(cuts)</svg>
-            """
+        return PageParts.shareBar(shares, height: 22, label: label, marks: cuts)
     }
 
     /// The maximum number of devices with gaps.
@@ -132,9 +122,4 @@ enum FleetParts {
         case .leaving: "gone as said"
         }
     }
-}
-
-extension Double {
-    /// Three decimal places, for a picture.
-    var short: String { (Int64((self * 1000).rounded())).decimal(places: 3) }
 }

@@ -67,23 +67,11 @@ extension API {
     /// A bar of the shares of the window.
     private static func row(_ name: String, _ value: Availability) -> HTML {
         let whole = Double(max(1, value.window.nanoseconds))
-        var left = 0.0
-        let parts = LedgerAccount.allCases.map { account -> HTML in
-            let share = Double(value.duration(account).nanoseconds) / whole
-            defer { left += share }
-            let paint: HTML = account == .up ? "" : " fill=\"url(#p-\(account.rawValue))\""
-            return share == 0
-                ? ""
-                : """
-                <rect class="s-\(account.rawValue)" x="\(left.percentText)%" width="\(share.percentText)%" height="100%"\(paint)/>
-                """
-        }
+        let shares = LedgerAccount.allCases.map { ($0, Double(value.duration($0).nanoseconds) / whole) }
         let bounds = [value.atLeast, value.atMost].map { $0?.shortPercent ?? "?" }
         return PageParts.row(
             PageParts.link(to: name),
-            """
-            <svg class="bar" height="28" width="100%" role="img" aria-label="\(TimeBar.label(name, value))">\(parts)</svg>
-            """,
+            PageParts.shareBar(shares, height: 28, label: TimeBar.label(name, value)),
             state: """
                 \(PageParts.share(value))<small>all of it: from \(bounds[0]) to \(bounds[1])\u{a0}%</small>
                 """

@@ -47,8 +47,8 @@ package struct Responder: Sendable {
     }
 }
 
-///
-/// A request whose client has disconnected is not answered.
+/// Answers requests one at a time, and each client in turn: a client with many requests delays only its own. If a client has disconnected,
+/// its answers are not made.
 final class RequestQueue: Sendable {
     private struct State {
         var waiting: [WebClient: [@Sendable () -> Void]] = [:]

@@ -99,6 +99,28 @@ package enum PageParts {
         return "<span class=\"share\">\(share.shortPercent)\u{a0}%</span><small>\(text)</small>\(part)"
     }
 
+    /// A bar of shares, to scale.
+    ///
+    /// - Parameter marks: Drawings on top of it.
+    package static func shareBar(
+        _ shares: [(account: LedgerAccount, share: Double)],
+        height: Int,
+        label: String,
+        marks: [HTML] = []
+    ) -> HTML {
+        var left = 0.0
+        let parts = shares.filter { $0.share > 0 }.map { account, share -> HTML in
+            defer { left += share }
+            return """
+                <rect class="s-\(account.rawValue)" x="\(left.percentText)%" width="\(share.percentText)%" \
+                height="100%"\(Sign.fill(account.rawValue))/>
+                """
+        }
+        return """
+            <svg class="bar" height="\(height)" width="100%" role="img" aria-label="\(label)">\(parts)\(marks)</svg>
+            """
+    }
+
     /// The card of the notifiers, if there are any.
     package static func notifiers(_ all: [NotifierStatus]) -> HTML {
         if all.isEmpty { return "" }
@@ -140,15 +162,17 @@ package enum Sign {
         "<span class=\"pill t-\(account.rawValue)\">\(svg(account))\(StateDescription.name(account))</span>"
     }
 
+    /// The attribute with the pattern of a state.
+    static func fill(_ mark: String) -> HTML { mark == "up" ? "" : " fill=\"url(#p-\(mark))\"" }
+
     /// The legend of colours and patterns.
     package static func legend(_ accounts: [LedgerAccount], withDegraded: Bool = false) -> HTML {
         var marks = accounts.map { (mark: $0.rawValue, name: StateDescription.name($0)) }
         if withDegraded { marks.insert((TargetState.degradedMark, "degraded"), at: 1) }
         let items = marks.map { mark, name -> HTML in
-            let paint: HTML = mark == "up" ? "" : " fill=\"url(#p-\(mark))\""
             return """
                 <li><svg class="swatch" width="20" height="12" aria-hidden="true"><rect class="k-\(mark) \
-                \(mark == "up" ? "s-up" : "")" width="20" height="12"\(paint)/></svg>\(name)</li>
+                \(mark == "up" ? "s-up" : "")" width="20" height="12"\(fill(mark))/></svg>\(name)</li>
                 """
         }
         return "<ul class=\"legend\">\(items)</ul>"

@@ -53,8 +53,7 @@ package struct TimeBar {
         }
         return zip(Self.marks, paths).compactMap { mark, path in
             if path.isEmpty { return nil }
-            let paint: HTML = mark == "up" ? "" : " fill=\"url(#p-\(mark))\""
-            return "<path class=\"s-\(mark)\"\(paint) d=\"\(path)\"/>"
+            return "<path class=\"s-\(mark)\"\(Sign.fill(mark)) d=\"\(path)\"/>"
         }
     }
 
