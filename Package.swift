@@ -188,8 +188,8 @@ let package = Package(
             service + ["NetworkDiagnostics", "Compression"] + trust + core,
             logging + certificates + nio,
             resources: [
-                .embedInCode("API/openapi.json"), .embedInCode("Dashboard/drawings.svg"),
-                .embedInCode("Dashboard/page.js"),
+                .embedInCode("API/common.json"), .embedInCode("API/openapi.json"),
+                .embedInCode("Dashboard/drawings.svg"), .embedInCode("Dashboard/page.js"),
                 .embedInCode("Dashboard/stream.js"), .embedInCode("Dashboard/style.css"),
             ]
         ),

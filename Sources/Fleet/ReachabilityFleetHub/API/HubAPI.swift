@@ -40,15 +40,17 @@ package struct HubAPI: Sendable {
         start = clock()
     }
 
+    private static let description = Router.description(PackageResources.openapi_json)
+
     /// The routing table: method, path, access, queue and handler of each request.
     package var router: Router {
         Router(
             access,
             hint: "/v1/devices, /v1/incidents and /metrics do",
-            description: PackageResources.openapi_json,
+            description: Self.description,
             feed.events,
             [
-                .get("/readyz") { _ in readiness() },
+                .get("/readyz", on: .memory) { _ in readiness() },
                 .get("/metrics", on: .memory, metrics),
                 .get("/v1/status", on: .memory) { _ in .one(status()).unstored },
                 .get("/v1/stream", on: .memory) { query throws(Problem) in

@@ -41,12 +41,14 @@ package struct API: Sendable {
         feed = EventFeed(service)
     }
 
+    private static let description = Router.description(PackageResources.openapi_json)
+
     /// The routing table: method, path, access, queue and handler of each request.
     package var router: Router {
         Router(
             access,
             hint: "/v1/status, /v1/outages and /metrics do",
-            description: PackageResources.openapi_json,
+            description: Self.description,
             feed,
             [
                 .get("/readyz") { _ in readiness() },

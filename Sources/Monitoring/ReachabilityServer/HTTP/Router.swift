@@ -1,5 +1,6 @@
 import LinuxSupport
 package import NIOHTTP1
+import ReachabilityChecks
 
 /// The queue on which an answer is made, so that no request waits for a slower one.
 package enum AnswerQueue: CaseIterable, Sendable {
@@ -101,7 +102,7 @@ package struct Router: Sendable {
 
     /// - Parameters:
     ///   - hint: The paths to name if a path is unknown.
-    ///   - description: The OpenAPI description of the routes.
+    ///   - description: The complete OpenAPI description: see ``description(_:)``.
     ///   - routes: All routes except those that every server has.
     package init(_ access: Access, hint: String, description: [UInt8], _ feed: EventFeed, _ routes: [Route]) {
         (self.access, self.hint) = (access, hint)
@@ -110,10 +111,17 @@ package struct Router: Sendable {
             .get("/openapi.json") { query in
                 WebAnswer(type: Representation.json.contentType, description).tagged(for: query.request)
             },
-            .get("/v1/events", feed.events),
+            .get("/v1/events", on: .memory, feed.events),
             .get("/assets/{name}") { query throws(Problem) in try Asset.answer(query["name"], query.request) },
         ]
         self.routes = common + routes
+    }
+
+    /// Returns the OpenAPI description of a server: the members of its own document, and those of `common.json`, which describes the routes,
+    /// answers and objects of every server.
+    package static func description(_ own: [UInt8]) -> [UInt8] {
+        guard let common = JSONValue(PackageResources.common_json), let own = JSONValue(own) else { return own }
+        return Array(common.merging(own).encoded.utf8)
     }
 
     /// Returns the queue of a request, and the function that makes the answer.
@@ -152,5 +160,29 @@ package struct Router: Sendable {
         var answer = WebAnswer(.noContent)
         answer.headers.append(allow)
         return answer
+    }
+}
+
+extension JSONValue {
+    /// The object with the members of another, also within its members.
+    fileprivate func merging(_ other: JSONValue) -> JSONValue {
+        guard case .object(let members) = self, case .object(let others) = other else { return other }
+        return .object(members.merging(others) { $0.merging($1) })
+    }
+
+    fileprivate var encoded: String {
+        switch self {
+        case .object(let members):
+            let pairs = members.sorted { $0.key < $1.key }.map { "\(JSONValue.string($0).encoded):\($1.encoded)" }
+            return "{" + pairs.joined(separator: ",") + "}"
+        case .array(let values): return "[" + values.map(\.encoded).joined(separator: ",") + "]"
+        case .string(let text):
+            var object = JSONObject()
+            object.add("", text)
+            return String(object.description.dropFirst(#"{"":"#.count).dropLast())
+        case .number(let text): return text
+        case .bool(let truth): return truth ? "true" : "false"
+        case .null: return "null"
+        }
     }
 }
