@@ -115,7 +115,7 @@ final class LocalAddressGuard: ChannelOutboundHandler {
 }
 
 extension SocketAddress {
-    /// The bytes of the address in network order; nil if it is none of IP.
+    /// The bytes of the address in network order; nil if it is not an IP address.
     fileprivate var octets: [UInt8]? {
         ipAddress.flatMap { WireAddress(String($0.prefix { $0 != "%" }))?.bytes }
     }

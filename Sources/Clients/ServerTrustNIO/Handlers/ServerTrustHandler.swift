@@ -4,10 +4,8 @@ public import NIOSSL
 import NIOTLS
 public import ServerTrust
 
-/// Stands behind the TLS handler of one connection. It has the manager asked about the server, keeps what came of it, and tells that
-/// where the TLS handler only tells of a failed handshake.
-///
-/// Its event loop is the only one to touch it.
+/// The handler behind the TLS handler of one connection. It asks the manager about the server, and reports the manager's error where the
+/// TLS handler reports only a failed handshake. Only its event loop uses it.
 final class ServerTrustHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -18,7 +16,7 @@ final class ServerTrustHandler: ChannelDuplexHandler {
         case handshaking
         case evaluating(TrustEvaluation)
         case evaluated(TrustVerdict)
-        /// The handshake is over: well, or with this error.
+        /// The handshake has ended, with an error if it failed.
         case over((any Error)?)
     }
 
@@ -28,14 +26,14 @@ final class ServerTrustHandler: ChannelDuplexHandler {
     private var state = State.handshaking
     private weak var tls: NIOSSLClientHandler?
 
-    /// The promise is kept whatever happens to a handler that was added to a pipeline.
+    /// The promise always ends after the handler was added to a pipeline.
     init(factory: ServerTrustHandlerFactory, host: String, handshake: EventLoopPromise<TrustedHandshake>) {
         self.factory = factory
         self.host = host
         self.handshake = handshake
     }
 
-    /// The handler to stand in front of this one.
+    /// Returns the TLS handler of this one.
     func makeTLSHandler(_ context: NIOSSLContext, serverName: String?) throws -> NIOSSLClientHandler {
         let handler = try NIOSSLClientHandler(
             context: context,
@@ -49,7 +47,7 @@ final class ServerTrustHandler: ChannelDuplexHandler {
         return handler
     }
 
-    /// Called by the TLS handler, within its own work: so the answer must come later, as that of a task does.
+    /// Verifies the server. The TLS handler calls it within its own work, so the answer must come later.
     private func evaluate(
         _ certificates: [NIOSSLCertificate],
         _ answer: EventLoopPromise<NIOSSLVerificationResultWithMetadata>
@@ -78,7 +76,9 @@ final class ServerTrustHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Whether it is a good one. One that comes when the handshake has failed meanwhile is none.
+    /// Keeps a verdict.
+    ///
+    /// - Returns: Whether the server is trusted, and the handshake has not failed meanwhile.
     private func keep(_ verdict: TrustVerdict) -> Bool {
         guard case .evaluating = state else { return false }
         state = .evaluated(verdict)
@@ -86,7 +86,7 @@ final class ServerTrustHandler: ChannelDuplexHandler {
         return true
     }
 
-    /// Ends with an error, unless it has ended. The reason why the server is not trusted stands for whatever followed from it.
+    /// Ends with an error, unless it has ended. The manager's error replaces errors that follow from it.
     @discardableResult
     private func end(_ error: any Error) -> any Error {
         let state = state
@@ -118,13 +118,13 @@ final class ServerTrustHandler: ChannelDuplexHandler {
         case .over(nil):
             context.fireUserInboundEventTriggered(event)
         case .handshaking, .evaluating, .evaluated(.failure), .over:
-            // A handshake without a good verdict, whatever made the TLS library think it done, is none.
+            // A handshake without a verdict fails, even if the TLS library completed it.
             context.fireErrorCaught(end(ServerTrustError(reason: .noCertificates, host: host)))
             context.close(promise: nil)
         }
     }
 
-    /// Until the handshake is done the TLS handler keeps what is written; if it fails, its writers learn why.
+    /// Until the handshake is done the TLS handler keeps written data. If the handshake fails, the writes fail with its error.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard let promise, !isOver else { return context.write(data, promise: promise) }
         let written = context.eventLoop.makePromise(of: Void.self)
@@ -158,25 +158,24 @@ final class ServerTrustHandler: ChannelDuplexHandler {
     }
 }
 
-/// A finished handshake with a server that is trusted.
+/// A completed handshake with a trusted server.
 public struct TrustedHandshake: Sendable {
-    /// Whom the connection is for, as it was asked for.
+    /// The requested host.
     public let host: String
 
-    /// What was agreed on with ALPN (RFC 7301); nil if nothing was.
+    /// The protocol agreed on with ALPN (RFC 7301); nil without an agreement.
     public let applicationProtocol: String?
 
-    /// The version of TLS; nil if the TLS library does not tell.
+    /// The version of TLS; nil if the TLS library does not report it.
     public let version: TLSVersion?
 
-    /// What the server has shown, as it was judged.
+    /// The server's certificates as they were judged.
     public let trust: ServerTrust
 }
 
-/// Gives TLS to connections of clients built on SwiftNIO, so that a manager decides which servers are trusted.
+/// Adds TLS to connections of SwiftNIO clients. A manager decides which servers are trusted.
 ///
-/// Making one reads nothing but costs a context of the TLS library; make one for many connections. Any thread and any number of
-/// connections may use it at once.
+/// A factory has a context of the TLS library, so create one for many connections. Thread-safe.
 ///
 /// ```swift
 /// let factory = try ServerTrustHandlerFactory(manager: manager)
@@ -187,20 +186,20 @@ public struct TrustedHandshake: Sendable {
 /// }
 /// ```
 public struct ServerTrustHandlerFactory: Sendable {
-    /// Who decides.
+    /// The manager that decides which servers are trusted.
     public private(set) var manager: ServerTrustManager
 
-    /// What is demanded of servers and shown to them.
+    /// The settings of TLS.
     public let settings: TLSClientSettings
 
-    /// What each evaluation begins with.
+    /// The configuration of each evaluation.
     public private(set) var configuration: TrustConfiguration
 
     private let context: NIOSSLContext
 
     /// - Parameters:
-    ///   - manager: Who decides; it is asked with `ServerTrustManager.evaluateOnline(_:forHost:)`.
-    ///   - settings: What is demanded of servers and shown to them.
+    ///   - manager: The manager that decides, by `ServerTrustManager.evaluateOnline(_:forHost:)`.
+    ///   - settings: The settings of TLS.
     ///   - configuration: Anchors, revocation, cache, time and log of each evaluation.
     /// - Throws: ``TLSSettingsError``.
     public init(
@@ -219,7 +218,7 @@ public struct ServerTrustHandlerFactory: Sendable {
         }
     }
 
-    /// The same with others to decide. The context of the TLS library is shared.
+    /// Returns a factory with another manager, which shares the context of the TLS library.
     package func with(
         _ manager: ServerTrustManager,
         _ configuration: TrustConfiguration
@@ -229,7 +228,7 @@ public struct ServerTrustHandlerFactory: Sendable {
         return factory
     }
 
-    /// The two handlers of a connection, the one next to the network first.
+    /// Returns the two handlers of a connection, the one next to the network first.
     ///
     /// - Throws: `ServerTrustError` with `TrustFailure.invalidHost(_:)`.
     func makeHandlers(
@@ -240,7 +239,7 @@ public struct ServerTrustHandlerFactory: Sendable {
         return (try handler.makeTLSHandler(context, serverName: try Self.serverName(host)), handler)
     }
 
-    /// The name for Server Name Indication; nil for addresses, which have none there (RFC 6066, section 3).
+    /// Returns the name for Server Name Indication; nil for addresses (RFC 6066, section 3).
     private static func serverName(_ host: String) throws(ServerTrustError) -> String? {
         do {
             let host = try ServerHost(host)
@@ -251,11 +250,10 @@ public struct ServerTrustHandlerFactory: Sendable {
     }
 }
 
-/// One question to a manager about one server. The first answer counts: the manager's, the time limit's, or that nobody waits any
-/// more. Whatever comes later is dropped.
+/// One evaluation of a server by a manager. It ends with the verdict, the time limit or cancellation, whichever is first.
 final class TrustEvaluation: Sendable {
     private struct State {
-        /// Nil when it has been answered.
+        /// Nil after the end.
         var promise: EventLoopPromise<TrustVerdict>?
         var task: Task<Void, Never>?
         var timeLimit: Scheduled<Void>?
@@ -263,12 +261,12 @@ final class TrustEvaluation: Sendable {
 
     private let state: Locked<State>
 
-    /// The answer comes through the promise, exactly once, on any thread.
+    /// The promise ends exactly once, on any thread.
     init(promise: EventLoopPromise<TrustVerdict>) {
         state = Locked(State(promise: promise))
     }
 
-    /// Reads and judges on a thread of its own, for it may take milliseconds, or wait for others.
+    /// Judges on a thread of its own, because it may take milliseconds or wait for other servers.
     func start(
         chain: [[UInt8]],
         host: String,
@@ -297,7 +295,7 @@ final class TrustEvaluation: Sendable {
         if isAnswered { timeLimit.cancel() }
     }
 
-    /// Answers, ends the task if it still runs, and the clock.
+    /// Ends the evaluation, its task and its time limit.
     func finish(_ verdict: TrustVerdict) {
         let ended = state.withLock { state in
             defer { state = State() }
@@ -309,26 +307,24 @@ final class TrustEvaluation: Sendable {
     }
 }
 
-/// What came of one evaluation.
+/// The verdict of an evaluation.
 typealias TrustVerdict = Result<ServerTrust, ServerTrustError>
 
 extension ChannelPipeline.SynchronousOperations {
-    /// Gives the connection TLS, and lets the factory's manager decide whether the server is trusted. Call it on the channel's event
-    /// loop, usually in the channel's initializer.
+    /// Adds TLS to the connection. The factory's manager decides whether the server is trusted. Call it on the channel's event loop,
+    /// usually in the channel's initializer.
     ///
-    /// Nothing the application writes is sent before the manager has decided. When it does not trust the server, the connection is
-    /// closed, and the error that goes through the pipeline, and fails the future, is its `ServerTrustError`. Everything
-    /// else that can go wrong with a handshake is told in the errors of SwiftNIO and NIOSSL. When the channel closes while the manager
-    /// is still being asked, its task is cancelled.
+    /// No data of the application is sent before the manager has decided. If the server is not trusted, the connection is closed, and the
+    /// pipeline and the future fail with the manager's `ServerTrustError`. Other failures of a handshake are errors of SwiftNIO and NIOSSL.
+    /// If the channel closes meanwhile, the evaluation is cancelled.
     ///
     /// - Parameters:
-    ///   - factory: Whose handlers are added.
-    ///   - host: Whom the connection is meant for: a host name in any script, or an IP address. Names are sent to the server as A-labels
+    ///   - factory: The source of the handlers.
+    ///   - host: The host of the connection: a name in any script, or an IP address. Names are sent to the server as A-labels
     ///     (RFC 6066, section 3), addresses are not.
-    ///   - position: Where: behind whatever changes the bytes of the network, before what speaks the application's protocol.
-    /// - Returns: The handshake, when it is done. With TLS 1.3 a server that does not like the client's certificate says so only later.
-    /// - Throws: `ServerTrustError` with `TrustFailure.invalidHost(_:)`; what the pipeline throws when the
-    ///   channel is closed.
+    ///   - position: The position, between the handlers of the network and those of the application.
+    /// - Returns: The completed handshake. With TLS 1.3 a server refuses the client's certificate only later.
+    /// - Throws: `ServerTrustError` with `TrustFailure.invalidHost(_:)`, or an error of the pipeline if the channel is closed.
     @discardableResult
     public func addServerTrust(
         _ factory: ServerTrustHandlerFactory,
@@ -338,7 +334,7 @@ extension ChannelPipeline.SynchronousOperations {
         let handshake = eventLoop.makePromise(of: TrustedHandshake.self)
         do {
             let handlers = try factory.makeHandlers(forHost: host, handshake: handshake)
-            // First the one that listens: the other may begin to speak at once.
+            // The receiver comes first, because the other may send at once.
             try addHandler(handlers.trust, position: position)
             try addHandler(handlers.tls, position: .before(handlers.trust))
         } catch {

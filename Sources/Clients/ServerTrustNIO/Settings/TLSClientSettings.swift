@@ -1,22 +1,22 @@
 import LinuxSupport
 public import NIOSSL
 
-/// What a TLS client demands and shows, whoever the server is.
+/// The settings of a TLS client for all servers.
 public struct TLSClientSettings: Sendable {
-    /// The oldest version it speaks; TLS 1.3 is taken wherever the server knows it.
+    /// The oldest accepted version. TLS 1.3 is used if the server supports it.
     public var minimumVersion = TLSMinimumVersion.tls12
 
-    /// What may be spoken inside (ALPN, RFC 7301), the most wanted first: `h2`, `http/1.1`. None is offered if it is empty.
+    /// The offered application protocols (ALPN, RFC 7301), the preferred one first: `h2`, `http/1.1`. If empty, none is offered.
     public var applicationProtocols: [String] = []
 
-    /// What it shows to servers that ask who it is (mutual TLS); nothing if nil.
+    /// The identity for mutual TLS; nil for none.
     public var identity: TLSClientIdentity?
 
-    /// How long `ServerTrustManager.evaluateOnline(_:forHost:)` is waited for; a server that is not trusted by then is
-    /// refused with `TrustFailure.timedOut(_:)`.
+    /// The time limit of `ServerTrustManager.evaluateOnline(_:forHost:)`. After it the server is refused with
+    /// `TrustFailure.timedOut(_:)`.
     public var evaluationTimeLimit: Duration = .seconds(10)
 
-    /// What keys are exchanged over; nil for what the TLS library offers.
+    /// The curves of the key exchange; nil for those of the TLS library.
     package var curves: [NIOTLSCurve]?
 
     /// All at their defaults.
@@ -24,7 +24,7 @@ public struct TLSClientSettings: Sendable {
 }
 
 extension TLSClientSettings {
-    /// The same for NIOSSL, which then checks neither chain nor host: whoever uses it must, in a callback.
+    /// Returns the configuration for NIOSSL, which then checks neither chain nor host. A callback must.
     package func tlsConfiguration() throws(TLSSettingsError) -> TLSConfiguration {
         for name in applicationProtocols where !(1...255).contains(name.utf8.count) {
             throw .invalidApplicationProtocol(name)
@@ -32,10 +32,10 @@ extension TLSClientSettings {
         guard evaluationTimeLimit > .zero else { throw .invalidTimeLimit(evaluationTimeLimit) }
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = minimumVersion == .tls13 ? .tlsv13 : .tlsv12
-        // A key exchange with RSA proves nothing before the end, and keeps no secret from who learns the key later (RFC 9325, 4.1).
+        // A key exchange with RSA has no forward secrecy (RFC 9325, 4.1).
         configuration.cipherSuites += ":!kRSA"
         configuration.certificateVerification = .noHostnameVerification
-        // Else the machine's roots would be read and parsed a second time, for nobody.
+        // Otherwise the system's trust store would be read a second time, without use.
         configuration.trustRoots = .certificates([])
         configuration.applicationProtocols = applicationProtocols
         configuration.curves = curves
@@ -47,7 +47,7 @@ extension TLSClientSettings {
     }
 }
 
-/// The oldest version of TLS a client speaks. The newest that both sides know is taken; anything before 1.2 is refused always
+/// The oldest accepted version of TLS. The newest version that both sides support is used. Versions before 1.2 are always refused
 /// (RFC 8996).
 public enum TLSMinimumVersion: String, Hashable, Sendable, CaseIterable {
     /// TLS 1.2 (RFC 5246).
@@ -56,20 +56,20 @@ public enum TLSMinimumVersion: String, Hashable, Sendable, CaseIterable {
     case tls13 = "1.3"
 }
 
-/// Why no TLS client can be made of its settings.
+/// The reason why settings are not usable.
 public enum TLSSettingsError: Error, Hashable, Sendable {
     /// The name of an application protocol is empty or longer than 255 bytes (RFC 7301, section 3.1).
     case invalidApplicationProtocol(String)
 
-    /// An evaluation that may take no time trusts nobody.
+    /// The time limit of an evaluation is not positive.
     case invalidTimeLimit(Duration)
 
-    /// The TLS library refuses the settings; the text is its own.
+    /// The TLS library refuses the settings; the text is the library's.
     case refused(String)
 }
 
 extension TLSSettingsError: CustomStringConvertible {
-    /// What is wrong, and what to do.
+    /// The error, and a hint.
     public var description: String {
         switch self {
         case .invalidApplicationProtocol(let name):
@@ -81,26 +81,25 @@ extension TLSSettingsError: CustomStringConvertible {
     }
 }
 
-/// What a client shows to servers that ask who it is: its certificate, those of authorities above it, and its key (mutual TLS).
+/// The identity of a client for mutual TLS: its certificate, those of the authorities above it, and its key.
 ///
-/// It has been read and found to fit together when this exists; no connection is needed to learn of a wrong file. Whether a server
-/// takes it is the server's affair.
+/// The files are read and checked against each other when the value is created, so a wrong file shows without a connection.
 public struct TLSClientIdentity: Sendable {
     /// The client's own certificate first.
     public let certificateChain: [NIOSSLCertificate]
 
-    /// Of the first certificate.
+    /// The key of the first certificate.
     public let privateKey: NIOSSLPrivateKey
 
-    /// Larger files are none of ours.
+    /// The maximum size of a file in bytes.
     private static let limit = 1 << 20
 
-    /// Reads both from files in PEM, which may be one and the same. It blocks the thread until they are read.
+    /// Reads both from files in PEM, which may be the same file. Blocks the thread.
     ///
     /// - Parameters:
     ///   - certificateFile: The client's certificate, then those of the authorities above it; the root may be left out.
     ///   - keyFile: Its key: PKCS #8, encrypted or not, or the older forms of RSA and EC.
-    ///   - passphrase: Of an encrypted key, in ASCII. It is not kept.
+    ///   - passphrase: The passphrase of an encrypted key, in ASCII. It is not kept.
     /// - Throws: ``TLSIdentityError``, which names the file.
     public init(
         certificateFile: String,
@@ -119,7 +118,7 @@ public struct TLSClientIdentity: Sendable {
     /// - Parameters:
     ///   - certificatePEM: The client's certificate, then those of the authorities above it; the root may be left out.
     ///   - keyPEM: Its key.
-    ///   - passphrase: Of an encrypted key, in ASCII. It is not kept.
+    ///   - passphrase: The passphrase of an encrypted key, in ASCII. It is not kept.
     /// - Throws: ``TLSIdentityError``.
     public init(certificatePEM: [UInt8], keyPEM: [UInt8], passphrase: [UInt8]? = nil) throws(TLSIdentityError) {
         try self.init(
@@ -144,7 +143,7 @@ public struct TLSClientIdentity: Sendable {
         }
     }
 
-    /// Whether the TLS library can show the certificates at all.
+    /// Checks that the TLS library can use the certificates.
     private static func check(_ chain: [NIOSSLCertificate], from name: String) throws(TLSIdentityError) {
         do {
             _ = try context(chain, key: nil)
@@ -153,7 +152,7 @@ public struct TLSClientIdentity: Sendable {
         }
     }
 
-    /// Whether they also go with the key, which the library compares.
+    /// Checks that the key belongs to the certificate.
     private static func check(
         _ chain: [NIOSSLCertificate],
         _ key: NIOSSLPrivateKey,
@@ -181,7 +180,7 @@ struct PEMInput {
     let name: String
     let bytes: [UInt8]
 
-    /// Every certificate in it, in order; at least one.
+    /// Returns all certificates in sequence; at least one.
     func certificates() throws(TLSIdentityError) -> [NIOSSLCertificate] {
         guard !isBlank else { throw .empty(file: name) }
         let certificates: [NIOSSLCertificate]
@@ -194,7 +193,7 @@ struct PEMInput {
         return certificates
     }
 
-    /// The first key in it.
+    /// Returns the first key.
     func privateKey(passphrase: [UInt8]?) throws(TLSIdentityError) -> NIOSSLPrivateKey {
         guard !isBlank else { throw .empty(file: name) }
         guard isEncrypted else {
@@ -205,7 +204,7 @@ struct PEMInput {
             }
         }
         guard let passphrase else { throw .passphraseMissing(file: name) }
-        // NIOSSL's reading of others depends on the machine, and may trap.
+        // NIOSSL may trap on other keys, depending on the machine.
         guard passphrase.allSatisfy({ $0 > 0 && $0 < 0x80 }) else { throw .unsupportedPassphrase(file: name) }
         do {
             return try NIOSSLPrivateKey(bytes: bytes, format: .pem) { (set: NIOSSLPassphraseSetter<[UInt8]>) in
@@ -218,7 +217,7 @@ struct PEMInput {
 
     private var isBlank: Bool { bytes.allSatisfy { $0 == 0x20 || (0x09...0x0d).contains($0) } }
 
-    /// PKCS #8 says so in the label (RFC 7468, 11), the older forms in a header (RFC 1421, 4.6.1.1).
+    /// Whether the key is encrypted: by the label of PKCS #8 (RFC 7468, 11), or by a header of the older forms (RFC 1421, 4.6.1.1).
     private var isEncrypted: Bool {
         String(decoding: bytes, as: UTF8.self).lines.contains { line in
             line.hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----")
@@ -227,18 +226,17 @@ struct PEMInput {
     }
 }
 
-/// Why files or texts make no identity of a client. `file` is the path, or says that text was given.
+/// The reason why files or texts are not an identity. `file` is the path, or states that text was given.
 public enum TLSIdentityError: Error, Hashable, Sendable {
-    /// The system does not let it be read; `cause` is what it said.
+    /// The file cannot be read; `cause` is the text of the system.
     case unreadable(file: String, cause: String)
-    /// There is nothing in it.
+    /// The file is empty.
     case empty(file: String)
-    /// There is no certificate in PEM in it, or one that cannot be read.
+    /// The file has no certificate in PEM, or one that cannot be parsed.
     case noCertificate(file: String)
-    /// The certificate can be read, but TLS cannot use it: other kinds of keys than RSA, EC and Ed25519. `cause` is what the TLS
-    /// library said.
+    /// TLS cannot use the certificate, because its key is not RSA, EC or Ed25519. `cause` is the text of the TLS library.
     case unusableCertificate(file: String, cause: String)
-    /// There is no private key in PEM in it, or one that cannot be read.
+    /// The file has no private key in PEM, or one that cannot be parsed.
     case noKey(file: String)
     /// The key is encrypted, and no passphrase was given.
     case passphraseMissing(file: String)
@@ -251,7 +249,7 @@ public enum TLSIdentityError: Error, Hashable, Sendable {
 }
 
 extension TLSIdentityError: CustomStringConvertible {
-    /// Which file, what is wrong with it, and what to do.
+    /// The file, the error, and a hint.
     public var description: String {
         switch self {
         case .unreadable(let file, let cause): "cannot read \(file): \(cause)"
