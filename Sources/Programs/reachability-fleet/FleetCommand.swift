@@ -57,7 +57,8 @@ struct Forget: ParsableCommand {
     @OptionGroup var arguments: FleetForgetArguments
 
     func run() throws {
-        let client = ServiceClient(socket: arguments.socket, of: .hub)
+        let (socket, url, token) = (arguments.place.socket, arguments.place.url, arguments.place.tokenFile)
+        let client = try ServiceClient(socket: socket, url: url, tokenFile: token, of: .hub)
         if let site = arguments.site { return try client.change("DELETE", "/v1/devices?site=\(site.percentEncoded)") }
         let device = arguments.device ?? ""
         if arguments.everywhere { return try client.change("DELETE", "/v1/devices?device=\(device.percentEncoded)") }

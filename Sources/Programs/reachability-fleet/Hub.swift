@@ -25,7 +25,11 @@ struct HubCommand: AsyncParsableCommand {
     #if Fleet
     func run() async throws {
         if let file = arguments.check { return try Self.check(file) }
-        if arguments.reload { return try ServiceClient(socket: arguments.places.socket, of: .hub).reload() }
+        if arguments.reload {
+            let places = arguments.places
+            let (socket, url, token) = (places.socket, places.url, places.tokenFile)
+            return try ServiceClient(socket: socket, url: url, tokenFile: token, of: .hub).reload()
+        }
         let options = try HubOptions(arguments)
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
         let signals = EndSignals(reloads: arguments.config != nil)

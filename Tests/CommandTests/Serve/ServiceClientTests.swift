@@ -117,6 +117,20 @@ import Testing
         try await run(["check-now", "internet"], token).expectRefusal(
             "cannot check \"internet\": its configuration has no checks"
         )
+        let file = directory.file("serve.toml")
+        #expect(try await run(["serve", "--reload"]).status == 77)
+        #expect(
+            try await run(["serve", "--reload"], token)
+                == CommandResult(status: 0, output: "\(file) is applied\n", errors: "")
+        )
+        for (words, complaint) in [
+            (["--url", String(address)], "--url needs --reload."),
+            (["--reload", "--token-file", file], "--token-file needs --url."),
+            (["--reload", "--socket", lab.socket, "--url", String(address)], "Give --socket or --url, not both."),
+        ] {
+            let refused = try await Command.run(["serve"] + words)
+            #expect(refused.status == 64 && refused.errors.contains(complaint), "\(refused)")
+        }
         #expect(try await lab.end() == 0)
         try await run(["outages"]).expectRefusal("no service listens at \(address)", status: 69)
     }

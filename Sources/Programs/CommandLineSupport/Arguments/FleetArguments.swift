@@ -157,6 +157,8 @@ package struct FleetHubArguments: CompanionArguments {
     package var reload = false
 
     package init() {}
+
+    package func validate() throws { try places.check(isReload: reload) }
 }
 
 /// `reachability fleet devices`.
@@ -229,8 +231,8 @@ package struct FleetForgetArguments: CompanionArguments {
             Exit status: 0 forgotten, 64 usage or no such machine, 69 no hub, the hub has
             no broker, or not installed, 77 no permission.
 
-            Root, the hub's own user and members of the group reachability may. A machine
-            that is heard again is a new one.
+            Root, the hub's own user and members of the group reachability may; over HTTP,
+            a token of the scope admin. A machine that is heard again is a new one.
             """
     )
 
@@ -243,11 +245,7 @@ package struct FleetForgetArguments: CompanionArguments {
     @Flag(help: "Forget the machine of this name at every site.")
     package var everywhere = false
 
-    @Option(
-        help: ArgumentHelp("The hub's Unix socket, if not the usual one.", valueName: "path"),
-        completion: .file()
-    )
-    package var socket: String?
+    @OptionGroup package var place: ServicePlace
 
     package init() {}
 

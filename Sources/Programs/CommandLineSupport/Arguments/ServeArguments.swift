@@ -47,9 +47,11 @@ package struct ServeArguments: ParsableArguments {
     package var markStopped = false
 
     package init() {}
+
+    package func validate() throws { try places.check(isReload: reload) }
 }
 
-/// The files of a service or a hub.
+/// The files of a service or a hub, and with `--reload` its URL.
 package struct PlaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Its Unix socket, or none; one of the user's own else.", valueName: "path"),
@@ -63,7 +65,22 @@ package struct PlaceOptions: ParsableArguments {
     )
     package var history: String?
 
+    @Option(help: ArgumentHelp("With --reload: the URL of the service.", valueName: "url", visibility: .hidden))
+    package var url: String?
+
+    @Option(
+        help: ArgumentHelp("A file with the token for --url.", valueName: "file", visibility: .hidden),
+        completion: .file()
+    )
+    package var tokenFile: String?
+
     package init() {}
+
+    /// - Throws: `ValidationError` for options that do not belong together.
+    func check(isReload: Bool) throws {
+        if url != nil, !isReload { throw ValidationError("--url needs --reload.") }
+        try ServicePlace.check(socket: socket, url: url, tokenFile: tokenFile)
+    }
 }
 
 /// `reachability serve token`.

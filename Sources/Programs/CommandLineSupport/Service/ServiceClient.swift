@@ -15,24 +15,34 @@ package struct ServiceClient {
 
     private let service: ServiceSocket
     private let place: Place
-    private let json: Bool
-    private let utc: Bool
+    private var json = false
+    private var utc = false
 
     /// - Throws: ``ExitMessage`` for a URL or a token that cannot be used.
     package init(_ options: ServiceOptions, of service: ServiceSocket = .service) throws(ExitMessage) {
-        (self.service, json, utc) = (service, options.json, options.utc)
-        guard let url = options.url else {
-            place = .socket(options.socket ?? service.usual)
-            return
-        }
-        let token = try options.tokenFile.map(Self.token)
-        place = .url(try ServiceURL(url), authorization: token.map { "Authorization: Bearer \($0)\r\n" } ?? "")
+        let place = options.place
+        try self.init(socket: place.socket, url: place.url, tokenFile: place.tokenFile, of: service)
+        (json, utc) = (options.json, options.utc)
     }
 
-    /// - Parameter named: The path of the socket; nil for the usual one.
-    package init(socket named: String?, of service: ServiceSocket = .service) {
-        (self.service, json, utc) = (service, false, false)
-        place = .socket(named ?? service.usual)
+    /// - Parameters:
+    ///   - socket: The path of the socket; nil for the default.
+    ///   - url: The URL that replaces the socket.
+    ///   - tokenFile: The file with the token for the URL.
+    /// - Throws: ``ExitMessage`` for a URL or a token that cannot be used.
+    package init(
+        socket: String?,
+        url: String?,
+        tokenFile: String?,
+        of service: ServiceSocket = .service
+    ) throws(ExitMessage) {
+        self.service = service
+        guard let url else {
+            place = .socket(socket ?? service.usual)
+            return
+        }
+        let token = try tokenFile.map(Self.token)
+        place = .url(try ServiceURL(url), authorization: token.map { "Authorization: Bearer \($0)\r\n" } ?? "")
     }
 
     private static func token(_ file: String) throws(ExitMessage) -> String {

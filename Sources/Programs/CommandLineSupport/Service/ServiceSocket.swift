@@ -48,8 +48,8 @@ package struct ServiceSocket: Sendable {
     }
 }
 
-/// The options that select a service.
-package struct ServiceOptions: ParsableArguments {
+/// The options that select the service to which a command sends requests.
+package struct ServicePlace: ParsableArguments {
     @Option(
         help: ArgumentHelp("The service's Unix socket, if not the usual one.", valueName: "path"),
         completion: .file()
@@ -65,6 +65,21 @@ package struct ServiceOptions: ParsableArguments {
     )
     package var tokenFile: String?
 
+    package init() {}
+
+    package func validate() throws { try Self.check(socket: socket, url: url, tokenFile: tokenFile) }
+
+    /// - Throws: `ValidationError` for options that do not belong together.
+    static func check(socket: String?, url: String?, tokenFile: String?) throws {
+        if socket != nil, url != nil { throw ValidationError("Give --socket or --url, not both.") }
+        if tokenFile != nil, url == nil { throw ValidationError("--token-file needs --url.") }
+    }
+}
+
+/// The options that select a service and the format of its answers.
+package struct ServiceOptions: ParsableArguments {
+    @OptionGroup package var place: ServicePlace
+
     @Flag(help: "Print times in UTC, not in local time.")
     package var utc = false
 
@@ -72,11 +87,6 @@ package struct ServiceOptions: ParsableArguments {
     package var json = false
 
     package init() {}
-
-    package func validate() throws {
-        if socket != nil, url != nil { throw ValidationError("Give --socket or --url, not both.") }
-        if tokenFile != nil, url == nil { throw ValidationError("--token-file needs --url.") }
-    }
 }
 
 /// The address of a service over HTTP: `http://127.0.0.1:9672`.

@@ -26,7 +26,10 @@ struct Serve: AsyncParsableCommand {
             CheckNotices.of(configuration.targets).forEach(StandardError.report)
             return StandardOutput.write(text: "the configuration is valid")
         }
-        if arguments.reload { return try ServiceClient(socket: arguments.places.socket).reload() }
+        if arguments.reload {
+            let places = arguments.places
+            return try ServiceClient(socket: places.socket, url: places.url, tokenFile: places.tokenFile).reload()
+        }
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
         let file = try HistoryPlace.file(arguments.places.history ?? configuration.history.path)
         if arguments.markStopped { return try HistoryPlace.markStopped(file) }
