@@ -1,6 +1,6 @@
 import LinuxSupport
 package import NIOHTTP1
-import ReachabilityChecks
+import ReachabilityLedger
 
 /// The queue on which an answer is made, so that no request waits for a slower one.
 package enum AnswerQueue: CaseIterable, Sendable {
