@@ -47,6 +47,25 @@ import Testing
         }
     }
 
+    /// The parser would overflow the stack.
+    @Test(arguments: [
+        String(repeating: "a.", count: 100_000) + "b = 1", "[" + String(repeating: "a . ", count: 20_000) + "b]",
+        "x = { " + String(repeating: "'='.\"\\\".\".", count: 20_000) + "b = 1 }",
+        "y = 1\r\n" + String(repeating: "-._.", count: 9) + "b = 1",
+    ])
+    func `a key has a maximum number of parts`(text: String) {
+        let error = #expect(throws: ConfigurationProblems.self) { try ServiceConfiguration("schema = 1\n\(text)\n") }
+        #expect(error?.problems.map(\.text) == ["a key has more than 16 parts"])
+        #expect(error?.problems.first?.line == text.utf8.count { $0 == UInt8(ascii: "\n") } + 2)
+    }
+
+    @Test func `dots elsewhere are no parts of a key`() throws {
+        let names = (0..<40).map { "\"192.0.2.\($0)\"" }.joined(separator: ", ")
+        let label = String(repeating: "1.", count: 32) + "ip6.arpa"
+        let text = "schema = 1\n# don't: \(label)\n[anchors]\nurls = [] # ..................... \(names)\n"
+        _ = try ServiceConfiguration(text + "[[target]]\nname = \"\(label)\"\nhost = '\(label)'\n")
+    }
+
     /// What a service does with its settings.
     private static func use(_ configuration: ServiceConfiguration) {
         let instants = ExtremeValues.integers.map { LedgerInstant(nanoseconds: $0) }

@@ -228,6 +228,9 @@ package enum TOMLNode: Hashable, Sendable {
     ///
     /// - Throws: ``ConfigurationProblem`` with line and column for invalid TOML.
     static func parse(_ text: String) throws(ConfigurationProblem) -> [String: TOMLNode] {
+        if let line = lineOfDeepKey(text) {
+            throw ConfigurationProblem(line: line, path: "", text: "a key has more than \(partLimit) parts")
+        }
         do {
             return table(try TOMLTable(string: text))
         } catch let error as TOMLParseError {
@@ -240,6 +243,44 @@ package enum TOMLNode: Hashable, Sendable {
         } catch {
             throw ConfigurationProblem(path: "", text: "\(error)")
         }
+    }
+
+    /// The maximum number of parts of a dotted key.
+    private static let partLimit = 16
+
+    /// The first line with a dotted key of more parts; nil if there is none. Each part is a table in another one, and the parser, which limits
+    /// the depth of values, overflows the stack at some thousands.
+    private static func lineOfDeepKey(_ text: String) -> Int? {
+        var (line, dots, isAfterDot) = (1, 0, false)
+        var quote: UInt8?
+        var isEscaped = false
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "\n") {
+                (line, dots, quote) = (line + 1, 0, nil)
+            } else if let open = quote {
+                if byte == open, !isEscaped { quote = nil }
+                isEscaped = open == UInt8(ascii: "\"") && byte == UInt8(ascii: "\\") && !isEscaped
+            } else {
+                switch byte {
+                case UInt8(ascii: " "), UInt8(ascii: "\t"): continue
+                case UInt8(ascii: "."):
+                    // Two in a row are no key.
+                    dots = isAfterDot ? 0 : dots + 1
+                    if dots >= partLimit { return line }
+                    isAfterDot = true
+                    continue
+                case UInt8(ascii: "\""), UInt8(ascii: "'"): (quote, isEscaped) = (byte, false)
+                // Up to the end of the line.
+                case UInt8(ascii: "#"): quote = UInt8(ascii: "\n")
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    break
+                default: dots = 0
+                }
+            }
+            isAfterDot = false
+        }
+        return nil
     }
 
     private static func table(_ table: TOMLTable) -> [String: TOMLNode] {
