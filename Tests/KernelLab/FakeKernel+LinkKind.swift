@@ -121,6 +121,16 @@ extension FakeKernel {
             makesLinkLocalAddress: false
         )
 
+        /// An IPsec tunnel; it always has a carrier.
+        public static let xfrm = LinkKind(
+            hardwareType: .none,
+            driverKind: "xfrm",
+            flags: .noARP,
+            usableState: .unknown,
+            hasHardwareAddress: false,
+            makesLinkLocalAddress: false
+        )
+
         /// A point-to-point connection over a serial line, PPPoE or a modem.
         public static let ppp = LinkKind(
             hardwareType: .ppp,

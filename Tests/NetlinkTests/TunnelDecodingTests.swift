@@ -103,6 +103,30 @@ import Testing
         #expect(peers.ends.allSatisfy { $0.accepted?.allSatisfy { $0.length <= 32 } ?? false })
     }
 
+    @Test func `the policies of an xfrm interface have its far ends`() {
+        let body = link("xfrm", [(IFLA_XFRM_IF_ID, [7, 0, 0, 0])])
+        #expect(body.withUnsafeBytes { Link(body: $0) }?.policyIdentifier == 7)
+        func ends(_ bodies: [[UInt8]]) -> [TunnelFarEnd]? {
+            var policies = TunnelPolicies(of: 7)
+            for body in bodies { body.withUnsafeBytes { policies.add($0) } }
+            return policies.ends
+        }
+        let all = AddressPrefix(WireAddress(ipv4: 0), length: 0)
+        #expect(ends([policy()]) == [TunnelFarEnd(Self.far, accepting: [all])])
+        let six = AddressPrefix(Self.far6, length: 64)
+        #expect(ends([policy(to: Self.far6, length: 64)]) == [TunnelFarEnd(Self.far, accepting: [six])])
+        #expect(ends([policy(interface: 8), policy(direction: 0), policy(action: 1)]) == [])
+        // For one protocol alone, in transport mode, or without a template: that is not followed.
+        #expect(ends([policy(), policy(transport: 6)]) == nil)
+        #expect(ends([policy(mode: 0)]) == nil)
+        #expect(ends([policy(length: 33)]) == nil)
+        #expect(ends([policy(far: WireAddress(ipv4: 0))]) == nil)
+        let whole = policy()
+        for length in 0..<whole.count {
+            #expect(ends([Array(whole.prefix(length))]).map { $0.count <= 1 } ?? true)
+        }
+    }
+
     @Test(.enabled(if: TestNamespace.isPermitted))
     func `the kernel lists its own sockets, too`() async throws {
         try await LabThread.detached {
@@ -157,6 +181,32 @@ import Testing
             + attribute(Int(IFLA_INFO_DATA), data.flatMap(attribute))
         builder.append(attribute: IFLA_LINKINFO, information)
         return Array(builder.bytes.dropFirst(MessageHeader.size))
+    }
+
+    /// An xfrm_userpolicy_info with its template.
+    private func policy(
+        to destination: WireAddress = WireAddress(ipv4: 0),
+        length: UInt8 = 0,
+        far: WireAddress = far,
+        direction: UInt8 = 1,
+        action: UInt8 = 0,
+        transport: UInt8 = 0,
+        mode: UInt8 = 1,
+        interface: UInt8 = 7
+    ) -> [UInt8] {
+        func put(_ bytes: [UInt8], at offset: Int, in body: inout [UInt8]) {
+            body.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+        }
+        var body = [UInt8](repeating: 0, count: 168)
+        put(destination.bytes, at: 0, in: &body)
+        put([destination.family.rawValue, 0, length], at: 40, in: &body)
+        put([transport], at: 44, in: &body)
+        put([direction, action], at: 160, in: &body)
+        var template = [UInt8](repeating: 0, count: 64)
+        put(far.bytes, at: 0, in: &template)
+        put([far.family.rawValue], at: 24, in: &template)
+        put([mode], at: 48, in: &template)
+        return body + attribute(5, template) + attribute(31, [interface, 0, 0, 0])
     }
 
     private func device(_ attributes: [(wgdevice_attribute, [UInt8])]) -> [UInt8] {

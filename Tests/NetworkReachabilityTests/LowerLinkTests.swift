@@ -199,8 +199,11 @@ import Testing
         #expect(Netlink.Link.fake(7, kind: kind).discardsPackets)
     }
 
-    @Test func `WireGuard is as good as the path to the peer that accepts the destination`() throws {
-        addTunnel(.wireGuard)
+    @Test(arguments: [FakeKernel.LinkKind.wireGuard, .xfrm])
+    func `WireGuard and IPsec are as good as the path to the peer that accepts the destination`(
+        kind: FakeKernel.LinkKind
+    ) throws {
+        addTunnel(kind)
         let near = WireAddress(ipv4: 0xc000_0209)
         let far = WireAddress(ipv4: 0xc633_6409)
         let all = AddressPrefix(WireAddress(ipv4: 0), length: 0)
@@ -217,14 +220,25 @@ import Testing
         #expect(manager.path.reason == .noCarrier)
     }
 
-    @Test func `WireGuard refuses what no peer accepts, and a peer without an endpoint`() throws {
-        addTunnel(.wireGuard)
+    @Test(arguments: [FakeKernel.LinkKind.wireGuard, .xfrm])
+    func `WireGuard and IPsec refuse what no peer accepts, and a peer without an endpoint`(
+        kind: FakeKernel.LinkKind
+    ) throws {
+        addTunnel(kind)
         let manager = try manager(through: "tun0")
         let all = AddressPrefix(WireAddress(ipv4: 0), length: 0)
         kernel.setFarEnds(of: "tun0", [])
         #expect(manager.path.reason == .unreachable)
         kernel.setFarEnds(of: "tun0", [TunnelFarEnd(nil, accepting: [all])])
         #expect(manager.path.reason == .unreachable)
+    }
+
+    /// The outer packets may have a mark that is not known.
+    @Test func `an IPsec tunnel whose far end seems to be behind itself is not judged`() throws {
+        addTunnel(.xfrm)
+        let manager = try manager(through: "tun0")
+        kernel.setFarEnds(of: "tun0", [TunnelFarEnd(WireAddress(ipv4: 0xcb00_7109))])
+        #expect(manager.path.reason == nil)
     }
 
     @Test func `the far end is looked up with the mark of the outer packets`() throws {

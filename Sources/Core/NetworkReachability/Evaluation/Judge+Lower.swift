@@ -113,7 +113,7 @@ extension Judge {
         if link.lowerIsElsewhere { return nil }
         if let remote = link.tunnelRemote { return [TunnelFarEnd(remote, mark: link.tunnelMark)] }
         switch link.kind {
-        case "wireguard":
+        case "wireguard", "xfrm":
             let peers = try answers.answer(to: .peers(link: link.index)).peers
             return peers.map { TunnelFarEnd.chosen(among: $0, for: destination) }
         case "vxlan":
@@ -130,7 +130,8 @@ extension Judge {
         toAnyOf ends: [TunnelFarEnd],
         of link: Link
     ) throws(MissingAnswers) -> Verdict.Cause? {
-        // WireGuard refuses packets that no peer accepts, and packets to a peer without an endpoint (EHOSTUNREACH).
+        // WireGuard refuses packets that no peer accepts, and packets to a peer without an endpoint (EHOSTUNREACH); an xfrm interface
+        // refuses packets that no policy covers.
         var worst: Verdict.Cause? = ends.isEmpty ? .unreachable : nil
         for end in ends {
             guard let cause = try obstacle(to: end, of: link) else { return nil }
@@ -141,8 +142,9 @@ extension Judge {
 
     private mutating func obstacle(to end: TunnelFarEnd, of link: Link) throws(MissingAnswers) -> Verdict.Cause? {
         guard let address = end.address else { return .unreachable }
-        // A tunnel whose far end is to be reached through the tunnel leads nowhere.
-        guard !tunnels.contains(link.index) else { return .noRoute }
+        // A tunnel whose far end is to be reached through the tunnel leads nowhere. Of IPsec the mark of the outer packets is not known
+        // (XFRMA_SET_MARK), and another one may lead elsewhere.
+        guard !tunnels.contains(link.index) else { return link.kind == "xfrm" ? nil : .noRoute }
         tunnelEnds.insert(address)
         tunnels.append(link.index)
         defer { tunnels.removeLast() }

@@ -33,6 +33,8 @@ package struct Link: Hashable, Sendable {
     package var tunnelLocal: WireAddress?
     /// The firewall mark of a tunnel's outer packets; 0 for none.
     package var tunnelMark: UInt32 = 0
+    /// The identifier by which IPsec policies choose an xfrm interface; 0 for none (IFLA_XFRM_IF_ID).
+    package var policyIdentifier: UInt32 = 0
     /// The bus of the hardware behind the device, for example `usb` (IFLA_PARENT_DEV_BUS_NAME).
     package var parentBus: String?
     /// The number of times that the carrier was lost (IFLA_CARRIER_DOWN_COUNT). The driver counts at once; the message that reports a loss may
@@ -154,6 +156,8 @@ extension Link {
             switch (kind, type) {
             case ("bond", IFLA_BOND_ACTIVE_SLAVE):
                 activePortIndex = value.word
+            case ("xfrm", IFLA_XFRM_IF_ID):
+                policyIdentifier = value.word ?? 0
             case ("vxlan", IFLA_VXLAN_LINK):
                 lowerIndex = value.word.flatMap { $0 == 0 ? nil : $0 }
             default: readTunnel(kind, type, value)

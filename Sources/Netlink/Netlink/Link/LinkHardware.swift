@@ -153,13 +153,17 @@ package final class HardwareProbe: Sendable {
         return hardware
     }
 
-    /// The peers of a WireGuard interface; nil if this process may not see them, or if its outer packets travel elsewhere. They are not remembered: the kernel sends no event when
-    /// an endpoint changes.
+    /// The peers of a WireGuard interface, or the far ends of an xfrm interface; nil if this process may not see them, or if outer packets
+    /// travel elsewhere. They are not remembered: the kernel sends no event when an endpoint changes.
     ///
     /// - Parameter socket: An open socket of the same namespace.
     package func peers(ofInterface index: UInt32, besides socket: EventSocket) -> [TunnelFarEnd]? {
         let answer = inside(of: socket) { () throws(NetlinkError) in
-            try GenericSocket().wireGuardPeers(ofInterface: index)
+            var routes = QuestionSocket(try SocketTransport())
+            if let link = try routes.ask([.link(index)]).first?.link, link.kind == "xfrm" {
+                return try TunnelPolicies.farEnds(ofInterface: link)
+            }
+            return try GenericSocket().wireGuardPeers(ofInterface: index)
         }
         return try? answer.get() ?? nil
     }

@@ -1,11 +1,12 @@
 import CLinux
 package import LinuxSupport
 
-/// A far end of a tunnel that may have several: a WireGuard peer, or a VXLAN endpoint of the forwarding table.
+/// A far end of a tunnel that may have several: a WireGuard peer, a VXLAN endpoint of the forwarding table, or the far end of an IPsec
+/// policy.
 package struct TunnelFarEnd: Hashable, Sendable {
     /// The destination of the outer packets; nil for a peer whose endpoint is not configured.
     package var address: WireAddress?
-    /// The inner destinations that it accepts; nil if it accepts any.
+    /// The inner destinations that it accepts, or the policy covers; nil for any.
     package var accepted: [AddressPrefix]?
     /// The firewall mark of the outer packets; 0 for none.
     package var mark: UInt32
@@ -125,4 +126,74 @@ struct WireGuardPeers {
         guard let address, let length, Int(length) <= address.family.bitCount else { return nil }
         return AddressPrefix(address, length: Int(length))
     }
+}
+
+// MARK: - xfrm
+
+/// The policies of an xfrm interface, collected from the messages of a dump. The kernel refuses packets that no policy covers
+/// (EHOSTUNREACH).
+///
+/// C counterpart: XFRM_MSG_GETPOLICY of `<linux/xfrm.h>`, whose structures are read by the offsets of their members.
+struct TunnelPolicies {
+    /// The identifier of the interface.
+    private let identifier: UInt32
+    /// Nil if a policy does more than to choose a tunnel by the destination.
+    private(set) var ends: [TunnelFarEnd]? = []
+
+    /// `xfrm_selector`, `xfrm_userpolicy_info`, `xfrm_user_tmpl`, and the numbers of attributes.
+    private enum Layout {
+        static let (family, prefixLength, transport) = (40, 42, 44)
+        static let (direction, action, size) = (160, 161, 168)
+        static let (templateFamily, mode, templateSize) = (24, 48, 64)
+        static let (template, interface) = (5, 31)
+        static let (out, allow, tunnel): (UInt8, UInt8, UInt8) = (1, 0, 1)
+    }
+
+    init(of identifier: UInt32) {
+        self.identifier = identifier
+    }
+
+    /// Adds the body of a message.
+    mutating func add(_ body: UnsafeRawBufferPointer) {
+        guard body.count >= Layout.size, body[Layout.direction] == Layout.out else { return }
+        var template: UnsafeRawBufferPointer?
+        var interface: UInt32 = 0
+        for (type, value) in Attributes(body.bytes(from: Layout.size)) {
+            switch type {
+            case Layout.template: template = value
+            case Layout.interface: interface = value.word ?? 0
+            default: break
+            }
+        }
+        guard identifier != 0, interface == identifier, body[Layout.action] == Layout.allow else { return }
+        guard let end = Self.end(body, template) else { return ends = nil }
+        ends?.append(end)
+    }
+
+    private static func end(_ body: UnsafeRawBufferPointer, _ template: UnsafeRawBufferPointer?) -> TunnelFarEnd? {
+        guard let template, template.count >= Layout.templateSize, template[Layout.mode] == Layout.tunnel,
+            body[Layout.transport] == 0, let far = address(template, family: template.word16(Layout.templateFamily)),
+            !far.isUnspecified
+        else { return nil }
+        let length = Int(body[Layout.prefixLength])
+        guard let destination = address(body, family: body.word16(Layout.family)) else {
+            // Without a family it covers both.
+            return length == 0 && body.word16(Layout.family) == 0 ? TunnelFarEnd(far) : nil
+        }
+        guard length <= destination.family.bitCount else { return nil }
+        return TunnelFarEnd(far, accepting: [AddressPrefix(destination, length: length)])
+    }
+
+    /// The address that a structure begins with.
+    private static func address(_ structure: UnsafeRawBufferPointer, family: CInt?) -> WireAddress? {
+        switch family {
+        case AF_INET: WireAddress(bytes: structure.bytes(from: 0, length: 4))
+        case AF_INET6: WireAddress(bytes: structure.bytes(from: 0, length: 16))
+        default: nil
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func word16(_ offset: Int) -> CInt? { load(UInt16.self, at: offset).map(CInt.init) }
 }

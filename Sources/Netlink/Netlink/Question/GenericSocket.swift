@@ -94,3 +94,28 @@ struct GenericFamily: Hashable, Sendable {
         kind = MessageKind(rawValue: id)
     }
 }
+
+extension TunnelPolicies {
+    /// The far ends of the xfrm interface of this index (XFRM_MSG_GETPOLICY, needs CAP_NET_ADMIN); nil if they are not known.
+    static func farEnds(ofInterface link: Link) throws(NetlinkError) -> [TunnelFarEnd]? {
+        // NETLINK_XFRM and XFRM_MSG_GETPOLICY of <linux/netlink.h> and <linux/xfrm.h>.
+        let (family, question): (CInt, UInt16) = (6, 0x15)
+        let transport = try SocketTransport(family: family)
+        var request = RequestBuilder()
+        request.begin(MessageKind(rawValue: question), flags: NLM_F_DUMP, sequence: 1)
+        // An empty xfrm_userpolicy_id.
+        for _ in 0..<8 { request.append(UInt64(0)) }
+        var policies = TunnelPolicies(of: link.policyIdentifier)
+        var failure: SystemError?
+        try transport.exchange(request.bytes, first: 1, count: 1) { _, message in
+            guard let header = MessageHeader(message) else { return }
+            let body = message.bytes(from: MessageHeader.size)
+            switch header.kind {
+            case .error, .done: failure = SystemError(dumpEnd: body)
+            default: policies.add(body)
+            }
+        }
+        if let failure { throw NetlinkError("ask for the policies of a tunnel", failure) }
+        return link.policyIdentifier == 0 ? nil : policies.ends
+    }
+}

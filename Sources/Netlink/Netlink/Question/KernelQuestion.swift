@@ -28,7 +28,7 @@ package enum KernelQuestion: Hashable, Sendable {
     indirect case hardware(Link)
     /// The default destinations of a VXLAN device's forwarding table (RTM_GETNEIGH of AF_BRIDGE).
     case forwarding(link: UInt32)
-    /// The peers of a WireGuard interface, by generic netlink.
+    /// The peers of a WireGuard interface, by generic netlink; the far ends of the policies of an xfrm interface, by NETLINK_XFRM.
     case peers(link: UInt32)
 
     /// Whether another socket than that of route netlink answers it.
