@@ -2,10 +2,10 @@ import KernelLab
 import LinuxSupport
 import NetworkReachability
 import NetworkReachabilityTesting
-import ReachabilityChecks
 import ReachabilityLedger
 import Testing
 
+@testable import ReachabilityChecks
 @testable import ReachabilityService
 
 /// A service whose targets are checked, over a fake kernel, with findings that a test plays.
