@@ -151,6 +151,28 @@ import Testing
         #expect(play.tracker.incidents.isEmpty)
     }
 
+    @Test func `an outage that begins again at the instant of the last one is notified once`() {
+        var play = Play(NotifierSettings(name: "chat", channel: .journal, after: .zero))
+        func deliver() -> [Notification.Event] {
+            var events: [Notification.Event] = []
+            while events.count < 5 {
+                let next = play.tracker.incidents.lazy.compactMap { $0.next(for: "chat", of: play.notifier, at: play.now) }
+                guard let notification = next.first else { break }
+                events.append(notification.event)
+                play.tracker.didDeliver(notification, by: "chat")
+            }
+            return events
+        }
+        play.set("a", Self.link)
+        #expect(deliver() == [.began])
+        play.set("a", Self.up)
+        #expect(deliver() == [.ended])
+        play.set("a", Self.link)
+        #expect(deliver() == [.began])
+        play.set("a", Self.up)
+        #expect(deliver() == [.ended])
+    }
+
     @Test func `what is over sooner is not told`() {
         var play = Play()
         play.set("a", Self.link)

@@ -116,6 +116,6 @@ final class PacketNoise: Sendable {
 
     /// The error of a random count is about its square root, and one packet more may have been missed.
     private static func most(_ heard: Int) -> Double {
-        heard == 0 ? 0 : Double(heard) + Double(heard).squareRoot() + 1
+        heard <= 0 ? 0 : Double(heard) + Double(heard).squareRoot() + 1
     }
 }

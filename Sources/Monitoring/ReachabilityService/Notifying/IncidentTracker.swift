@@ -213,6 +213,8 @@ package struct IncidentTracker: Sendable {
     }
 
     private mutating func append(_ incident: Incident) {
+        // An outage that begins again at the instant of the last one has the same id. Two incidents with one id would be notified for ever.
+        incidents.removeAll { $0.id == incident.id }
         incidents.append(incident)
         if incidents.count > Self.limit { incidents.remove(at: incidents.firstIndex(where: \.isOver) ?? 0) }
     }
