@@ -76,9 +76,9 @@ import Testing
 
     @Test func `only a stream that listens is a socket to listen at`() throws {
         let datagram = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
-        let deaf = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        let deaf = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         let file = open("/dev/null", O_RDONLY)
-        let hearing = socket(AF_INET6, CInt(SOCK_STREAM.rawValue), 0)
+        let hearing = socket(AF_INET6, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { for number in [datagram, deaf, file, hearing] { close(number) } }
         #expect(throws: SystemError.invalidArgument) { try ListeningSocket(datagram) }
         #expect(throws: SystemError.invalidArgument) { try ListeningSocket(deaf) }

@@ -15,7 +15,7 @@ struct AddressTimerTests {
         private let address: sockaddr_in
 
         init() throws {
-            let listener = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            let listener = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
@@ -28,7 +28,7 @@ struct AddressTimerTests {
             }
             guard listen(listener, 0) == 0 else { throw LabError("cannot listen") }
             self.address = address
-            let first = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            let first = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             sockets = [listener, first]
             guard Self.connect(first, address) == 0 else { throw LabError("cannot connect") }
         }
@@ -46,7 +46,7 @@ struct AddressTimerTests {
 
         /// Tries to connect, and blocks as long as that takes.
         func connect() -> CInt {
-            let socket = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            let socket = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             defer { close(socket) }
             // For a test that fails.
             var limit = timeval(tv_sec: 20, tv_usec: 0)
