@@ -156,7 +156,8 @@ import Testing
         func deliver() -> [Notification.Event] {
             var events: [Notification.Event] = []
             while events.count < 5 {
-                let next = play.tracker.incidents.lazy.compactMap { $0.next(for: "chat", of: play.notifier, at: play.now) }
+                let (notifier, now) = (play.notifier, play.now)
+                let next = play.tracker.incidents.lazy.compactMap { $0.next(for: "chat", of: notifier, at: now) }
                 guard let notification = next.first else { break }
                 events.append(notification.event)
                 play.tracker.didDeliver(notification, by: "chat")
