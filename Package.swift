@@ -65,15 +65,16 @@ extension Target {
         )
     }
 
+    /// A program, by default of the tests.
     static func program(
         _ name: String,
-        at path: String,
+        at path: String? = nil,
         _ modules: [String],
         _ products: [Dependency] = [],
         settings: [SwiftSetting] = strict
     ) -> Target {
-        let dependencies = modules.map(Dependency.init(stringLiteral:)) + products
-        return .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+        let (uses, path) = (modules.map(Dependency.init(stringLiteral:)) + products, path ?? "Tests/\(name)")
+        return .executableTarget(name: name, dependencies: uses, path: path, swiftSettings: settings)
     }
 
     /// A module with the name of its folder, for tests. It may use LinuxSupport.
@@ -109,11 +110,7 @@ let package = Package(
     traits: [
         .trait(name: "Clients", description: "Server trust, HTTP requests with retries, the outbox and active checks."),
         .trait(name: "Programs", description: "The command and the monitoring service.", enabledTraits: ["Clients"]),
-        .trait(
-            name: "Fleet",
-            description: "The agent and the hub of a fleet; needs libmosquitto.",
-            enabledTraits: ["Programs"]
-        ),
+        .trait(name: "Fleet", description: "Agent and hub; needs libmosquitto.", enabledTraits: ["Programs"]),
         .default(enabledTraits: ["Clients", "Programs"]),
     ],
     dependencies: [
@@ -175,7 +172,7 @@ let package = Package(
         .module("Sources/Monitoring/ReachabilityLedger", []),
         .module(
             "Sources/Monitoring/ReachabilityChecks",
-            ["ReachabilityRetry", "ReachabilityLedger"] + trust + core,
+            ["ReachabilityLedger", "ReachabilityRetry"] + trust + core,
             nio
         ),
         .module(
@@ -188,10 +185,9 @@ let package = Package(
             service + ["NetworkDiagnostics", "Compression"] + trust + core,
             logging + certificates + nio,
             resources: [
-                .embedInCode("API/common.json"), .embedInCode("API/openapi.json"),
-                .embedInCode("Dashboard/drawings.svg"), .embedInCode("Dashboard/page.js"),
-                .embedInCode("Dashboard/stream.js"), .embedInCode("Dashboard/style.css"),
-            ]
+                "API/common.json", "API/openapi.json", "Dashboard/drawings.svg", "Dashboard/page.js",
+                "Dashboard/stream.js", "Dashboard/style.css",
+            ].map { .embedInCode($0) }
         ),
 
         .systemLibrary(
@@ -252,16 +248,11 @@ let package = Package(
         .support("TrustForge", ["ServerTrust", "TestSupport"], certificates),
         .support("WebLab", ["NetworkLab", "TrustForge", "ServerTrust"], nio + certificates + embeddedNIO),
         .support("BrokerLab", ["MQTT", "NetworkLab"]),
-        .program("EmbeddingProgram", at: "Tests/EmbeddingProgram", core),
-        .program("OutboxVictim", at: "Tests/OutboxVictim", ["ReachabilityOutbox", "ReachabilityRetry"]),
-        .program("HubVictim", at: "Tests/HubVictim", ["ReachabilityFleetHub", "LinuxSupport"] + fleet + service),
-        .program("TrustFuzzer", at: "Tests/TrustFuzzer", ["ServerTrust", "TrustForge", "TestSupport"], certificates),
-        .program(
-            "ReadmeClient",
-            at: "Tests/ReadmeClient",
-            ["ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRetry"],
-            asyncHTTPClient
-        ),
+        .program("EmbeddingProgram", core),
+        .program("OutboxVictim", ["ReachabilityOutbox", "ReachabilityRetry"]),
+        .program("HubVictim", ["ReachabilityFleetHub", "LinuxSupport"] + fleet + service),
+        .program("TrustFuzzer", ["ServerTrust", "TrustForge", "TestSupport"], certificates),
+        .program("ReadmeClient", ["ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRetry"], asyncHTTPClient),
         .program("TrustBenchmark", at: "Benchmarks/trust", ["ServerTrust", "TrustForge"]),
         .program("RequestBenchmark", at: "Benchmarks/requests", ["ReachabilityRequests"], asyncHTTPClient),
         .program("SocketBenchmark", at: "Benchmarks/sockets", ["LinuxSupport"]),
