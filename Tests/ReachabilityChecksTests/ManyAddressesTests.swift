@@ -88,6 +88,37 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["fd98::1", "203.0.113.7"], ProbeReason.ipv6Broken), (["203.0.113.7", "fd98::1"], .ipv6Broken),
+        (["198.18.0.1", "fd77::10"], .ipv4Broken), (["fd77::10", "198.18.0.1"], .ipv4Broken),
+        (["203.0.113.7", "fd77::10"], .targetAnswers),
+    ])
+    func `a host that is checked repeatedly is degraded while one family is dead`(
+        addresses: [String],
+        expected: ProbeReason
+    ) async throws {
+        try await withLine { _, options in
+            var options = options
+            options.resolutions = ["many.example": Self.addresses(addresses)]
+            let target = try CheckTarget(Self.target)
+            // A single check ends as soon as the target answers.
+            let verdict = try await NetworkCheck(target: target, options: options).run().verdict
+            #expect(verdict.reason == .targetAnswers, "\(verdict)")
+            let engine = CheckEngine(options)
+            #expect(try await engine.check(target, .fresh)?.verdict.reason == .targetAnswers)
+            let dead = Self.addresses(addresses).filter { ["fd98::1", "198.18.0.1"].contains("\($0)") }
+            var later: CheckReport?
+            let isTested = try await eventually {
+                later = try await engine.check(target, .lasting)
+                let asked = Set((later?.probes ?? []).filter { $0.isTarget && $0.ran }.map(\.request.binding.family))
+                return asked.count == 2
+            }
+            #expect(isTested && later?.verdict.reason == expected, "\(String(describing: later?.verdict))")
+            #expect(later?.verdict.place == (dead.isEmpty ? .works : .degraded))
+            #expect(later?.verdict.decidingProbes.first?.outcome == .answered)
+        }
+    }
+
     // MARK: The size of packets
 
     private static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0

@@ -544,6 +544,47 @@ struct SituationTests {
                 $0.evidence.sharesLine = false
             }
         ),
+        row(
+            49,
+            "a tunnel takes no packet, and there is no other line",
+            .inconclusive,
+            .neighbourFailed,
+            Situation(port, gateway: nil).target(.tcp, givenUp).changed {
+                $0.evidence.path.interface = tunnel
+                $0.evidence.sharesLine = false
+            }
+        ),
+        row(
+            49,
+            "a tunnel takes no packet, and the line leads elsewhere",
+            .inconclusive,
+            .silent,
+            Situation(port).allWell.target(.tcp, givenUp).changed {
+                $0.evidence.path.interface = tunnel
+                $0.evidence.sharesLine = false
+            }
+        ),
+    ]
+
+    /// A target with addresses of both families, which is checked again and again.
+    private static func both(_ ipv4: ProbeOutcome, _ ipv6: ProbeOutcome, isCompared: Bool = true) -> Situation {
+        Situation(port).over(.ipv6).target(.tcp, ipv6).over(.ipv4).target(.tcp, ipv4)
+            .changed { $0.evidence.comparesFamilies = isCompared }
+    }
+
+    static let families = [
+        row(20, "IPv6 is silent", .degraded, .ipv6Broken, both(.answered, .silent)),
+        row(20, "IPv4 is silent", .degraded, .ipv4Broken, both(.silent, .answered)),
+        row(20, "a router refuses IPv6", .degraded, .ipv6Broken, both(.answered, Situation.error(3, 0, .gateway))),
+        row(45, "the host listens on IPv4 alone", .works, .targetAnswers, both(.answered, .refused(.peer))),
+        row(45, "both answer", .works, .targetAnswers, both(.answered, .answered)),
+        row(
+            45,
+            "a single check ends at the answer",
+            .works,
+            .targetAnswers,
+            both(.answered, .silent, isCompared: false)
+        ),
     ]
 
     private static let givenUp = Situation.error(3, 1, .thisMachine)
@@ -909,7 +950,7 @@ struct SituationTests {
     @Test(
         arguments: [
             kernel, line, portals, names, targets, anchors, noise, refusals, oneFamily, expectations, sizes,
-            laboratories, tunnels, neighbours, pings,
+            laboratories, tunnels, families, neighbours, pings,
         ]
         .flatMap(\.self)
     )

@@ -22,6 +22,8 @@ final class CheckContext: Sendable {
     /// The number of targets with a round of their own that have not answered yet.
     private let waiting = Locked(0)
     private let segments: SegmentTests
+    /// The results over the other family of targets that are checked again and again.
+    private let families: RoundMemory?
     fileprivate let epoch: UInt64
     fileprivate let made = ContinuousClock.now
 
@@ -29,7 +31,7 @@ final class CheckContext: Sendable {
     fileprivate enum SegmentTests: Sendable {
         case never
         case eachTime
-        case remembered(SegmentMemory)
+        case remembered(RoundMemory)
     }
 
     fileprivate init(
@@ -40,10 +42,11 @@ final class CheckContext: Sendable {
         isEnough: Bool,
         isSingle: Bool,
         segments: SegmentTests,
+        families: RoundMemory?,
         epoch: UInt64
     ) {
         (self.site, self.nonce, self.line, self.interception) = (site, nonce, line, interception)
-        (self.isEnough, self.segments, self.epoch) = (isEnough, segments, epoch)
+        (self.isEnough, self.segments, self.families, self.epoch) = (isEnough, segments, families, epoch)
         single = isSingle ? RoundClock(limit: site.options.timeLimit) : nil
         blank = CheckEvidence(site)
     }
@@ -71,6 +74,7 @@ final class CheckContext: Sendable {
         first: ProbeUnderWay?
     ) async -> CheckReport {
         var evidence = evidence(of: target)
+        var ways: [CheckSite.Way] = []
         if let target {
             waiting.withLock { $0 += 1 }
             defer { waiting.withLock { $0 -= 1 } }
@@ -78,13 +82,19 @@ final class CheckContext: Sendable {
                 await TargetRound(site: site, nonce: nonce, target: target, clock: clock, first: first).run()
             }
             evidence.take(outcome, of: site)
+            ways = outcome.ways
         }
         let isAlone = isEnough && target != nil && TargetStage.answers(evidence) != nil
         if !isAlone { evidence.take(await line.outcome(since: since)) }
         if TargetStage.isDoubtful(evidence) { evidence.results += await interception.outcome().results }
+        let family = FamilyRound(of: evidence, ways, site)
         let (known, round) = segmentResults(evidence)
         evidence.results += known
         if let round { evidence.results += await run(round) }
+        if let families, let family {
+            evidence.results += await familyResults(family, families)
+            evidence.comparesFamilies = true
+        }
         return CheckReport(evidence, of: site, begun: clock.begun)
     }
 
@@ -97,15 +107,30 @@ final class CheckContext: Sendable {
     /// Returns the results about the size of packets to a target that answers, and the round that is due, if one is.
     func segmentResults(_ evidence: CheckEvidence) -> (known: [ProbeResult], round: SegmentRound?) {
         switch segments {
-        case .never: ([], nil)
-        case .eachTime: ([], SegmentRound(of: evidence, site))
-        case .remembered(let memory): memory.results(of: evidence, site)
+        case .never: return ([], nil)
+        case .eachTime: return ([], SegmentRound(of: evidence, site))
+        case .remembered(let memory):
+            guard let address = SegmentRound.address(of: evidence, site) else { return ([], nil) }
+            let (known, isDue) = memory.results(for: SocketEndpoint(address.wire))
+            guard isDue, let round = SegmentRound(to: address, site) else { return (known, nil) }
+            return ([], round)
         }
+    }
+
+    private func familyResults(_ round: FamilyRound, _ memory: RoundMemory) async -> [ProbeResult] {
+        let (known, isDue) = memory.results(for: round.endpoint)
+        guard isDue else { return known }
+        let results = await round.run()
+        if Task.isCancelled { return known }
+        memory.keep(results, for: round.endpoint)
+        return results
     }
 
     func run(_ round: SegmentRound) async -> [ProbeResult] {
         let results = await round.run()
-        if case .remembered(let memory) = segments, !Task.isCancelled { memory.keep(results, of: round) }
+        if case .remembered(let memory) = segments, !Task.isCancelled {
+            memory.keep(results, for: SocketEndpoint(round.address.wire))
+        }
         return results
     }
 }
@@ -133,7 +158,8 @@ final class CheckContexts: Sendable {
     private let out: ProbesOut
     private let state = Locked(State())
     private let portals: PortalAnnouncements
-    private let segments = SegmentMemory()
+    private let segments = RoundMemory(lifetime: .seconds(600))
+    private let families = RoundMemory(lifetime: .seconds(30))
     private let queue = DispatchQueue(label: "ReachabilityChecks.contexts")
 
     /// How long the kernel's state is used, because not every change sends an event.
@@ -218,6 +244,7 @@ final class CheckContexts: Sendable {
             isEnough: isContinuous || site.options.anchors.isEmpty && site.options.expectedAddresses.isEmpty,
             isSingle: !isContinuous && targets == 1,
             segments: isContinuous ? .remembered(segments) : targets <= Self.segmentTargets ? .eachTime : .never,
+            families: isContinuous ? families : nil,
             epoch: epoch
         )
     }
@@ -241,6 +268,7 @@ final class CheckContexts: Sendable {
     func forget() {
         state.withLock { $0.epoch += 1 }
         segments.forget()
+        families.forget()
         guard isContinuous, options.networkNamespace != .current else { return }
         // Sockets keep a removed namespace alive, and another one may have its name.
         queue.async { [weak self] in

@@ -98,56 +98,86 @@ extension SegmentRound {
     }
 }
 
-/// The results of segment rounds for targets that are checked again and again. A round takes up to five packets, so it is not made with
-/// each check. Thread-safe.
-final class SegmentMemory: Sendable {
+/// Tests whether a target that answers over one address family answers over the other too. A host is reachable at any of its addresses, so an
+/// answer over one family shows nothing of the other.
+struct FamilyRound: Sendable {
+    private let way: CheckSite.Way
+    /// The port that answered over the other family; nil for an echo.
+    private let port: UInt16?
+
+    /// Enough for the second attempt of TCP after 1 s (RFC 6298).
+    private static let limit = Duration.milliseconds(2500)
+
+    /// - Parameter ways: The addresses of the target.
+    /// - Returns: Nil if the target does not answer, or if the kernel has no path to an address of the other family.
+    init?(of evidence: CheckEvidence, _ ways: [CheckSite.Way], _ site: CheckSite) {
+        guard !site.options.isThrifty, let finding = TargetStage.answers(evidence), finding.place == .works,
+            let answer = finding.evidence.lazy.map(\.request).first(where: { $0.destination != nil }),
+            let way = ways.first(where: { $0.prober.family != answer.binding.family && $0.path.status.isReachable })
+        else { return nil }
+        (self.way, port) = (way, answer.port)
+    }
+
+    /// The endpoint that is probed.
+    var endpoint: SocketEndpoint { SocketEndpoint(way.address.wire, port: port ?? 0) }
+
+    func run() async -> [ProbeResult] {
+        guard let port else {
+            return [await way.prober.echo(.target, to: way.address, limit: Self.limit, orReset: true)]
+        }
+        return [await way.prober.connect(.target, to: way.address, port: port, limit: Self.limit)]
+    }
+}
+
+/// The results of rounds that a target gets in addition after it has answered, for targets that are checked again and again. A round takes
+/// up to five packets, so it is not made with each check. Thread-safe.
+final class RoundMemory: Sendable {
     private struct Entry {
         var results: [ProbeResult] = []
         /// When the next round is due.
         var expiry: ContinuousClock.Instant
     }
 
-    private let entries = Locked<[IPAddress: Entry]>([:])
+    private let entries = Locked<[SocketEndpoint: Entry]>([:])
+    /// How long a result remains valid.
+    private let lifetime: Duration
 
     /// When the next round may begin, of all in the process.
     private static let next = Locked(ContinuousClock.now)
     /// The time between the beginnings of two rounds. Rounds that are due earlier wait for a later check of their target.
     private static let pace = Duration.milliseconds(100)
-    /// How long a result remains valid.
-    private static let lifetime = Duration.seconds(600)
-    /// How long the loss of large packets remains valid, so that its end is noticed.
+    /// How long the loss of packets remains valid, so that its end is noticed.
     private static let lifetimeOfLoss = Duration.seconds(60)
-    /// The maximum number of addresses. Beyond it, results that are no longer valid are dropped.
+    /// The maximum number of endpoints. Beyond it, results that are no longer valid are dropped.
     private static let countLimit = 4096
 
-    /// Returns the results for a target that answers, or the round that is due. The first check of a target that answers makes none, so
-    /// that it reports at once that the target is back.
-    func results(of evidence: CheckEvidence, _ site: CheckSite) -> (known: [ProbeResult], round: SegmentRound?) {
-        guard let address = SegmentRound.address(of: evidence, site) else { return ([], nil) }
+    init(lifetime: Duration) { self.lifetime = lifetime }
+
+    /// Returns the results for an endpoint of a target that answers, and whether the next round is due. The first check of a target that
+    /// answers makes none, so that it reports at once that the target is back.
+    func results(for endpoint: SocketEndpoint) -> (known: [ProbeResult], isDue: Bool) {
         let now = ContinuousClock.now
-        let (known, isDue) = entries.withLock { entries -> ([ProbeResult], Bool) in
-            guard let entry = entries[address] else {
+        return entries.withLock { entries in
+            guard let entry = entries[endpoint] else {
                 if entries.count >= Self.countLimit { entries = entries.filter { $0.value.expiry > now } }
-                entries[address] = Entry(expiry: now)
+                entries[endpoint] = Entry(expiry: now)
                 return ([], false)
             }
             guard entry.expiry <= now, Self.begins(at: now) else { return (entry.results, false) }
-            // Other checks of the same address begin no round meanwhile.
-            entries[address]?.expiry = now + .seconds(5)
+            // Other checks of the same endpoint begin no round meanwhile.
+            entries[endpoint]?.expiry = now + .seconds(5)
             return (entry.results, true)
         }
-        guard isDue, let round = SegmentRound(to: address, site) else { return (known, nil) }
-        return ([], round)
     }
 
     /// Keeps the results of a round.
-    func keep(_ results: [ProbeResult], of round: SegmentRound) {
+    func keep(_ results: [ProbeResult], for endpoint: SocketEndpoint) {
         let isLost = results.contains { $0.outcome == .answered } && results.contains { $0.outcome == .silent }
         entries.withLock { entries in
             // The network has changed meanwhile.
-            guard entries[round.address] != nil else { return }
-            let lifetime = isLost ? Self.lifetimeOfLoss : Self.lifetime
-            entries[round.address] = Entry(results: results.map(\.withoutCost), expiry: .now + lifetime)
+            guard entries[endpoint] != nil else { return }
+            let lifetime = isLost ? min(lifetime, Self.lifetimeOfLoss) : lifetime
+            entries[endpoint] = Entry(results: results.map(\.withoutCost), expiry: .now + lifetime)
         }
     }
 

@@ -8,6 +8,8 @@ struct TargetRound: Sendable {
         /// The kernel's path to the first address; nil without an address.
         var path: NetworkPath?
         var results: [ProbeResult] = []
+        /// The addresses that were tried.
+        var ways: [CheckSite.Way] = []
     }
 
     let site: CheckSite
@@ -42,7 +44,7 @@ struct TargetRound: Sendable {
                 case .lookedUp(let entry):
                     outcome.results += entry.results
                     let ways = site.ways(to: entry.addresses)
-                    outcome.path = ways.first?.path
+                    (outcome.path, outcome.ways) = (ways.first?.path, ways)
                     // Addresses without a path are left out.
                     open = ways.filter(\.path.status.isReachable)
                     for (index, way) in open.enumerated() where !clock.isOver {

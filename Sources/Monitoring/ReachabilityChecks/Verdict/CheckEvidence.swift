@@ -31,6 +31,8 @@ struct CheckEvidence: Sendable {
     var isReversePathFiltered = false
     /// Addresses of this machine that another machine has too.
     var duplicates: [IPAddress] = []
+    /// Whether a target that answers over one family was probed over the other too.
+    var comparesFamilies = false
     /// The interface of the line if it is a tunnel.
     var tunnel: NetworkInterface?
     /// The evidence about the path to the far end of a tunnel. At most one.

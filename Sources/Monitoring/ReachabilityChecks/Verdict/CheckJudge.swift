@@ -9,8 +9,9 @@ enum CheckJudge {
         if let finding = KernelStage.judge(evidence) ?? TargetStage.answers(evidence)
             ?? KernelStage.conflict(evidence)
         {
-            let isWorking = finding.place == .works
-            return CheckVerdict(isWorking ? SegmentStage.degraded(evidence) ?? finding : finding, notes: notes)
+            guard finding.place == .works else { return CheckVerdict(finding, notes: notes) }
+            let partial = TargetStage.silentFamily(evidence, finding) ?? SegmentStage.degraded(evidence, finding)
+            return CheckVerdict(partial ?? finding, notes: notes)
         }
         if evidence.isOnLink, let finding = NeighbourStage.judge(evidence) {
             return CheckVerdict(finding, notes: notes)

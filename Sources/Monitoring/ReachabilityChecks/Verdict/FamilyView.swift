@@ -163,7 +163,9 @@ enum SegmentStage {
     }
 
     /// A target answers small packets, and large ones to it are lost.
-    static func degraded(_ evidence: CheckEvidence) -> Finding? {
+    ///
+    /// - Parameter answer: The finding that the target answers.
+    static func degraded(_ evidence: CheckEvidence, _ answer: Finding) -> Finding? {
         guard let target = evidence.target else { return nil }
         let sized = evidence.valid.filter { $0.isTarget && $0.kind == .mtu && $0.request.size != nil }
         let answered = sized.filter { $0.outcome == .answered }.compactMap(\.request.size)
@@ -176,7 +178,7 @@ enum SegmentStage {
         let confidence = passed >= 1280 ? CheckConfidence.likely : .suspected
         let text =
             "\(target.text) answers, and packets of \(large) bytes to it are lost without an error; packets of \(passed) bytes pass"
-        return Finding(.degraded, .pathMTU, confidence, text, sized)
+        return Finding(.degraded, .pathMTU, confidence, text, answer.evidence + sized)
     }
 
     static func finding(_ results: [ProbeResult]) -> Finding? {

@@ -23,6 +23,31 @@ enum TargetStage {
         return Finding(.works, .targetAnswers, .proven, "\(target.text) answers", answers)
     }
 
+    /// A target answers over one family, and nothing is received from it over the other. A refused connection is an answer, because services
+    /// may listen on one family only.
+    ///
+    /// - Parameter answer: The finding that the target answers.
+    static func silentFamily(_ evidence: CheckEvidence, _ answer: Finding) -> Finding? {
+        guard evidence.comparesFamilies, let target = evidence.target else { return nil }
+        let known = Set(answer.evidence.map(\.request.binding.family))
+        for family in AddressFamily.allCases where !known.contains(family) {
+            let results = evidence.valid.filter {
+                $0.isTarget && $0.ran && $0.kind != .mtu && $0.request.binding.family == family
+            }
+            if results.isEmpty || results.contains(where: { $0.outcome == .answered || $0.peerSpoke }) { continue }
+            let (lost, other) = family == .ipv4 ? ("IPv4", "IPv6") : ("IPv6", "IPv4")
+            let isProven = results.contains { $0.word != nil }
+            return Finding(
+                .degraded,
+                family == .ipv4 ? .ipv4Broken : .ipv6Broken,
+                isProven ? .proven : evidence.silence,
+                "\(target.text) answers over \(other), and not over \(lost)",
+                answer.evidence + results
+            )
+        }
+        return nil
+    }
+
     /// If echoes are not permitted, a host is there that has answered anything in the round: a gateway limits the number of its errors, and
     /// may answer as a gateway or as a DNS server all the same.
     private static func otherLife(_ evidence: CheckEvidence, _ captive: Set<AddressFamily>) -> Finding? {

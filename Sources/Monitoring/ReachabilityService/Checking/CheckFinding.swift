@@ -61,8 +61,11 @@ extension CheckFinding {
             )
         }
         // An answer took the sum of its phases; what else was asked meanwhile is no matter of the target's.
-        let answer = verdict.decidingProbes.first { $0.outcome == .answered }
-        let isAnswered = verdict.reason.rawValue == "targetAnswers"
+        let isDegraded = verdict.place == .degraded
+        let answer = verdict.decidingProbes.first {
+            $0.outcome == .answered && (!isDegraded || $0.subject == .target)
+        }
+        let isAnswered = isDegraded || verdict.place == .works && verdict.reason.rawValue == "targetAnswers"
         let phases = answer.map { $0.phases.values.reduce(Duration.zero, +) }
         self.init(
             verdict.place.rawValue,
@@ -70,7 +73,7 @@ extension CheckFinding {
             confidence: verdict.confidence.rawValue,
             sentence: verdict.text,
             steps: steps,
-            latency: verdict.place == .works && isAnswered ? phases : nil,
+            latency: isAnswered ? phases : nil,
             isLocal: report.isNameServiceAtFault
         )
     }
