@@ -218,13 +218,13 @@ import Testing
         let environment = "http_proxy=http://me:hu%73h@127.0.0.1:\(proxy.port); export http_proxy;"
         _ = try await outbox.run("add \(server.url)")
         let refused = try await outbox.run("flush", after: environment)
-        let line = "1: waits, the proxy has refused, and connects to nobody\n"
+        let line = "1: waits, the proxy refused to connect to the server\n"
         #expect(refused == CommandResult(status: 75, output: line, errors: ""))
         let asked = try #require(proxy.requests.first).lowercased()
         #expect(asked.hasPrefix("connect 127.0.0.1:\(server.port) http/1.1\r\n"))
         #expect(asked.contains("\r\nproxy-authorization: basic bwu6ahvzaa==\r\n") && server.requests.isEmpty)
         proxy.answer("407 Proxy Authentication Required")
-        let portal = "1: waits, status 407 of the proxy, which connects to nobody\n"
+        let portal = "1: waits, the proxy requires authentication (status 407)\n"
         #expect(try await outbox.run("flush", after: environment).output == portal)
         let secure = try await outbox.run("flush", after: "http_proxy=https://me:hush@127.0.0.1; export http_proxy;")
         let cause = "http_proxy names a proxy that is neither http:// nor socks5://: name such a one"

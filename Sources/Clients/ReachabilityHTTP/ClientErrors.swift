@@ -208,7 +208,7 @@ package enum ErrorDescription {
         case NIOSSLError.handshakeFailed(let cause): "the TLS handshake failed: \(reason(of: cause))"
         case let error as BoringSSLError where error.isOfSettings: noRoots
         case let error as BoringSSLError: "TLS failed: \(reason(of: error))"
-        case is CancellationError: "it was told to end before there was an answer"
+        case is CancellationError: "the request was cancelled before the answer"
         default: "\(error)"
         }
     }
@@ -234,8 +234,8 @@ package enum ErrorDescription {
 
     private static func description(of error: HTTPClientError) -> String {
         switch error {
-        case .proxyAuthenticationRequired: "status 407 of the proxy, which connects to nobody"
-        case .invalidProxyResponse: "the proxy has refused, and connects to nobody"
+        case .proxyAuthenticationRequired: "the proxy requires authentication (status 407)"
+        case .invalidProxyResponse: "the proxy refused to connect to the server"
         case .connectTimeout: "cannot connect: no answer in time"
         case .remoteConnectionClosed: "the server closed the connection without an answer"
         default: "\(error)"

@@ -2,18 +2,18 @@ import LinuxSupport
 
 /// The header field Retry-After (RFC 9110, section 10.2.3).
 public enum RetryAfter {
-    /// How long a value asks to wait.
+    /// Returns the delay that a value requests.
     ///
     /// - Parameters:
-    ///   - value: Seconds, or an HTTP date in any of the three formats (RFC 9110, section 5.6.7).
-    ///   - now: The time in seconds since 1970 (UTC) to count a date from: best that of the answer's own Date field, so that
-    ///     clocks that disagree do no harm.
-    ///     Some servers send a fraction of a second, which RFC 9110 does not have.
-    /// - Returns: The wait, zero for a date that has passed; nil for what is neither seconds nor a date.
+    ///   - value: Seconds, or an HTTP date in any of the three formats (RFC 9110, section 5.6.7). A fraction of a second is accepted, because
+    ///     some servers send one.
+    ///   - now: The time in seconds since 1970 (UTC) from which a date is counted. Use the time of the answer's Date field if there is one,
+    ///     because the clocks of client and server may differ.
+    /// - Returns: The delay, zero for a date in the past; nil if the value is neither seconds nor a date.
     public static func wait(_ value: String, now: Int64) -> Duration? {
         let text = value.split(at: " ").joined(separator: " ")
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            // What does not fit is longer than any cap.
+            // A number that does not fit into Int64 is longer than any cap.
             return .seconds(min(Int64(text) ?? .max, longest))
         }
         if let wait = fractional(text) { return wait }

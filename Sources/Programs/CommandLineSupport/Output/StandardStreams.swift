@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 package import LinuxSupport
+package import Logging
 package import NetworkReachability
 
 /// Standard input, output and error as descriptors.
@@ -175,4 +176,22 @@ extension NetworkReachabilityError: ExitError {
         if case .capabilityRequired = self { return ExitMessage(description, .noPermission) }
         return ExitMessage(description, .usage)
     }
+}
+
+/// Writes log messages as lines of standard error, in the form of the command's other messages.
+package struct StandardErrorLog: LogHandler {
+    package var metadata: Logger.Metadata = [:]
+    package var logLevel = Logger.Level.notice
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) { StandardError.write("reachability: \(event.message)") }
+}
+
+extension Logger {
+    /// The log of a program that runs until a signal ends it.
+    package static var standardError: Logger { Logger(label: "reachability") { _ in StandardErrorLog() } }
 }
