@@ -101,11 +101,12 @@ import Testing
             var options = options
             options.resolutions = ["many.example": Self.addresses(addresses)]
             let target = try CheckTarget(Self.target)
-            // A single check ends as soon as the target answers.
-            let verdict = try await NetworkCheck(target: target, options: options).run().verdict
-            #expect(verdict.reason == .targetAnswers, "\(verdict)")
+            // A single check ends as soon as the target answers. On a busy machine the dead family may be found out before that.
+            let alone = try await NetworkCheck(target: target, options: options).run().verdict
+            #expect([.targetAnswers, expected].contains(alone.reason), "\(alone)")
             let engine = CheckEngine(options)
-            #expect(try await engine.check(target, .fresh)?.verdict.reason == .targetAnswers)
+            let first = try await engine.check(target, .fresh)?.verdict
+            #expect(first.map { [.targetAnswers, expected].contains($0.reason) } == true, "\(String(describing: first))")
             let dead = Self.addresses(addresses).filter { ["fd98::1", "198.18.0.1"].contains("\($0)") }
             var later: CheckReport?
             let isTested = try await eventually {

@@ -2,6 +2,23 @@ import Testing
 
 @testable import ReachabilityRequests
 
+/// A responder as a class, because a macro cannot change a variable.
+private final class Responder {
+    private var responder: ChallengeResponder
+
+    init(user: String, password: String) {
+        responder = ChallengeResponder(user: user, password: password)
+    }
+
+    func accept(_ fields: [String]) -> Bool {
+        responder.accept(fields)
+    }
+
+    func authorization(method: String, target: String, clientNonce: String = "c") -> String? {
+        responder.authorization(method: method, target: target, clientNonce: clientNonce)
+    }
+}
+
 struct DigestAuthenticationTests {
     private static let rfc7616 = [
         (
@@ -14,7 +31,7 @@ struct DigestAuthenticationTests {
 
     @Test(arguments: rfc7616)
     func `the answers are those of the examples of RFC 7616`(algorithm: String, response: String) throws {
-        var responder = ChallengeResponder(user: "Mufasa", password: "Circle of Life")
+        let responder = Responder(user: "Mufasa", password: "Circle of Life")
         #expect(
             responder.accept([
                 """
@@ -43,7 +60,7 @@ struct DigestAuthenticationTests {
     }
 
     @Test func `without a quality the answer is that of RFC 2069`() throws {
-        var responder = ChallengeResponder(user: "Mufasa", password: "CircleOfLife")
+        let responder = Responder(user: "Mufasa", password: "CircleOfLife")
         #expect(responder.accept([#"Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093""#]))
         let value = try #require(responder.authorization(method: "GET", target: "/dir/index.html"))
         #expect(value.contains(#"response="1949323746fe6a43ef61f9606e7febea""#))
@@ -51,12 +68,12 @@ struct DigestAuthenticationTests {
     }
 
     @Test func `a user name is hashed or encoded as the server can read it`() throws {
-        var hashed = ChallengeResponder(user: "Jäsøn Doe", password: "secret")
+        let hashed = Responder(user: "Jäsøn Doe", password: "secret")
         #expect(hashed.accept([#"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256, userhash=true"#]))
         let value = try #require(hashed.authorization(method: "GET", target: "/"))
         #expect(value.contains("userhash=true") && !value.contains("Doe"))
 
-        var encoded = ChallengeResponder(user: "Jäsøn Doe", password: "secret")
+        let encoded = Responder(user: "Jäsøn Doe", password: "secret")
         #expect(encoded.accept([#"Digest realm="r", nonce="n", qop="auth""#]))
         #expect(
             encoded.authorization(method: "GET", target: "/")?.contains("username*=UTF-8''J%C3%A4s%C3%B8n%20Doe,")
@@ -65,7 +82,7 @@ struct DigestAuthenticationTests {
     }
 
     @Test func `Digest is preferred to Basic, in the server's order of algorithms`() throws {
-        var responder = ChallengeResponder(user: "u", password: "p")
+        let responder = Responder(user: "u", password: "p")
         #expect(
             responder.accept([
                 #"Basic realm="r", Digest realm="r", nonce="n", algorithm=SHA-512-256, qop="auth""#,
@@ -76,7 +93,7 @@ struct DigestAuthenticationTests {
     }
 
     @Test func `Basic is used where nothing else is supported`() {
-        var responder = ChallengeResponder(user: "Aladdin", password: "open sesame")
+        let responder = Responder(user: "Aladdin", password: "open sesame")
         #expect(responder.authorization(method: "GET", target: "/") == nil)
         #expect(responder.accept([#"Negotiate, Digest realm="r", nonce="n", qop="auth-int", Basic realm="r""#]))
         #expect(responder.authorization(method: "GET", target: "/") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
@@ -86,11 +103,11 @@ struct DigestAuthenticationTests {
 
     @Test func `a second challenge means a wrong credential unless the nonce is stale`() {
         let challenge = #"Digest realm="r", nonce="n", qop="auth""#
-        var wrong = ChallengeResponder(user: "u", password: "p")
+        let wrong = Responder(user: "u", password: "p")
         #expect(wrong.accept([challenge]))
         #expect(!wrong.accept([challenge]))
 
-        var stale = ChallengeResponder(user: "u", password: "p")
+        let stale = Responder(user: "u", password: "p")
         #expect(stale.accept([challenge]))
         #expect(stale.accept([challenge + ", stale=TRUE"]))
         #expect(stale.accept([challenge + ", stale=true"]))
@@ -112,7 +129,7 @@ struct DigestAuthenticationTests {
             ),
             ("Digest nonce=\"open", [("digest", ["nonce": "open"])]),
             (",, Basic realm=a \u{301}x=\"y,z\", n=1", [("basic", ["realm": "a", "n": "1"])]),
-            ("=,=\"", [("", [:]), ("", [:])]),
+            ("=,=\"", []),
         ] as [(String, [(String, [String: String])])]
     )
     func `a field may contain several challenges`(field: String, expected: [(String, [String: String])]) {

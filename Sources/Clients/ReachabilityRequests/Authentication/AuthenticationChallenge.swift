@@ -19,7 +19,7 @@ struct AuthenticationChallenge: Hashable, Sendable {
             parameters = [:]
         }
         for element in FieldElements(field) {
-            if let first = element.scheme {
+            if let first = element.scheme, !first.isEmpty {
                 finish()
                 scheme = first.lowercased()
             }
