@@ -67,7 +67,7 @@ import TrustForge
         let arguments = "trust example.org --connect-to 127.0.0.1:PORT"
         let result = try await server.run(arguments)
         #expect(result.status == 1)
-        let reason = "the key of the server's certificate has 1024 bits, which are too few"
+        let reason = "the key of the server's certificate is too short: 1024 bits"
         #expect(result.lines.first.map(String.init) == "example.org:443: not trusted, \(reason)")
         #expect(result.lines.last.map(String.init) == "failed  chain         \(reason)")
         #expect(try await server.run(arguments + " --json").output.contains("\"reason\":\"weakKey\""))

@@ -120,7 +120,7 @@ import X509
         let judged = try await JudgedServer().judge(policy)
         let lines = Array(judged.lines.suffix(4))
         #expect(!judged.isTrusted)
-        #expect(lines[0].hasPrefix("failed  revocation    whether example.org is revoked is not known: "))
+        #expect(lines[0].hasPrefix("failed  revocation    the revocation status of example.org is unknown: "))
         #expect(lines[1].hasPrefix("note    revocation    not known of Intermediate: "))
         #expect(lines[2] == "ok      certificates  one of the pinned certificates (1) is on the chain")
         #expect(lines[3] == "failed  publicKeys    neither example.org nor an authority above it is pinned")
@@ -163,7 +163,9 @@ import X509
         let flags = "\"flags\": [\"ocsp\", \"requirePositiveResponse\"]"
         let hard = try await server.judge(policy.replacing("\"revocation\"", with: "\"revocation\", \(flags)"))
         let two = Array(hard.lines.suffix(2))
-        #expect(two[0].hasPrefix("failed  revocation    whether example.org is revoked is not known: the responder "))
+        #expect(
+            two[0].hasPrefix("failed  revocation    the revocation status of example.org is unknown: the responder ")
+        )
         #expect(!hard.isTrusted && two[1] == "note    revocation    \(unknown)")
     }
 

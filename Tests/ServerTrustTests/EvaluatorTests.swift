@@ -23,8 +23,8 @@ import X509
         }
         #expect(
             log.lines == [
-                "warning: server trust is disabled for loud.example: anybody may be answering in its name",
-                "warning: server trust is disabled for louder.example: anybody may be answering in its name",
+                "warning: server trust is disabled for loud.example: any server can impersonate it",
+                "warning: server trust is disabled for louder.example: any server can impersonate it",
             ]
         )
     }
@@ -39,7 +39,7 @@ import X509
         try PinSetTrustEvaluator(pins: pins).evaluate(trust, forHost: World.host)
         #expect(reports.lines == ["example.org false 3 2"])
         #expect(log.lines.count == 1)
-        #expect(log.lines.first?.hasSuffix("trusted all the same, for the pins only report") == true)
+        #expect(log.lines.first?.hasSuffix("trusted anyway, because the pins only report") == true)
         let enforced = try PinSet([World.strangeRoot.pin, World.strangeLeaf.pin]) { report in
             reports.append("\(report.host) \(report.isEnforced)")
         }
@@ -65,7 +65,7 @@ import X509
         try PinSetTrustEvaluator(pins: pins, validateHost: false).evaluate(trust, forHost: "backup.example")
         #expect(
             log.lines == [
-                "warning: all pins for backup.example are on its chain: none is a backup for the day its key changes"
+                "warning: all pins for backup.example are on its chain; add a backup pin for a key that is not in use"
             ]
         )
     }

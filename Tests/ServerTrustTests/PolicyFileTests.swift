@@ -207,10 +207,10 @@ import TrustForge
         ),
         ("{\"hosts\": {}, \"anchors\": \"a\"}", "1:26", "\"anchors\" is an array of texts, not a text"),
         ("{\"hosts\": {}, \"anchors\": [true]}", "1:27", "\"anchors\" is an array of texts, true is none"),
-        ("{\"hosts\": {\"*\": {}}}", "1:12", "\"*\" is no host, *.domain or **.domain"),
+        ("{\"hosts\": {\"*\": {}}}", "1:12", "\"*\" is not a host, *.domain or **.domain"),
         (
             "{\"hosts\": {\"a.example\": {\"policy\": \"disabled\"},\n\"A.EXAMPLE\": 1}}", "2:1",
-            "\"A.EXAMPLE\" and \"a.example\" are the same hosts"
+            "\"A.EXAMPLE\" and \"a.example\" match the same hosts"
         ),
         ("{\"hosts\": {\"a.example\": []}}", "1:25", "there is no policy in the array"),
         ("{\"hosts\": {\"a.example\": \"pins\"}}", "1:25", "a policy is an object, not a text"),
@@ -229,7 +229,7 @@ import TrustForge
             "a policy of the kind \"disabled\" has no key \"validateHost\": it may have policy"
         ),
         (policy("\"policy\": \"pins\""), "2:1", "a policy of the kind \"pins\" needs the key \"pins\""),
-        (policy("\"policy\": \"pins\", \"pins\": []"), "2:28", "the pin set is empty: give two pins at least"),
+        (policy("\"policy\": \"pins\", \"pins\": []"), "2:28", "the pin set is empty; add at least two pins"),
         (
             policy("\"policy\": \"pins\", \"pins\": [\"\(pin)\"]"), "2:28",
             "\(PinError.backupPinMissing) with \"requireBackup\": false"

@@ -143,7 +143,7 @@ import TrustForge
         ])
         #expect(
             "\(TrustFailure.revocationUnknown(subject: "a", detail: doubt))"
-                == "whether a is revoked is not known: the stapled response has expired, it was good until "
+                == "the revocation status of a is unknown: the stapled response has expired, it was good until "
                 + "2026-06-15T12:00:00Z; the responder http://ocsp.example/ did not answer within 5.0 seconds; "
                 + "network access is disabled"
         )

@@ -124,7 +124,7 @@ extension TrustCase {
         },
         TrustCase("no anchors") {
             $0.anchors = []
-            $0.refuse(.noAnchors("an empty list was given"))
+            $0.refuse(.noAnchors("the list is empty"))
             $0.openSSL = .cannotSay
         },
         TrustCase("no certificates") {

@@ -1,7 +1,8 @@
 import LinuxSupport
 import X509
 
-/// Whom trust begins with: authorities, or servers' own certificates. Copies share one index.
+/// The trust anchors of an evaluation (RFC 5280, 6.1.1): root certificates, or certificates of single servers. Copies
+/// share one index.
 public struct TrustAnchors: Sendable {
     private let source: AnchorSource
 
@@ -15,17 +16,19 @@ public struct TrustAnchors: Sendable {
         self.init { index }
     }
 
-    /// These and no others; nobody if there are none.
+    /// Creates anchors from these certificates alone. If the list is empty, no server is trusted.
     public init(_ certificates: [TrustCertificate]) {
-        self.init(index: AnchorIndex(certificates, problem: certificates.isEmpty ? "an empty list was given" : nil))
+        self.init(index: AnchorIndex(certificates, problem: certificates.isEmpty ? "the list is empty" : nil))
     }
 
-    /// The roots of this machine, as ``SystemAnchors`` finds them. They are read once, by the first evaluation that needs them, which
-    /// reads files and takes some tens of milliseconds. A program that finds none trusts nobody, and its failures say what was
-    /// looked for (``TrustFailure/noAnchors(_:)``).
+    /// The root certificates of this machine, as ``SystemAnchors`` finds them.
+    ///
+    /// The first evaluation that needs them reads the files once, which takes some tens of milliseconds. If none are
+    /// found, no server is trusted, and the failure lists the files that were searched
+    /// (``TrustFailure/noAnchors(_:)``).
     public static let system = systemNow()
 
-    /// The same, read anew by the first evaluation that needs these.
+    /// Returns the root certificates of this machine, which the first evaluation with the returned value reads again.
     package static func systemNow() -> TrustAnchors {
         TrustAnchors {
             SystemAnchors(
@@ -35,31 +38,32 @@ public struct TrustAnchors: Sendable {
         }
     }
 
-    /// These and others: the roots of this machine and one of your own, for example. Nothing is read yet.
+    /// Returns these anchors together with others, for example the roots of this machine and a private root. Reads no
+    /// files yet.
     public func adding(_ certificates: [TrustCertificate]) -> TrustAnchors {
         TrustAnchors { AnchorIndex(index.all.union(certificates)) }
     }
 
-    /// How many there are.
+    /// The number of anchors. Reads the files if they have not been read.
     public var count: Int { index.all.count }
 
-    /// In no order.
+    /// The anchors, in no particular order. Reads the files if they have not been read.
     public var certificates: [TrustCertificate] { Array(index.all) }
 }
 
 extension TrustAnchors: Hashable {
-    /// Whether the same certificates are trusted.
+    /// Whether both contain the same certificates.
     public static func == (one: TrustAnchors, other: TrustAnchors) -> Bool {
         one.source === other.source || one.index.all == other.index.all
     }
 
-    /// Only the number, for others are seldom compared.
+    /// Hashes only the number of anchors, because different sets of anchors are seldom compared.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(index.all.count)
     }
 }
 
-/// Anchors that are read when somebody first needs them, once.
+/// Anchors that are read once, at first use. Thread-safe.
 final class AnchorSource: Sendable {
     private let read: @Sendable () -> AnchorIndex
     private let known: Locked<AnchorIndex?>
@@ -69,7 +73,7 @@ final class AnchorSource: Sendable {
         known = Locked(nil)
     }
 
-    /// What has been read. Whoever else needs it while it is being read waits for it.
+    /// The anchors. The first call reads them, and concurrent calls wait for it.
     var index: AnchorIndex {
         known.withLock { known in
             if let known { return known }
@@ -80,7 +84,7 @@ final class AnchorSource: Sendable {
     }
 }
 
-/// Where Linux distributions keep the roots they trust, and what is there.
+/// The root certificates of the Linux distribution.
 ///
 /// | Distribution | File |
 /// |---|---|
@@ -89,10 +93,11 @@ final class AnchorSource: Sendable {
 /// | openSUSE | `/etc/ssl/ca-bundle.pem` |
 /// | Alpine with LibreSSL | `/etc/ssl/cert.pem` |
 ///
-/// The first file that is there is read; without any, the directory `/etc/ssl/certs`. `SSL_CERT_FILE` (one file) and
-/// `SSL_CERT_DIR` (directories, `:` between them) stand for all of that if one of them is set: who sets them means them.
+/// The first readable file of the table is used. If none is readable, the directories `/etc/ssl/certs` and
+/// `/etc/pki/tls/certs` are used. If `SSL_CERT_FILE` (one file) or `SSL_CERT_DIR` (directories, separated by `:`) is
+/// set, only the files of these variables are used.
 public struct SystemAnchors: Sendable {
-    /// What was found.
+    /// The certificates that were found.
     public let anchors: TrustAnchors
 
     private static let files = [
@@ -100,12 +105,14 @@ public struct SystemAnchors: Sendable {
         "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
     ]
 
-    /// Reads them now. Certificates that cannot be read are left out: one with a new kind of key must not cost all the others.
+    /// Reads the files immediately. Certificates that cannot be read are skipped, because one unsupported kind of key
+    /// must not make all other roots unusable.
     ///
     /// - Parameters:
-    ///   - file: What `SSL_CERT_FILE` says, nil if it is not set.
-    ///   - directories: What `SSL_CERT_DIR` says.
-    ///   - root: A directory under which the distribution's files are, for the roots of a container's image.
+    ///   - file: The value of `SSL_CERT_FILE`; nil if it is not set.
+    ///   - directories: The value of `SSL_CERT_DIR`; nil if it is not set.
+    ///   - root: The directory that contains the distribution's files, for example the root of a container image. It
+    ///     does not apply to `file` and `directories`.
     public init(file: String?, directories: String?, root: String = "") {
         let files: [String]
         let places: [String]
@@ -117,7 +124,8 @@ public struct SystemAnchors: Sendable {
             places = files.isEmpty ? [root + "/etc/ssl/certs", root + "/etc/pki/tls/certs"] : []
         }
         var found: Set<TrustCertificate> = []
-        // Nobody here has chosen these files, and other things lie there too: what is left out is not worth a warning.
+        // Skipped certificates are not logged, because the user has not chosen these files, and the directories contain
+        // other files too.
         for file in files { found.formUnion((try? CertificateFiles.read(file) { _, _ in }) ?? []) }
         for place in places {
             found.formUnion((try? CertificateFiles.read(directory: place, anyName: true) { _, _ in }) ?? [])
@@ -130,11 +138,11 @@ public struct SystemAnchors: Sendable {
     }
 }
 
-/// Certificates by their subjects. Made once, shared by all who trust the same.
+/// An index of anchors by subject. Created once, and shared by all evaluations with the same anchors.
 final class AnchorIndex: Sendable {
     let all: Set<TrustCertificate>
     private let bySubject: [DistinguishedName: [TrustCertificate]]
-    /// Why there are none, if there are none.
+    /// The reason why the index is empty; nil if it is not empty.
     let problem: String?
 
     init(_ certificates: some Sequence<TrustCertificate>, problem: String? = nil) {
@@ -149,7 +157,7 @@ final class AnchorIndex: Sendable {
         all.contains(certificate)
     }
 
-    /// Those who may have issued a certificate, by name.
+    /// Returns the anchors whose subject is the issuer name of a certificate.
     func issuers(of certificate: TrustCertificate) -> [TrustCertificate] {
         bySubject[certificate.x509.issuer] ?? []
     }

@@ -1,11 +1,11 @@
 import LinuxSupport
 
-/// Remembers chains that were found valid, so that the next handshake with the same server checks no signature. Any number of
-/// threads may share one.
+/// A cache of validated chains, so that the next handshake with the same server verifies no signatures. Thread-safe.
 ///
-/// An entry is for the certificates a peer sent, in their order, the anchors and the requirements. It counts from the latest beginning
-/// to the earliest end of the chain's certificates, and not after `maximumAge` from when it was made. Failures are not remembered.
-/// Host names, pins and revocation are not part of it: they are looked at each time.
+/// The key of an entry consists of the certificates that the peer sent, in their order, the anchors and the
+/// requirements. An entry is valid within the validity period of every certificate of the chain, and for at most
+/// `maximumAge` from its creation. Failures are not cached. Host names, pins and revocation are not cached either: they
+/// are checked in each evaluation.
 public final class ValidatedChainCache: Sendable {
     private struct Key: Hashable {
         let certificates: [TrustCertificate]
@@ -13,12 +13,12 @@ public final class ValidatedChainCache: Sendable {
         let requirements: TrustRequirements
     }
 
-    /// What a peer sent, each certificate in DER.
+    /// The certificates that a peer sent, each in DER.
     private struct Sent: Hashable {
         let chain: [[UInt8]]
 
-        /// Only where each ends, which is its signature: to hash all of it would take longer than all the rest. Whether they are the
-        /// same is asked of all bytes.
+        /// Hashes only the last 16 bytes of each certificate, which are part of its signature, because hashing all
+        /// bytes would take longer than the rest of the lookup. Equality compares all bytes.
         func hash(into hasher: inout Hasher) {
             for certificate in chain {
                 for byte in certificate.suffix(16) { hasher.combine(byte) }
@@ -39,9 +39,12 @@ public final class ValidatedChainCache: Sendable {
     private let state: Locked<State>
     private let maximumAge: Duration
 
+    /// Creates an empty cache.
+    ///
     /// - Parameters:
-    ///   - capacity: The most chains it keeps; the one not used for longest goes first. About 10 KB each.
-    ///   - maximumAge: How long one is good at most, whatever its certificates say.
+    ///   - capacity: The maximum number of chains. If the cache is full, the least recently used half is removed. A
+    ///     chain takes about 10 KB.
+    ///   - maximumAge: The maximum age of an entry, even if its certificates are valid for longer.
     public init(capacity: Int = 256, maximumAge: Duration = .seconds(3600)) {
         state = Locked(
             State(chains: RecentValues(capacity: max(0, capacity)), sent: RecentValues(capacity: max(0, capacity)))
@@ -49,10 +52,10 @@ public final class ValidatedChainCache: Sendable {
         self.maximumAge = maximumAge
     }
 
-    /// How many chains are kept.
+    /// The number of cached chains.
     public var count: Int { state.withLock { $0.chains.count } }
 
-    /// Forgets everything.
+    /// Removes all entries.
     public func removeAll() {
         state.withLock {
             $0.chains.removeAll()
@@ -65,7 +68,8 @@ public final class ValidatedChainCache: Sendable {
         return state.withLock { state in
             guard let entry = state.chains[key] else { return nil }
             guard entry.window.contains(trust.time) else {
-                // Over, or the time is another's: a clock that was set back.
+                // The entry has ended, or the time of this evaluation is before its creation, for example after a clock
+                // was set back.
                 state.chains.remove(key)
                 return nil
             }
@@ -81,7 +85,7 @@ public final class ValidatedChainCache: Sendable {
         state.withLock { $0.chains.insert(entry, for: key) }
     }
 
-    /// What was read from the same bytes before, else what is read now.
+    /// Returns the certificates that were parsed from the same bytes before, or parses them now.
     func certificates(of derEncodedChain: [[UInt8]]) throws(TrustFailure) -> [TrustCertificate] {
         let sent = Sent(chain: derEncodedChain)
         if let certificates = state.withLock({ $0.sent[sent] }) { return certificates }
@@ -95,9 +99,10 @@ public final class ValidatedChainCache: Sendable {
     }
 }
 
-/// A bounded number of values by keys; the one not used for longest makes room.
+/// A dictionary with a maximum number of entries that removes the least recently used ones.
 ///
-/// When it is full, half of it goes at once, the older half: so each value costs a constant on average without a list through them.
+/// When it is full, it removes the less recently used half at once. The average cost of an insertion is therefore
+/// constant, without a linked list of the entries.
 struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var values: [Key: (value: Value, used: UInt64)] = [:]
     private var uses: UInt64 = 0
@@ -109,7 +114,7 @@ struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     var count: Int { values.count }
 
-    /// The value of a key, which counts as used now.
+    /// The value of a key. Reading it counts as a use.
     subscript(key: Key) -> Value? {
         mutating get {
             guard let index = values.index(forKey: key) else { return nil }

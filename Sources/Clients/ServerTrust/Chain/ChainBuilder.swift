@@ -2,11 +2,13 @@ import Dispatch
 import LinuxSupport
 import X509
 
-/// Searches for a chain from a server's certificate to an anchor: depth first, anchors before what the peer sent, likely issuers
-/// before unlikely ones, each signature checked on the way (RFC 4158; RFC 5280, 6).
+/// Builds a chain from a server's certificate to an anchor (RFC 4158; RFC 5280, 6).
 ///
-/// The verifier of swift-certificates does the same without limits, asynchronously, and tells its reasons as text; evaluations
-/// here answer at once, within ``TrustRequirements``, and say why.
+/// The search is depth first. It tries anchors before certificates that the peer sent, and likely issuers before
+/// unlikely ones. It verifies each signature before it continues.
+///
+/// The verifier of swift-certificates has no limits, is asynchronous, and reports reasons as text. Evaluations here are
+/// synchronous, stay within ``TrustRequirements``, and report typed reasons.
 struct ChainBuilder {
     private let anchors: AnchorIndex
     private let intermediates: [TrustCertificate]
@@ -20,7 +22,7 @@ struct ChainBuilder {
 
     init(_ trust: ServerTrust, policies: [any TrustPolicy], budget: EvaluationBudget) {
         anchors = trust.anchors.index
-        // The same one twice would be tried twice.
+        // Duplicates would be tried twice.
         var seen: Set<TrustCertificate> = []
         intermediates = trust.certificates.dropFirst().filter { seen.insert($0).inserted }
         self.policies = policies
@@ -30,7 +32,7 @@ struct ChainBuilder {
         signatures = SignatureLedger(budget)
     }
 
-    /// The first chain that passes all policies.
+    /// Returns the first chain that passes all policies.
     mutating func build(from leaf: TrustCertificate) throws(ChainObstacle) -> ValidatedChain {
         if let problem = anchors.problem { throw ChainObstacle(.noAnchors(problem), chain: [leaf], rank: .limit) }
         do {
@@ -42,7 +44,9 @@ struct ChainBuilder {
         throw obstacle ?? ChainObstacle(Self.deadEnd([leaf]), chain: [leaf], rank: .deadEnd)
     }
 
-    /// A whole chain that begins with `path`, nil if there is none. Throws when no more may be done.
+    /// Returns a complete chain that begins with `path`; nil if there is none.
+    ///
+    /// - Throws: ``TrustFailure`` if a limit is exceeded or the task is cancelled.
     private mutating func extend(_ path: [TrustCertificate]) throws(TrustFailure) -> ValidatedChain? {
         let tip = path[path.count - 1]
         guard path.count < requirements.maximumChainLength else {
@@ -71,14 +75,14 @@ struct ChainBuilder {
         return nil
     }
 
-    /// The chain if all policies pass it; else the first that does not is remembered.
+    /// Returns the chain if it passes all policies. Otherwise records the first failure and returns nil.
     private mutating func accepted(_ chain: [TrustCertificate]) throws(TrustFailure) -> ValidatedChain? {
         for policy in policies {
             do {
                 try policy.check(chain, at: time)
             } catch {
                 switch error {
-                // Another chain would not be cheaper to judge.
+                // A limit that this chain exceeds would also end the search for another chain.
                 case .tooComplex, .cancelled: throw error
                 default: note(error, chain, .refused)
                 }
@@ -93,7 +97,7 @@ struct ChainBuilder {
         obstacle = ChainObstacle(failure, chain: chain, rank: rank)
     }
 
-    /// Those whose key identifier is the one asked for first, those with another last; those valid now before others.
+    /// Sorts candidate issuers: by key identifier (equal, unknown, different), then by whether they are valid now.
     private func ranked(_ issuers: [TrustCertificate], for certificate: TrustCertificate) -> [TrustCertificate] {
         guard issuers.count > 1 else { return issuers }
         let wanted = (try? certificate.x509.extensions.authorityKeyIdentifier)?.keyIdentifier
@@ -106,7 +110,8 @@ struct ChainBuilder {
             .sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element.1)
     }
 
-    /// The same name and key once more leads nowhere new, whatever else the certificate says (RFC 4158, 5.2).
+    /// Whether the path already contains the name and key of a certificate. Such a certificate cannot lead to a new
+    /// chain (RFC 4158, 5.2).
     private static func contains(_ path: [TrustCertificate], _ certificate: TrustCertificate) -> Bool {
         path.contains { $0.publicKey == certificate.publicKey && $0.x509.subject == certificate.x509.subject }
     }
@@ -120,10 +125,10 @@ struct ChainBuilder {
     }
 }
 
-/// What stood in the way of a chain, with how far it was built.
+/// The reason why no chain was accepted, and the certificates of the attempt.
 struct ChainObstacle: Error {
-    /// Which of several is told: a whole chain that was refused says more than a search that ended nowhere, and when the search
-    /// was broken off that is it.
+    /// The priority of a failure: the failure with the highest rank is reported. A complete chain that a policy refused
+    /// explains more than an incomplete chain. If a limit ended the search, the limit is the reason.
     enum Rank: Int, Comparable {
         case none, deadEnd, forged, refused, limit
 
@@ -141,21 +146,23 @@ struct ChainObstacle: Error {
     }
 }
 
-/// How far signatures lead from the server's certificate, without times or names.
+/// The certificates that are linked to the server's certificate by signatures, regardless of times and names.
 ///
-/// For pinning without validation. TLS proves that the peer holds the key of its own certificate, and of none other it sends: anybody
-/// can send along the pinned certificate of somebody else. So only what has signed the server's certificate counts, link by link,
-/// and only authorities. Anchors that were not sent count too if they have signed, as on other systems.
+/// This is used for pinning without chain validation. TLS proves that the peer has the key of its own certificate. It
+/// does not prove this for other certificates, so any peer can send the pinned certificate of another server. A pin
+/// therefore counts only on the server's certificate, and on authorities that signed it directly or indirectly. Anchors
+/// that the peer did not send are included too, as on other systems.
 enum LinkedChain {
-    /// The server's certificate first, then those nearest to it. More than one chain where authorities are cross-signed: what has signed
-    /// has signed, by whichever way.
+    /// Returns the server's certificate, then the linked authorities, the nearest first. If authorities are
+    /// cross-signed, the result contains the authorities of all chains.
     static func certificates(of trust: ServerTrust, budget: EvaluationBudget) throws(TrustFailure) -> [TrustCertificate]
     {
         guard let leaf = trust.certificates.first else { return [] }
         let anchors = trust.anchors.index
         let constraints = AuthorityPolicy()
         var signatures = SignatureLedger(budget)
-        // Each certificate once, with the way it was first found by, so that a maze of authorities ends.
+        // Each certificate is visited once, with the path it was first found on, so that the search ends even if
+        // authorities sign each other.
         var ways = [[leaf]]
         var found: Set = [leaf]
         var next = 0
@@ -178,18 +185,18 @@ enum LinkedChain {
     }
 }
 
-/// How much one evaluation may still do. Who sends certificates decides how much there is to do, so there is an end to it, which
-/// ``TrustRequirements`` sets; and a task that was cancelled does nothing more.
+/// The remaining work of one evaluation, as limited by ``TrustRequirements``. It prevents a peer from causing unlimited
+/// work with the certificates it sends. A cancelled task also ends the work. Thread-safe.
 ///
-/// What is over the limit is refused: whoever gets an error from here passes it on.
+/// The methods throw if a limit is exceeded. The caller must pass the error on.
 final class EvaluationBudget: Sendable {
-    /// What has been done.
+    /// The work that was done.
     struct Work: Hashable, Sendable {
-        /// Certificates tried as issuers of others.
+        /// The number of certificates that were tried as an issuer.
         var steps = 0
-        /// Signatures checked.
+        /// The number of signatures that were verified.
         var signatures = 0
-        /// Names compared with constraints.
+        /// The number of comparisons of a name with a constraint.
         var comparisons = 0
     }
 
@@ -202,17 +209,17 @@ final class EvaluationBudget: Sendable {
 
     var spent: Work { work.withLock { $0 } }
 
-    /// Before a certificate is tried as the issuer of another.
+    /// Counts one certificate. Call it before the certificate is tried as an issuer.
     func spendStep() throws(TrustFailure) {
         try spend(1, \.steps, limit: limits.maximumPathSteps) { "more than \($0) certificates to try as issuers" }
     }
 
-    /// Before a signature is checked.
+    /// Counts one signature. Call it before the signature is verified.
     func spendSignature() throws(TrustFailure) {
         try spend(1, \.signatures, limit: limits.maximumSignatureChecks) { "more than \($0) signatures to check" }
     }
 
-    /// Before so many names are compared with a constraint each.
+    /// Counts comparisons. Call it before `count` pairs of a name and a constraint are compared.
     func spendComparisons(_ count: Int) throws(TrustFailure) {
         try spend(count, \.comparisons, limit: limits.maximumNameComparisons) {
             "more than \($0) comparisons of names with name constraints"
@@ -235,12 +242,11 @@ final class EvaluationBudget: Sendable {
     }
 }
 
-/// Judges one server away from the threads of Swift's tasks, of which there are as few as processors: what a stranger sends may take its
-/// time, and evaluators of users may block. For one task alone, so nobody waits for another's.
-///
-/// Source: SE-0417.
+/// An executor that evaluates one server on a separate thread. Swift's tasks share as many threads as there are
+/// processors, but certificates of an unknown server may take long to verify, and custom evaluators may block. Each
+/// evaluation has its own executor, so that evaluations do not wait for each other.
 package final class JudgingExecutor: TaskExecutor {
-    // A serial queue has a thread of its own while it has work.
+    // A serial queue occupies one thread while it has work.
     private let queue = DispatchQueue(label: "ServerTrust.judging")
 
     package init() {}
@@ -251,7 +257,7 @@ package final class JudgingExecutor: TaskExecutor {
     }
 }
 
-/// Which signatures have been checked in one search: each is checked once.
+/// The signatures that one search has verified. Each signature is verified once.
 struct SignatureLedger {
     private struct Question: Hashable {
         let certificate: TrustCertificate
@@ -265,7 +271,9 @@ struct SignatureLedger {
         self.budget = budget
     }
 
-    /// Whether the issuer's key has made the certificate's signature. Throws when no more may be done.
+    /// Returns whether the issuer's key signed the certificate.
+    ///
+    /// - Throws: ``TrustFailure`` if the maximum number of signatures is exceeded or the task is cancelled.
     mutating func isSigned(
         _ certificate: TrustCertificate,
         by issuer: TrustCertificate

@@ -1,29 +1,33 @@
 public import Logging
 
-/// How a server is judged: the enumeration of Alamofire 4. Each case is one of the evaluators of Alamofire 5 (``evaluator``).
+/// A policy for the evaluation of a server: the enumeration of Alamofire 4. Each case corresponds to an evaluator of
+/// Alamofire 5 (``evaluator``).
 public enum ServerTrustPolicy: Sendable {
-    /// A valid chain to an anchor; the host if `validateHost`.
+    /// Requires a valid chain to an anchor and, if `validateHost` is true, a certificate for the host.
     case performDefaultEvaluation(validateHost: Bool)
 
-    /// That, and nothing revoked.
+    /// Requires the same, and that no certificate of the chain is revoked.
     case performRevokedEvaluation(validateHost: Bool, revocationFlags: RevocationFlags)
 
-    /// A pinned certificate is on the chain. With `validateCertificateChain` the pinned certificates are the only anchors, as in
-    /// Alamofire 4; without, signatures must lead to one. No certificates: nobody is trusted.
+    /// Requires that a pinned certificate is on the chain. If `validateCertificateChain` is true, the chain must be
+    /// valid and the pinned certificates are the only anchors, as in Alamofire 4. Otherwise the pinned certificate must
+    /// be linked to the server's certificate by signatures. If `certificates` is empty, no server is trusted.
     case pinCertificates(certificates: [TrustCertificate], validateCertificateChain: Bool, validateHost: Bool)
 
-    /// A pinned key is on the chain, which must be valid with `validateCertificateChain`. No keys: nobody is trusted.
+    /// Requires that a pinned key is on the chain. If `validateCertificateChain` is true, the chain must be valid. If
+    /// `publicKeys` is empty, no server is trusted.
     case pinPublicKeys(publicKeys: [ServerPublicKey], validateCertificateChain: Bool, validateHost: Bool)
 
-    /// Trusts **everybody**, and says so in the log once for each host: see ``DisabledTrustEvaluator``.
+    /// Trusts **every server**. The log has one warning for each host. See ``DisabledTrustEvaluator``.
     case disableEvaluation
 
-    /// Whatever the closure says; nothing else is checked.
+    /// Trusts the server if the closure returns true. Nothing else is checked.
     case customEvaluation(@Sendable (_ serverTrust: ServerTrust, _ host: String) -> Bool)
 
-    /// Whether a server is trusted. ``evaluator`` tells why not.
+    /// Returns whether a server is trusted. A refusal is logged at `info`; ``evaluator`` throws the reason.
     ///
-    /// Answers at once; with `performRevokedEvaluation` only from what is at hand.
+    /// Returns immediately and sends no network requests. With `performRevokedEvaluation` only local and cached
+    /// revocation data is used.
     public func evaluate(_ serverTrust: ServerTrust, forHost host: String) -> Bool {
         do {
             try evaluator.evaluate(serverTrust, forHost: host)
@@ -36,7 +40,7 @@ public enum ServerTrustPolicy: Sendable {
 }
 
 extension ServerTrustPolicy {
-    /// The same as an evaluator, which tells reasons and can wait for answers about revocation.
+    /// The evaluator of this policy. It throws the reason of a refusal, and can query revocation servers.
     public var evaluator: any ServerTrustEvaluating {
         switch self {
         case .performDefaultEvaluation(let validateHost):
@@ -64,7 +68,7 @@ extension ServerTrustPolicy {
     }
 }
 
-/// Asks a closure.
+/// An evaluator that calls a closure.
 struct ClosureTrustEvaluator: ServerTrustEvaluating {
     let closure: @Sendable (ServerTrust, String) -> Bool
 
@@ -76,13 +80,16 @@ struct ClosureTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustPolicy {
-    /// The certificates in a directory, in files whose names end in `cer`, `crt`, `der` or `pem` in upper or lower case. What cannot be
-    /// read is left out and logged at `warning`, with the file and why; so is a directory that is not there, which has none. An empty list trusts
-    /// nobody. ``CertificateFiles/read(directory:anyName:logger:)`` throws where there is no such directory.
+    /// Reads the certificates in a directory, from files whose names end in `cer`, `crt`, `der` or `pem`, in upper or
+    /// lower case.
+    ///
+    /// Files that cannot be read are skipped and logged at `warning`, with the file and the reason. If the directory
+    /// cannot be read, this is logged too and the result is empty. An evaluator without certificates trusts no server.
+    /// To get an error instead, use ``CertificateFiles/read(directory:anyName:logger:)``.
     ///
     /// - Parameters:
-    ///   - directory: Its path; of a bundle, its `resourcePath`.
-    ///   - logger: Where is said what was left out.
+    ///   - directory: The path of the directory; for a bundle, its `resourcePath`.
+    ///   - logger: The log for skipped files.
     public static func certificates(
         in directory: String,
         logger: Logger = Logger(label: "ServerTrust")
@@ -90,12 +97,12 @@ extension ServerTrustPolicy {
         do {
             return try CertificateFiles.read(directory: directory, logger: logger)
         } catch {
-            logger.warning("no certificates are read: \("\(error)".shown)")
+            logger.warning("no certificates were read: \("\(error)".shown)")
             return []
         }
     }
 
-    /// The keys of those certificates.
+    /// Reads the public keys of the certificates in a directory, as ``certificates(in:logger:)`` does.
     public static func publicKeys(
         in directory: String,
         logger: Logger = Logger(label: "ServerTrust")
@@ -104,20 +111,24 @@ extension ServerTrustPolicy {
     }
 }
 
-/// Which policy is for which host: the manager of Alamofire 4, with the patterns of ``HostPattern``; the most specific decides.
+/// The policies of hosts: the manager of Alamofire 4, with the patterns of ``HostPattern``. The most specific pattern
+/// applies.
 ///
-/// A pattern that is none, or two for the same hosts, make all hosts be refused.
+/// If a pattern is invalid, or two patterns match the same hosts, the manager refuses all hosts.
 public final class ServerTrustPolicyManager: Sendable {
-    /// As they were given.
+    /// The policies by pattern, as passed to the initializer.
     public let policies: [String: ServerTrustPolicy]
 
     private let table: HostTable<ServerTrustPolicy>
     private let lookup: (@Sendable (String) -> ServerTrustPolicy?)?
 
+    /// Creates a manager.
+    ///
     /// - Parameters:
-    ///   - policies: By patterns of hosts.
-    ///   - lookup: Asked first, for what patterns cannot say, with the host as ``ServerHost`` writes it; nil goes on with `policies`. It is what overriding
-    ///     `serverTrustPolicy(forHost:)` is in Alamofire.
+    ///   - policies: The policies by host pattern.
+    ///   - lookup: A function that is called before the patterns are compared. It gets the host in the form of
+    ///     ``ServerHost``: lower case, A-labels, no trailing dot. If it returns nil, `policies` applies. It replaces an
+    ///     override of `serverTrustPolicy(forHost:)` in Alamofire.
     public init(
         policies: [String: ServerTrustPolicy],
         lookup: (@Sendable (_ host: String) -> ServerTrustPolicy?)? = nil
@@ -127,8 +138,8 @@ public final class ServerTrustPolicyManager: Sendable {
         table = HostTable(policies)
     }
 
-    /// The policy for a host, nil if there is none. A text that is no host, or a manager with a pattern that is none, has one that
-    /// refuses everything.
+    /// Returns the policy for a host; nil if there is none. If the host or a pattern of the manager is invalid, the
+    /// policy refuses every server.
     public func serverTrustPolicy(forHost host: String) -> ServerTrustPolicy? {
         if let policy = lookup?(ServerHost.canonical(host)) { return policy }
         do {
@@ -143,46 +154,46 @@ public final class ServerTrustPolicyManager: Sendable {
     }
 }
 
-/// The policy of AFNetworking, as a thin mapping to the evaluators.
+/// The policy of AFNetworking, mapped to evaluators.
 ///
 /// | Mode | `allowInvalidCertificates` | Evaluated as |
 /// |---|---|---|
 /// | `none` | no | ``DefaultTrustEvaluator`` |
-/// | `none` | yes | ``DisabledTrustEvaluator``; with `validatesDomainName` nobody is trusted, for a name nobody vouches for says nothing |
+/// | `none` | yes | ``DisabledTrustEvaluator``; with `validatesDomainName` no server is trusted, because no authority has verified the name |
 /// | `publicKey` | no | ``PublicKeysTrustEvaluator`` |
-/// | `publicKey` | yes | the same without validation of the chain; the domain name is looked at, which AFNetworking does not |
+/// | `publicKey` | yes | the same without chain validation; the domain name is checked, unlike in AFNetworking |
 /// | `certificate` | no | a valid chain to the system's anchors, then as with yes |
 /// | `certificate` | yes | ``PinnedCertificatesTrustEvaluator`` with the pinned certificates as the only anchors |
 public struct AFSecurityPolicy: Hashable, Sendable {
-    /// What is pinned.
+    /// The objects that are pinned.
     public var sslPinningMode: AFSSLPinningMode
-    /// The pinned certificates, or those whose keys are.
+    /// The pinned certificates, or the certificates whose keys are pinned.
     public var pinnedCertificates: [TrustCertificate]
-    /// Whether servers without a valid chain are trusted, if the pins say so.
+    /// Whether servers without a valid chain are trusted if the pins match.
     public var allowInvalidCertificates = false
     /// Whether the certificate must be for the host.
     public var validatesDomainName = true
 
-    /// A policy that validates chains and domain names. Nothing is pinned but what is given: there is no bundle whose certificates
-    /// AFNetworking pins by itself.
+    /// Creates a policy that validates chains and domain names. Only the given certificates are pinned. AFNetworking
+    /// also pins the certificates of the bundle, which does not exist here.
     public init(pinningMode: AFSSLPinningMode = .none, withPinnedCertificates certificates: [TrustCertificate] = []) {
         sslPinningMode = pinningMode
         pinnedCertificates = certificates
     }
 
-    /// The policy without pins that allows no invalid certificates and validates domain names.
+    /// Returns a policy without pins that refuses invalid certificates and validates domain names.
     public static func `default`() -> AFSecurityPolicy { AFSecurityPolicy() }
 
-    /// The certificates in a directory, as ``ServerTrustPolicy/certificates(in:logger:)`` reads them.
+    /// Reads the certificates in a directory, as ``ServerTrustPolicy/certificates(in:logger:)`` does.
     public static func certificates(in directory: String) -> [TrustCertificate] {
         ServerTrustPolicy.certificates(in: directory)
     }
 
-    /// Whether a server is trusted. ``evaluator`` tells why not, and so does the log at `info`.
+    /// Returns whether a server is trusted. A refusal is logged at `info`; ``evaluator`` throws the reason.
     ///
     /// - Parameters:
-    ///   - serverTrust: What the server has shown.
-    ///   - domain: Whom the connection was meant for; nil if the name is not to be validated.
+    ///   - serverTrust: The server's certificates and the settings of the evaluation.
+    ///   - domain: The host of the connection; nil if the name is not validated.
     public func evaluateServerTrust(_ serverTrust: ServerTrust, forDomain domain: String?) -> Bool {
         var policy = self
         if domain == nil { policy.validatesDomainName = false }
@@ -195,7 +206,7 @@ public struct AFSecurityPolicy: Hashable, Sendable {
         }
     }
 
-    /// The same as an evaluator.
+    /// The evaluator of this policy.
     public var evaluator: any ServerTrustEvaluating {
         switch (sslPinningMode, allowInvalidCertificates) {
         case (.none, false):
@@ -221,9 +232,9 @@ public struct AFSecurityPolicy: Hashable, Sendable {
     }
 }
 
-/// What is pinned, with the raw values of AFNetworking.
+/// The objects that are pinned, with the raw values of AFNetworking.
 public enum AFSSLPinningMode: UInt, Hashable, Sendable {
-    /// Nothing: the server is judged by the anchors alone.
+    /// Nothing. Only the chain is validated.
     case none = 0
     /// The keys of the pinned certificates.
     case publicKey = 1
@@ -231,7 +242,7 @@ public enum AFSSLPinningMode: UInt, Hashable, Sendable {
     case certificate = 2
 }
 
-/// Trusts nobody: without pins and without a valid chain a name is what anybody has written into a certificate.
+/// Trusts no server. Without pins and without a valid chain, no authority has verified the name in a certificate.
 struct UnvouchedNameTrustEvaluator: ServerTrustEvaluating {
     func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         let reason = TrustFailure.custom(

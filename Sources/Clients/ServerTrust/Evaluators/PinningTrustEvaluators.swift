@@ -1,20 +1,24 @@
 import Logging
 
-/// One of the pinned certificates is on the chain. An empty list trusts nobody.
+/// Requires that one of the pinned certificates is on the chain. If the list is empty, no server is trusted.
 public struct PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     private let certificates: [TrustCertificate]
     private let acceptSelfSignedCertificates: Bool
     private let validateCertificateChain: Bool
     private let validateHost: Bool
 
+    /// Creates an evaluator.
+    ///
     /// - Parameters:
-    ///   - certificates: Servers' own, intermediates or roots; ``ServerTrustPolicy/certificates(in:logger:)`` reads them from a directory.
-    ///   - acceptSelfSignedCertificates: Whether the pinned certificates are the anchors, and the only ones: for servers with a
-    ///     certificate, or a root, of their own.
-    ///   - performDefaultValidation: Whether there must be a valid chain; a pin counts if it is on that. Without it and
-    ///     `validateHost` a pin counts if signatures lead to it from the server's certificate, expired or not.
-    ///   - validateHost: Whether the certificate must be for the host. As in Alamofire 5 that asks for a valid chain too, even
-    ///     without `performDefaultValidation`.
+    ///   - certificates: The pinned certificates, of servers, intermediates or roots.
+    ///     ``ServerTrustPolicy/certificates(in:logger:)`` reads them from a directory.
+    ///   - acceptSelfSignedCertificates: Whether the pinned certificates are the only anchors. Set it for servers with
+    ///     a self-signed certificate or a private root.
+    ///   - performDefaultValidation: Whether the chain must be valid. A pin then counts only on the validated chain. If
+    ///     this and `validateHost` are false, a pin counts if it is linked to the server's certificate by signatures,
+    ///     even if a certificate has expired.
+    ///   - validateHost: Whether the certificate must be for the host. As in Alamofire 5, this requires a valid chain
+    ///     even without `performDefaultValidation`.
     public init(
         certificates: [TrustCertificate],
         acceptSelfSignedCertificates: Bool = false,
@@ -29,7 +33,7 @@ public struct PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
         )
     }
 
-    /// As Alamofire 4 has it: the host may be looked at without a valid chain.
+    /// Creates an evaluator as in Alamofire 4: the host can be checked without a valid chain.
     init(
         certificates: [TrustCertificate],
         acceptSelfSignedCertificates: Bool,
@@ -42,7 +46,7 @@ public struct PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
         self.validateHost = validateHost
     }
 
-    /// A chain, then the certificates.
+    /// Builds the chain, and compares its certificates with the pinned ones.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         guard !certificates.isEmpty else {
             throw ServerTrustError(reason: .noPins, host: host, chain: trust.certificates)
@@ -60,19 +64,23 @@ public struct PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// One of the pinned keys is on the chain: a certificate renewed with the same key still is. An empty list trusts nobody.
+/// Requires that one of the pinned keys is on the chain. A certificate that is renewed with the same key still matches.
+/// If the list is empty, no server is trusted.
 public struct PublicKeysTrustEvaluator: ServerTrustEvaluating {
     private let keys: [ServerPublicKey]
     private let validateCertificateChain: Bool
     private let validateHost: Bool
 
+    /// Creates an evaluator.
+    ///
     /// - Parameters:
-    ///   - keys: Of servers, intermediates or roots; ``ServerTrustPolicy/publicKeys(in:logger:)`` reads them from certificates in a
-    ///     directory.
-    ///   - performDefaultValidation: Whether there must be a valid chain; a key counts if it is on that. Without it and
-    ///     `validateHost` a key counts if signatures lead to it from the server's certificate, expired or not.
-    ///   - validateHost: Whether the certificate must be for the host. As in Alamofire 5 that asks for a valid chain too, even
-    ///     without `performDefaultValidation`.
+    ///   - keys: The pinned keys, of servers, intermediates or roots. ``ServerTrustPolicy/publicKeys(in:logger:)``
+    ///     reads them from certificates in a directory.
+    ///   - performDefaultValidation: Whether the chain must be valid. A key then counts only on the validated chain. If
+    ///     this and `validateHost` are false, a key counts if it is linked to the server's certificate by signatures,
+    ///     even if a certificate has expired.
+    ///   - validateHost: Whether the certificate must be for the host. As in Alamofire 5, this requires a valid chain
+    ///     even without `performDefaultValidation`.
     public init(keys: [ServerPublicKey], performDefaultValidation: Bool = true, validateHost: Bool = true) {
         self.init(
             keys: keys,
@@ -81,14 +89,14 @@ public struct PublicKeysTrustEvaluator: ServerTrustEvaluating {
         )
     }
 
-    /// As Alamofire 4 has it: the host may be looked at without a valid chain.
+    /// Creates an evaluator as in Alamofire 4: the host can be checked without a valid chain.
     init(keys: [ServerPublicKey], validateCertificateChain: Bool, validateHost: Bool) {
         self.keys = keys
         self.validateCertificateChain = validateCertificateChain
         self.validateHost = validateHost
     }
 
-    /// A chain, then the keys.
+    /// Builds the chain, and compares its keys with the pinned ones.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         guard !keys.isEmpty else { throw ServerTrustError(reason: .noPins, host: host, chain: trust.certificates) }
         let chain = try trust.chainForPins(
@@ -102,17 +110,19 @@ public struct PublicKeysTrustEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// One of the pins of a set is on the validated chain.
+/// Requires that one of the pins of a set is on the validated chain.
 public struct PinSetTrustEvaluator: ServerTrustEvaluating {
     private let pins: PinSet
     private let performDefaultValidation: Bool
     private let validateHost: Bool
 
+    /// Creates an evaluator.
+    ///
     /// - Parameters:
-    ///   - pins: What must be there, and what comes of it if it is not.
-    ///   - performDefaultValidation: Whether there must be a valid chain, in a set that only reports too. Otherwise a pin counts if
-    ///     signatures lead to it from the server's certificate; then nothing but the pin protects, and a set that only reports
-    ///     protects nothing.
+    ///   - pins: The pins, and the handling of a mismatch.
+    ///   - performDefaultValidation: Whether the chain must be valid. This also applies to a set that only reports. If
+    ///     false, a pin counts if it is linked to the server's certificate by signatures, and the pins are the only
+    ///     protection. A set that is expired or only reports then still requires a valid chain.
     ///   - validateHost: Whether the certificate must be for the host.
     public init(pins: PinSet, performDefaultValidation: Bool = true, validateHost: Bool = true) {
         self.pins = pins
@@ -120,10 +130,10 @@ public struct PinSetTrustEvaluator: ServerTrustEvaluating {
         self.validateHost = validateHost
     }
 
-    /// A chain, then the pins.
+    /// Builds the chain, and compares its keys with the pins.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         let isEnforced = pins.isEnforced(at: trust.time)
-        // A set that does not count any more leaves the rest as strict as it would be without pins.
+        // A set that is not enforced must not make the evaluation weaker than it would be without pins.
         let chain = try trust.chainForPins(
             forHost: host,
             validateChain: performDefaultValidation || !isEnforced,
@@ -146,13 +156,14 @@ public struct PinSetTrustEvaluator: ServerTrustEvaluating {
         )
         let error = ServerTrustError(reason: .pinMismatch(presented: presented), host: host, chain: chain)
         guard !isEnforced else { throw error }
-        trust.logger.warning("\(error); trusted all the same, for the pins only report")
+        trust.logger.warning("\(error); trusted anyway, because the pins only report")
     }
 
-    /// RFC 7469, section 2.5: a pin that is on the chain is no backup.
+    /// Logs a warning, once for each host, if every pin is on the chain. A pin on the chain is not a backup (RFC 7469,
+    /// 2.5).
     private func warnWithoutBackup(_ trust: ServerTrust, _ presented: [PublicKeyPin], _ host: String) {
         guard pins.pins.count > 1, pins.pins.allSatisfy(presented.contains) else { return }
         guard WarnedHosts.lackOfBackup.insert(host) else { return }
-        trust.logger.warning("all pins for \(host) are on its chain: none is a backup for the day its key changes")
+        trust.logger.warning("all pins for \(host) are on its chain; add a backup pin for a key that is not in use")
     }
 }

@@ -1,62 +1,67 @@
 import LinuxSupport
 import Logging
 
-/// Decides whether a server is trusted. The protocol of Alamofire 5, with the errors typed.
+/// An evaluator that decides whether a server is trusted. The protocol of Alamofire 5, with typed errors.
 ///
-/// Evaluators are values or immutable objects; any thread may call one at any time.
+/// Evaluators are values or immutable objects. They can be called on any thread at any time.
 public protocol ServerTrustEvaluating: Sendable {
-    /// Returns if the server is trusted, at once: nothing is waited for and nobody is asked over the network.
+    /// Evaluates a server without waiting and without network access. Returns if the server is trusted.
     ///
     /// - Parameters:
-    ///   - trust: What the server has shown, and the time that counts.
-    ///   - host: The host name or address the connection was meant for.
-    /// - Throws: ``ServerTrustError`` if it is not trusted. Own evaluators give ``TrustFailure/custom(_:)`` as the reason.
+    ///   - trust: The server's certificates, and the time of the evaluation.
+    ///   - host: The host name or address of the connection.
+    /// - Throws: ``ServerTrustError`` if the server is not trusted. Custom evaluators use ``TrustFailure/custom(_:)``
+    ///   as the reason.
     func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError)
 
-    /// The same, but may wait and ask others, for revocation. Clients call this one; without an own implementation it is
-    /// ``evaluate(_:forHost:)``.
+    /// Evaluates a server, and may wait for network requests about revocation. Clients call this method. The default
+    /// implementation calls ``evaluate(_:forHost:)``.
     func evaluateOnline(_ trust: ServerTrust, forHost host: String) async throws(ServerTrustError)
 }
 
 extension ServerTrustEvaluating {
-    /// Asks nobody.
+    /// Calls ``evaluate(_:forHost:)``, without network access.
     public func evaluateOnline(_ trust: ServerTrust, forHost host: String) async throws(ServerTrustError) {
         try evaluate(trust, forHost: host)
     }
 }
 
-/// What every client should do at least: a valid chain to an anchor, and the right host.
+/// Requires a valid chain to an anchor, and a certificate for the host. This is the minimum that a client should check.
 public struct DefaultTrustEvaluator: ServerTrustEvaluating {
     private let validateHost: Bool
 
-    /// - Parameter validateHost: Whether the certificate must be for the host. Without, anybody with a certificate for
-    ///   anything is trusted.
+    /// Creates an evaluator.
+    ///
+    /// - Parameter validateHost: Whether the certificate must be for the host. If false, a server with a valid
+    ///   certificate for any host is trusted.
     public init(validateHost: Bool = true) {
         self.validateHost = validateHost
     }
 
-    /// A chain, and the host.
+    /// Builds a valid chain, and checks the host.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         _ = try trust.validatedChain(forHost: host, validateHost: validateHost)
     }
 }
 
-/// Trusts **everybody**: whoever sits between reads and changes all that is sent. Only for a test machine of your own; pinning its
-/// certificate (``PinnedCertificatesTrustEvaluator`` with `acceptSelfSignedCertificates`) is as easy, and safe.
+/// Trusts **every server**, so that an attacker on the path can read and change all data. Use it only for your own test
+/// machines. Pinning the certificate of a test machine (``PinnedCertificatesTrustEvaluator`` with
+/// `acceptSelfSignedCertificates`) is as easy, and safe.
 ///
-/// It is loud: the log has a warning, once for each host.
+/// The log has one warning for each host.
 public struct DisabledTrustEvaluator: ServerTrustEvaluating {
-    /// Think twice.
+    /// Creates an evaluator that checks nothing.
     public init() {}
 
-    /// Returns, and warns.
+    /// Returns without a check. Logs a warning, once for each host.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         guard WarnedHosts.disabled.insert(host) else { return }
-        trust.logger.warning("server trust is disabled for \(host): anybody may be answering in its name")
+        trust.logger.warning("server trust is disabled for \(host): any server can impersonate it")
     }
 }
 
-/// Hosts that have been warned of once in this process. Bounded, for the names come from outside: a flood of them begins anew.
+/// The hosts that a warning was logged for in this process. When the set is full, it is emptied, because host names are
+/// external input.
 struct WarnedHosts: Sendable {
     static let disabled = WarnedHosts()
     static let lackOfBackup = WarnedHosts()
@@ -64,7 +69,7 @@ struct WarnedHosts: Sendable {
     private static let limit = 4096
     private let hosts = Locked<Set<String>>([])
 
-    /// False if the host was there already.
+    /// Returns false if the host is already in the set.
     func insert(_ host: String) -> Bool {
         hosts.withLock { hosts in
             if hosts.count >= Self.limit { hosts = [] }
@@ -74,10 +79,10 @@ struct WarnedHosts: Sendable {
 }
 
 extension ServerTrustEvaluating where Self == RevocationTrustEvaluator {
-    /// With a valid chain, the host, and any source of revocation.
+    /// An evaluator that requires a valid chain, the host and no revocation, with any source of revocation data.
     public static var revocationChecking: RevocationTrustEvaluator { RevocationTrustEvaluator() }
 
-    /// ``RevocationTrustEvaluator/init(performDefaultValidation:validateHost:options:)``
+    /// Returns an evaluator, as ``RevocationTrustEvaluator/init(performDefaultValidation:validateHost:options:)``.
     public static func revocationChecking(
         performDefaultValidation: Bool = true,
         validateHost: Bool = true,
@@ -92,7 +97,8 @@ extension ServerTrustEvaluating where Self == RevocationTrustEvaluator {
 }
 
 extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
-    /// ``PinnedCertificatesTrustEvaluator/init(certificates:acceptSelfSignedCertificates:performDefaultValidation:validateHost:)``
+    /// Returns an evaluator, as
+    /// ``PinnedCertificatesTrustEvaluator/init(certificates:acceptSelfSignedCertificates:performDefaultValidation:validateHost:)``.
     public static func pinnedCertificates(
         certificates: [TrustCertificate],
         acceptSelfSignedCertificates: Bool = false,
@@ -109,7 +115,7 @@ extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
 }
 
 extension ServerTrustEvaluating where Self == PublicKeysTrustEvaluator {
-    /// ``PublicKeysTrustEvaluator/init(keys:performDefaultValidation:validateHost:)``
+    /// Returns an evaluator, as ``PublicKeysTrustEvaluator/init(keys:performDefaultValidation:validateHost:)``.
     public static func publicKeys(
         keys: [ServerPublicKey],
         performDefaultValidation: Bool = true,
@@ -124,28 +130,29 @@ extension ServerTrustEvaluating where Self == PublicKeysTrustEvaluator {
 }
 
 extension ServerTrustEvaluating where Self == CompositeTrustEvaluator {
-    /// ``CompositeTrustEvaluator/init(evaluators:)``
+    /// Returns an evaluator, as ``CompositeTrustEvaluator/init(evaluators:)``.
     public static func composite(evaluators: [any ServerTrustEvaluating]) -> CompositeTrustEvaluator {
         CompositeTrustEvaluator(evaluators: evaluators)
     }
 }
 
-/// All of several evaluators, in order; the first that does not trust the server decides. None at all trusts nobody.
+/// Requires that several evaluators trust the server. They run in sequence, and the first refusal ends the evaluation.
+/// Without evaluators no server is trusted.
 public struct CompositeTrustEvaluator: ServerTrustEvaluating {
     private let evaluators: [any ServerTrustEvaluating]
 
-    /// In the order in which they are asked.
+    /// Creates an evaluator that calls these evaluators in sequence.
     public init(evaluators: [any ServerTrustEvaluating]) {
         self.evaluators = evaluators
     }
 
-    /// Asks each in turn.
+    /// Calls each evaluator in sequence, without network access.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         try requireSome(forHost: host, trust)
         for evaluator in evaluators { try evaluator.evaluate(trust, forHost: host) }
     }
 
-    /// Asks each in turn, and lets each wait.
+    /// Calls each evaluator in sequence. Each may wait for network requests.
     public func evaluateOnline(_ trust: ServerTrust, forHost host: String) async throws(ServerTrustError) {
         try requireSome(forHost: host, trust)
         for evaluator in evaluators { try await evaluator.evaluateOnline(trust, forHost: host) }
@@ -157,47 +164,53 @@ public struct CompositeTrustEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// A valid chain, the right host, and no certificate of it revoked, as ``ServerTrust/revocation`` tells; without that, as the stapled
-/// response tells.
+/// Requires a valid chain, the host, and that no certificate of the chain is revoked. The revocation status is from
+/// ``ServerTrust/revocation``. Without a checker, only the stapled response and the given lists are used.
 ///
-/// ``evaluate(_:forHost:)`` answers at once, so it only knows the stapled response, lists that were given and what is remembered from
-/// before. ``evaluateOnline(_:forHost:)`` asks. Who calls the first without
-/// ``RevocationFlags/requirePositiveResponse`` trusts revoked certificates that nobody has asked about.
+/// | Method | Sources |
+/// |---|---|
+/// | ``evaluate(_:forHost:)`` | the stapled response, given lists and cached results |
+/// | ``evaluateOnline(_:forHost:)`` | the same, responders and lists on the network |
 ///
-/// Without a checker, a stapled response and lists nothing could ever be known: then the server is refused, whatever the options say
-/// (``TrustFailure/noRevocationChecker``). A certificate that promises a stapled response (must-staple, RFC 7633) needs an answer as with
-/// ``RevocationFlags/requirePositiveResponse``, from wherever it comes.
+/// Without ``RevocationFlags/requirePositiveResponse``, an unknown status is accepted. ``evaluate(_:forHost:)`` then
+/// trusts a revoked certificate unless its status is already known.
+///
+/// Without a checker, a stapled response and lists, the status would always be unknown, so the server is refused with
+/// any options (``TrustFailure/noRevocationChecker``). A certificate with must-staple (RFC 7633) requires a good
+/// status, as with ``RevocationFlags/requirePositiveResponse``. The status may be from any source.
 public struct RevocationTrustEvaluator: ServerTrustEvaluating {
-    /// The name in Alamofire.
+    /// The name of the flags in Alamofire.
     public typealias Options = RevocationFlags
 
     private let validateHost: Bool
     private let options: Options
 
+    /// Creates an evaluator.
+    ///
     /// - Parameters:
-    ///   - performDefaultValidation: For the likeness to Alamofire. Revocation is a question about a valid chain, so the chain is
-    ///     validated either way.
+    ///   - performDefaultValidation: Has no effect. It exists for compatibility with Alamofire. The chain is always
+    ///     validated, because revocation is defined only for a valid chain.
     ///   - validateHost: Whether the certificate must be for the host.
-    ///   - options: What may be asked, and whether an answer is required.
+    ///   - options: The permitted sources, and whether a good status is required.
     public init(performDefaultValidation: Bool = true, validateHost: Bool = true, options: Options = .any) {
         self.validateHost = validateHost
         self.options = options
     }
 
-    /// A chain, then what is known at once.
+    /// Builds a valid chain, and checks its revocation without network access.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         let chain = try trust.validatedChain(forHost: host, validateHost: validateHost)
         let (checker, options) = (try checker(trust, host), options(trust))
         try judge(checker.knownStatus(of: chain, in: trust, flags: options), options, of: chain, forHost: host)
     }
 
-    /// A chain, then what can be asked.
+    /// Builds a valid chain, and checks its revocation. May query responders and lists on the network.
     public func evaluateOnline(_ trust: ServerTrust, forHost host: String) async throws(ServerTrustError) {
         let chain = try trust.validatedChain(forHost: host, validateHost: validateHost)
         let (checker, options) = (try checker(trust, host), options(trust))
         let status = await checker.status(of: chain, in: trust, flags: options)
         try judge(status, options, of: chain, forHost: host)
-        // Who was cut short has not asked: that nothing is known then means nothing.
+        // A cancelled task has not completed its queries, so an unknown status has no meaning.
         guard !Task.isCancelled else {
             throw ServerTrustError(reason: .cancelled, host: host, chain: chain.certificates)
         }

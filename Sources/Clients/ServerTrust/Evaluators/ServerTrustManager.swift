@@ -1,31 +1,36 @@
-/// Which evaluator is for which host, by the patterns of ``HostPattern``; the most specific decides.
+/// The evaluators of hosts, by the patterns of ``HostPattern``. The most specific pattern applies.
 ///
-/// A pattern that is none makes the manager trust nobody (``TrustFailure/invalidPattern(_:)``), for it was meant to protect a host
-/// that now has no evaluator. So do two patterns for the same hosts (``TrustFailure/equalPatterns(_:_:)``).
+/// If a pattern is invalid, the manager trusts no server (``TrustFailure/invalidPattern(_:)``), because the host that
+/// the pattern was meant for would have no evaluator. The same applies to two patterns for the same hosts
+/// (``TrustFailure/equalPatterns(_:_:)``).
 public final class ServerTrustManager: Sendable {
-    /// Whether a host without an evaluator is refused. Otherwise it gets ``DefaultTrustEvaluator`` in ``evaluate(_:forHost:)``.
+    /// Whether a host without an evaluator is refused. If false, ``evaluate(_:forHost:)`` uses
+    /// ``DefaultTrustEvaluator`` for it.
     public let allHostsMustBeEvaluated: Bool
 
-    /// As they were given.
+    /// The evaluators by pattern, as passed to the initializer.
     public let evaluators: [String: any ServerTrustEvaluating]
 
-    /// Whom trust begins with, whatever the ``ServerTrust`` that is judged says; nil leaves it as it is.
+    /// The anchors of all evaluations. They replace the anchors of the ``ServerTrust``. If nil, those are used.
     public let anchors: TrustAnchors?
 
-    /// Revocation lists for each evaluation, besides those of the ``ServerTrust``.
+    /// Revocation lists of all evaluations, in addition to those of the ``ServerTrust``.
     public let revocationLists: [RevocationList]
 
     private let table: HostTable<any ServerTrustEvaluating>
     private let lookup: (@Sendable (String) -> (any ServerTrustEvaluating)?)?
 
+    /// Creates a manager.
+    ///
     /// - Parameters:
     ///   - allHostsMustBeEvaluated: Whether a host without an evaluator is refused.
-    ///   - evaluators: By patterns of hosts.
-    ///   - anchors: Whom trust begins with; nil for those of the ``ServerTrust`` that is judged.
-    ///   - revocationLists: For each evaluation.
-    ///   - lookup: Asked first, for what patterns cannot say, with the host as ``ServerHost`` writes it (lower case, A-labels, no dot
-    ///     at the end; a text that is no host comes as it is); nil goes on with `evaluators`. It is what overriding
-    ///     `serverTrustEvaluator(forHost:)` is in Alamofire, whose class can be inherited from but not checked to be Sendable.
+    ///   - evaluators: The evaluators by host pattern.
+    ///   - anchors: The anchors of all evaluations; nil for those of the ``ServerTrust``.
+    ///   - revocationLists: Revocation lists of all evaluations.
+    ///   - lookup: A function that is called before the patterns are compared. It gets the host in the form of
+    ///     ``ServerHost``: lower case, A-labels, no trailing dot. An invalid host is passed unchanged. If it returns
+    ///     nil, `evaluators` applies. It replaces an override of `serverTrustEvaluator(forHost:)` in Alamofire, because
+    ///     the compiler cannot verify that an open class is Sendable.
     public init(
         allHostsMustBeEvaluated: Bool = true,
         evaluators: [String: any ServerTrustEvaluating],
@@ -41,7 +46,7 @@ public final class ServerTrustManager: Sendable {
         table = HostTable(evaluators)
     }
 
-    /// The evaluator for a host, nil if there is none and need not be one.
+    /// Returns the evaluator for a host; nil if there is none and `allHostsMustBeEvaluated` is false.
     ///
     /// - Throws: ``ServerTrustError`` with ``TrustFailure/noEvaluator``, ``TrustFailure/invalidHost(_:)``,
     ///   ``TrustFailure/invalidPattern(_:)`` or ``TrustFailure/equalPatterns(_:_:)``.
@@ -58,7 +63,8 @@ public final class ServerTrustManager: Sendable {
         return nil
     }
 
-    /// Looks up the evaluator and asks it, or ``DefaultTrustEvaluator`` where there is none.
+    /// Evaluates a server with the evaluator of the host, or with ``DefaultTrustEvaluator`` if there is none. Returns
+    /// immediately, without network access.
     ///
     /// - Throws: ``ServerTrustError`` if the server is not trusted.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
@@ -68,13 +74,14 @@ public final class ServerTrustManager: Sendable {
         )
     }
 
-    /// The same, but may wait and ask others: what clients call.
+    /// Evaluates a server, and may wait for network requests. Clients call this method.
     ///
-    /// - Throws: ``ServerTrustError`` if the server is not trusted; with ``TrustFailure/cancelled`` if the task is cancelled.
+    /// - Throws: ``ServerTrustError`` if the server is not trusted; with ``TrustFailure/cancelled`` if the task is
+    ///   cancelled.
     public func evaluateOnline(_ trust: ServerTrust, forHost host: String) async throws(ServerTrustError) {
         let evaluator = try serverTrustEvaluator(forHost: host) ?? DefaultTrustEvaluator()
         try await evaluator.evaluateOnline(prepared(trust), forHost: host)
-        // An evaluator that was cut short may have passed what it could not look into.
+        // A cancelled evaluator may have returned without completing its checks.
         guard !Task.isCancelled else {
             throw ServerTrustError(reason: .cancelled, host: host, chain: trust.certificates)
         }

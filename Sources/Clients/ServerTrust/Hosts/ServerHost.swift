@@ -1,19 +1,20 @@
 import LinuxSupport
 
-/// Whom a connection is meant for: a host name or an IP address.
+/// The host of a connection: a host name or an IP address.
 public struct ServerHost: Hashable, Sendable {
     enum Form: Hashable, Sendable {
         case name(DNSName)
-        /// Four or sixteen bytes in network order.
+        /// 4 or 16 bytes in network byte order.
         case address([UInt8])
     }
 
     let form: Form
 
-    /// Reads a host name or an address as it stands in a URL: letters of every script, which become A-labels (RFC 5891); one dot at
-    /// the end; an IPv6 address in brackets or without, its zone is left away.
+    /// Parses a host name or an IP address, as it appears in a URL. Names in any script are converted to A-labels (RFC
+    /// 5891). One trailing dot is permitted. An IPv6 address may be in brackets, and its zone is removed.
     ///
-    /// - Throws: ``TrustFailure/invalidHost(_:)`` for everything else, so also for `127.1` and for labels that are none.
+    /// - Throws: ``TrustFailure/invalidHost(_:)`` for any other text, including incomplete addresses (`127.1`) and
+    ///   invalid labels.
     public init(_ text: String) throws(TrustFailure) {
         if let address = Self.address(text) {
             form = .address(address.bytes)
@@ -24,13 +25,14 @@ public struct ServerHost: Hashable, Sendable {
         }
     }
 
-    /// Whether it is an IP address: then there is no Server Name Indication (RFC 6066, section 3).
+    /// Whether the host is an IP address. No Server Name Indication is sent for addresses (RFC 6066, 3).
     public var isAddress: Bool {
         guard case .address = form else { return false }
         return true
     }
 
-    /// As hosts are compared: lower case, A-labels, no dot at the end; a text that is no host as it is.
+    /// Returns the form in which hosts are compared: lower case, A-labels, no trailing dot. Returns invalid hosts
+    /// unchanged.
     static func canonical(_ text: String) -> String { (try? ServerHost(text))?.description ?? text }
 
     private static func address(_ text: String) -> WireAddress? {
@@ -40,14 +42,14 @@ public struct ServerHost: Hashable, Sendable {
             guard text.contains(":") else { return nil }
         }
         if text.contains(":"), let percent = text.unicodeScalars.firstIndex(of: "%") { text = text[..<percent] }
-        // What is behind a zero byte would not be read.
+        // The C function that parses the address stops at a zero byte.
         guard !text.utf8.contains(0) else { return nil }
         return WireAddress(String(text))
     }
 }
 
 extension ServerHost: CustomStringConvertible {
-    /// The name in lower case and A-labels without a dot at the end, or the canonical text of the address.
+    /// The name in lower case with A-labels and without a trailing dot, or the canonical text of the address.
     public var description: String {
         switch form {
         case .name(let name): name.description
@@ -56,23 +58,25 @@ extension ServerHost: CustomStringConvertible {
     }
 }
 
-/// A host name as it is compared: labels in lower case ASCII, A-labels for other scripts, no dot at the end (RFC 1034, 3.5; RFC 5890).
+/// A host name in the form in which it is compared: labels in lower case ASCII, A-labels for other scripts, no trailing
+/// dot (RFC 1034, 3.5; RFC 5890).
 struct DNSName: Hashable, Sendable {
     let labels: [String]
 
-    /// Nil when the text is no host name. A last label of digits alone is an address gone wrong (RFC 1123, 2.1).
+    /// Parses a host name. Returns nil if the text is not one. A last label of digits is refused, because the text is
+    /// an invalid IPv4 address (RFC 1123, 2.1).
     init?(_ text: String) {
         guard let ascii = IDNA.ascii(text) else { return nil }
         self.init(ascii: ascii, allowsFinalDot: true)
     }
 
-    /// Labels that have been checked.
+    /// Creates a name from labels that are known to be valid.
     init(checked labels: [String]) {
         self.labels = labels
     }
 
     init?(ascii: String, allowsFinalDot: Bool) {
-        // Not after lowering: the Kelvin sign would become a k.
+        // Checked before lowercasing, because lowercasing converts the Kelvin sign to the ASCII letter k.
         guard (1...254).contains(ascii.utf8.count), ascii.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         var labels = ascii.split(at: ".", omittingEmptySubsequences: false).map { $0.lowercased() }
         if allowsFinalDot, labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
@@ -82,8 +86,9 @@ struct DNSName: Hashable, Sendable {
         self.labels = labels
     }
 
-    /// Whether a dNSName of a certificate stands for this name (RFC 9525, 6.3): the same name, or `*` as the whole left-most label
-    /// in the place of exactly one label of this. There must be two labels behind it: nobody owns a whole top-level domain.
+    /// Returns whether a dNSName of a certificate matches this name (RFC 9525, 6.3). It matches if it is the same name,
+    /// or if its left-most label is `*` and stands for exactly one label. At least two labels must follow the `*`,
+    /// because a wildcard for a top-level domain is never legitimate.
     func isMatched(byCertificate pattern: String) -> Bool {
         if pattern.hasPrefix("*.") {
             guard let parent = DNSName(ascii: String(pattern.dropFirst(2)), allowsFinalDot: false) else { return false }
@@ -92,14 +97,15 @@ struct DNSName: Hashable, Sendable {
         return DNSName(ascii: pattern, allowsFinalDot: false) == self
     }
 
-    /// Whether this is a proper subdomain of another.
+    /// Returns whether this is a proper subdomain of another name.
     func isBelow(_ other: DNSName) -> Bool {
         labels.count > other.labels.count && labels.suffix(other.labels.count).elementsEqual(other.labels)
     }
 
     private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
 
-    /// Letters, digits, `-` and, though no host name should have it, `_`, which names in use have.
+    /// Returns whether a label consists of letters, digits, `-` and `_`. Host names may not contain `_`, but some names
+    /// in use do.
     private static func isLabel(_ label: String) -> Bool {
         guard (1...63).contains(label.utf8.count), label.first != "-", label.last != "-" else { return false }
         return label.utf8.allSatisfy { byte in
@@ -108,7 +114,7 @@ struct DNSName: Hashable, Sendable {
         }
     }
 
-    /// `0x7f`, which `inet_aton(3)` takes for an address.
+    /// Returns whether a label is a hexadecimal number such as `0x7f`, which `inet_aton(3)` parses as an address.
     private static func isHexadecimalNumber(_ label: String) -> Bool {
         label.hasPrefix("0x") && label.dropFirst(2).allSatisfy(\.isHexDigit)
     }
@@ -118,15 +124,16 @@ extension DNSName: CustomStringConvertible {
     var description: String { labels.joined(separator: ".") }
 }
 
-/// Which hosts something is set for.
+/// A pattern that matches hosts.
 ///
-/// | Pattern | Hosts |
+/// | Pattern | Matches |
 /// |---|---|
-/// | `example.com`, `192.0.2.1`, `2001:db8::1` | that one |
-/// | `*.example.com` | those with one label more, not `example.com` |
-/// | `**.example.com` | `example.com` and all below it |
+/// | `example.com`, `192.0.2.1`, `2001:db8::1` | this host |
+/// | `*.example.com` | names with one more label; not `example.com` |
+/// | `**.example.com` | `example.com` and all its subdomains |
 ///
-/// The most specific of several decides: the host itself, then the pattern with more labels, then `*` before `**`.
+/// If several patterns match, the most specific one applies: first the host itself, then the pattern with more labels,
+/// then `*` before `**`.
 public struct HostPattern: Hashable, Sendable {
     enum Form: Hashable, Sendable {
         case exactly(ServerHost)
@@ -136,8 +143,10 @@ public struct HostPattern: Hashable, Sendable {
 
     let form: Form
 
-    /// - Throws: ``TrustFailure/invalidPattern(_:)`` when the text is none of the three. `*` alone is none: it would hide a
-    ///   forgotten host.
+    /// Parses a pattern.
+    ///
+    /// - Throws: ``TrustFailure/invalidPattern(_:)`` if the text is not one of the three forms. `*` alone is invalid,
+    ///   because it would hide a forgotten host.
     public init(_ text: String) throws(TrustFailure) {
         if text.hasPrefix("**.") {
             form = .allBelow(try Self.domain(text.dropFirst(3), of: text))
@@ -157,7 +166,7 @@ public struct HostPattern: Hashable, Sendable {
         return name
     }
 
-    /// Whether the pattern stands for a host.
+    /// Returns whether the pattern matches a host.
     public func matches(_ host: ServerHost) -> Bool {
         Self.candidates(for: host).contains(self)
     }
@@ -166,7 +175,7 @@ public struct HostPattern: Hashable, Sendable {
         self.form = form
     }
 
-    /// The patterns that would match a host, the most specific first.
+    /// Returns the patterns that match a host, the most specific first.
     static func candidates(for host: ServerHost) -> [HostPattern] {
         var candidates = [HostPattern(form: .exactly(host))]
         guard case .name(let name) = host.form else { return candidates }
@@ -179,11 +188,11 @@ public struct HostPattern: Hashable, Sendable {
     }
 }
 
-/// Values by patterns of hosts; the most specific pattern decides.
+/// Values by host pattern. The most specific pattern applies.
 struct HostTable<Value: Sendable>: Sendable {
     private var values: [HostPattern: Value] = [:]
-    /// The first text that is no pattern, or the first two that are the same. A table with such answers nothing: what was meant is not
-    /// known.
+    /// The first invalid pattern, or the first two patterns that match the same hosts. If set, every lookup fails,
+    /// because the intended value is ambiguous.
     private var fault: TrustFailure?
 
     init(_ entries: [String: Value]) {
@@ -199,9 +208,9 @@ struct HostTable<Value: Sendable>: Sendable {
         }
     }
 
-    /// The value for a host, nil if no pattern matches.
+    /// Returns the value for a host; nil if no pattern matches.
     ///
-    /// - Throws: `invalidHost`; `invalidPattern` or `equalPatterns` when the table was made with such.
+    /// - Throws: `invalidHost`; `invalidPattern` or `equalPatterns` if the table was created with such patterns.
     func value(forHost host: String) throws(TrustFailure) -> Value? {
         if let fault { throw fault }
         return HostPattern.candidates(for: try ServerHost(host)).lazy.compactMap { values[$0] }.first

@@ -2,7 +2,8 @@ import Crypto
 import FoundationEssentials
 import LinuxSupport
 
-/// Pins that people can keep: more than one, with a date after which they only report, so that a forgotten client comes back to life.
+/// A set of public key pins with a backup pin and an expiry date. After the expiry date a mismatch is only reported, so
+/// that a client that was not updated can connect again.
 ///
 /// ```swift
 /// let pins = try PinSet(
@@ -11,26 +12,29 @@ import LinuxSupport
 /// )
 /// ```
 public struct PinSet: Sendable {
-    /// Hears of pins that did not match; called on the thread that evaluates, so it should not wait.
+    /// A function that receives each mismatch. It is called on the thread of the evaluation, so it must not block.
     public typealias Reporter = @Sendable (PinReport) -> Void
 
-    /// In the order given, without repetitions.
+    /// The pins in the given order, without duplicates.
     public let pins: [PublicKeyPin]
 
-    /// From this moment on a mismatch is only reported; nil for never.
+    /// The time from which a mismatch is only reported; nil for never.
     public let expires: TrustTime?
 
-    /// Whether a mismatch is only reported: to try pins before they count.
+    /// Whether a mismatch is only reported, to test pins before they are enforced.
     public let reportsOnly: Bool
 
     let reporter: Reporter?
 
+    /// Creates a set from the text of pins.
+    ///
     /// - Parameters:
-    ///   - pins: `sha256/BASE64` each.
-    ///   - requiresBackup: Whether one pin alone is an error. It should be: a backup is a key that no server uses yet.
-    ///   - expires: From when on a mismatch is only reported.
+    ///   - pins: The pins, `sha256/BASE64` each.
+    ///   - requiresBackup: Whether a single pin is an error. A backup is the pin of a key that no server uses yet, so
+    ///     keep this true.
+    ///   - expires: The time from which a mismatch is only reported; nil for never.
     ///   - reportsOnly: Whether a mismatch is only reported.
-    ///   - reporter: Hears of every mismatch.
+    ///   - reporter: Receives every mismatch.
     /// - Throws: ``PinError``.
     public init(
         _ pins: [String],
@@ -50,7 +54,8 @@ public struct PinSet: Sendable {
         )
     }
 
-    /// The same with pins that have been read.
+    /// Creates a set from parsed pins, as
+    /// ``init(_:requiresBackup:expires:reportsOnly:reporter:)-(Array<String>,_,_,_,_)``.
     public init(
         _ pins: [PublicKeyPin],
         requiresBackup: Bool = true,
@@ -67,7 +72,7 @@ public struct PinSet: Sendable {
         self.reporter = reporter
     }
 
-    /// Whether a mismatch at that time refuses the server.
+    /// Returns whether a mismatch at this time refuses the server.
     public func isEnforced(at time: TrustTime) -> Bool {
         guard !reportsOnly else { return false }
         guard let expires else { return true }
@@ -75,49 +80,49 @@ public struct PinSet: Sendable {
     }
 }
 
-/// A server whose chain has none of the pins.
+/// A report of a server whose chain has none of the pins.
 public struct PinReport: Hashable, Sendable {
-    /// The host that was meant.
+    /// The host of the connection.
     public let host: String
-    /// When, by the trust's time.
+    /// The time of the evaluation.
     public let time: TrustTime
-    /// What would have been right.
+    /// The pins of the set.
     public let expected: [PublicKeyPin]
-    /// What there is on the chain, the server's own first.
+    /// The pins of the chain's keys, the server's own first.
     public let presented: [PublicKeyPin]
-    /// The chain.
+    /// The chain, the server's certificate first.
     public let chain: [TrustCertificate]
-    /// Whether the server was refused for it; not so in a set that has expired or only reports.
+    /// Whether the server was refused. False if the set has expired or only reports.
     public let isEnforced: Bool
 }
 
-/// The SHA-256 of a public key as it is encoded in certificates, in the form of curl and OkHttp: `sha256/` and 44 characters of
-/// Base64. The hash is that of RFC 7469, section 2.4.
+/// A pin: the SHA-256 digest of a public key (SubjectPublicKeyInfo, RFC 7469, 2.4). The text has the form of curl and
+/// OkHttp: `sha256/` and 44 characters of Base64.
 ///
 /// ```sh
 /// openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | base64
 /// ```
 public struct PublicKeyPin: Hashable, Sendable {
-    /// The 32 bytes.
+    /// The 32 bytes of the digest.
     public let digest: [UInt8]
 
-    /// The pin of a key.
+    /// Creates the pin of a key.
     public init(_ key: ServerPublicKey) {
         digest = Array(SHA256.hash(data: key.subjectPublicKeyInfo))
     }
 
-    /// The pin of a certificate's key: it stays when the certificate is renewed with the same key.
+    /// Creates the pin of a certificate's key. It remains the same if the certificate is renewed with the same key.
     public init(_ certificate: TrustCertificate) {
         self.init(certificate.publicKey)
     }
 
-    /// Reads `sha256/BASE64`, or `sha256//BASE64` as curl has it.
+    /// Parses `sha256/BASE64`, or `sha256//BASE64` as curl writes it.
     ///
-    /// - Throws: ``PinError/notAPin(_:)`` for everything else, so also for `sha1/`.
+    /// - Throws: ``PinError/notAPin(_:)`` for any other text, including `sha1/`.
     public init(_ text: String) throws(PinError) {
         guard text.hasPrefix("sha256/") else { throw .notAPin(text) }
         let encoded = text.dropFirst(text.hasPrefix("sha256//") ? 8 : 7)
-        // The canonical text alone: 43 characters and one for filling.
+        // Only the canonical encoding is accepted: 43 characters and one padding character.
         guard let bytes = Base64.decode(encoded), bytes.count == 32, Base64.encode(bytes) == encoded else {
             throw .notAPin(text)
         }
@@ -126,29 +131,29 @@ public struct PublicKeyPin: Hashable, Sendable {
 }
 
 extension PublicKeyPin: CustomStringConvertible {
-    /// `sha256/` and Base64.
+    /// The text of the pin: `sha256/` and Base64.
     public var description: String { "sha256/" + Base64.encode(digest) }
 }
 
-/// Why pins cannot be used.
+/// The reason why pins are not usable.
 public enum PinError: Error, Hashable, Sendable {
-    /// The text is no pin.
+    /// The text is not a pin.
     case notAPin(String)
-    /// A pin set without pins would trust nobody.
+    /// The set has no pins, so no server would be trusted.
     case empty
-    /// There is one pin alone: when its key is lost or stolen, no client can be reached any more.
+    /// The set has a single pin. If its key is lost or stolen, clients can no longer connect.
     case backupPinMissing
 }
 
 extension PinError: CustomStringConvertible {
-    /// What is wrong, and what to do.
+    /// The reason, and a hint.
     public var description: String {
         switch self {
         case .notAPin(let text):
-            "\"\(text)\" is no pin: write sha256/ and the 44 characters of Base64 that stand for the SHA-256 of the key"
-        case .empty: "the pin set is empty: give two pins at least"
+            "\"\(text)\" is not a pin; write sha256/ and the SHA-256 of the public key in Base64 (44 characters)"
+        case .empty: "the pin set is empty; add at least two pins"
         case .backupPinMissing:
-            "the pin set has one pin and no backup: add the pin of a key that is kept elsewhere, or say that none is wanted"
+            "the pin set has no backup pin; add the pin of a key that is not in use, or disable the requirement"
         }
     }
 }
