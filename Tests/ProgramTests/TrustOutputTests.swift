@@ -39,8 +39,8 @@ import X509
     }
 
     @Test(arguments: [
-        (", \"reportOnly\": true", "otherwise it is only reported"),
-        (", \"expires\": \"2026-01-01\"", "until 2026-01-01T00:00:00Z"),
+        (", \"reportOnly\": true", "a mismatch is only reported"),
+        (", \"expires\": \"2026-01-01\"", "enforced until 2026-01-01T00:00:00Z"),
     ])
     func `pins that only report do not decide`(option: String, summary: String) async throws {
         let judged = try await JudgedServer().judge(Self.pins(Self.wrong, option))
@@ -107,7 +107,7 @@ import X509
         #expect(judged.isTrusted)
         #expect(judged.lines.contains { $0.hasPrefix("note    chain         ") })
         #expect(judged.lines.contains { $0.hasPrefix("note    host          ") })
-        #expect(judged.lines.last == "note    disabled      anybody is trusted")
+        #expect(judged.lines.last == "note    disabled      every server is trusted")
     }
 
     @Test func `each of several policies has a line`() async throws {
@@ -135,7 +135,7 @@ import X509
             """
         _ = try server.directory.write("list.pem", list.pem(at: .now))
         let good = try await server.judge(policy)
-        let line = "ok      revocation    nobody says that anything is revoked (crl networkAccessDisabled)"
+        let line = "ok      revocation    no certificate is known to be revoked (crl networkAccessDisabled)"
         #expect(good.isTrusted && good.lines.suffix(2).first == line)
         #expect(good.lines.last?.hasPrefix("note    revocation    not known of Intermediate: ") == true)
         list.revoke(TrustWorld.leaf)
@@ -153,7 +153,7 @@ import X509
         let policy = "{\"hosts\": {\"example.org\": {\"policy\": \"revocation\"}}}"
         let soft = try await server.judge(policy)
         let lines = Array(soft.lines.suffix(3))
-        #expect(soft.isTrusted && lines[0].hasPrefix("ok      revocation    nobody says that anything is revoked"))
+        #expect(soft.isTrusted && lines[0].hasPrefix("ok      revocation    no certificate is known to be revoked"))
         #expect(lines[1].hasPrefix("note    revocation    not known of example.org: the responder \(url) "))
         #expect(lines[1].contains("it is a loopback, link-local or multicast address"))
         #expect(lines[1].contains("; the responder http://[::ffff:127.0.0.1]:1/ "))

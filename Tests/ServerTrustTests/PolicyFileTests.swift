@@ -67,14 +67,14 @@ import TrustForge
             summaries == [
                 "example.org": ["default: a valid chain"],
                 "*.example.org": [
-                    "revocation: nobody says that anything is revoked (crl networkAccessDisabled), whatever host the certificate is for",
-                    "pins: one of the pins (2) is on the chain, until 2027-11-01T00:00:00Z, otherwise it is only reported",
+                    "revocation: no certificate is known to be revoked (crl networkAccessDisabled), the certificate may be for any host",
+                    "pins: one of the pins (2) is on the chain, enforced until 2027-11-01T00:00:00Z, a mismatch is only reported",
                 ],
                 "**.example.com": [
-                    "certificates: one of the pinned certificates (1) is on the chain, which begins with them alone, which need not be valid"
+                    "certificates: one of the pinned certificates (1) is on the chain, they are the only anchors, the chain need not be valid"
                 ],
                 "bücher.example": ["publicKeys: one of the pinned keys (2) is on the chain"],
-                "192.0.2.1": ["disabled: anybody is trusted"],
+                "192.0.2.1": ["disabled: every server is trusted"],
             ]
         )
         #expect(try policy.pattern(forHost: "EXAMPLE.org.") == "example.org")
@@ -174,61 +174,61 @@ import TrustForge
     static let wrong: [(text: String, place: String, problem: String)] = [
         ("", "1:1", "the file ends too early"),
         ("{", "1:2", "a key in quotation marks is missing"),
-        ("[]", "1:1", "a policy file is an object, not an array"),
-        ("{}", "1:1", "a policy file needs the key \"hosts\""),
-        ("{\"hosts\": []}", "1:11", "\"hosts\" is an object, not an array"),
-        ("{\"hosts\": {}} {}", "1:15", "something follows the end of the object"),
+        ("[]", "1:1", "a policy file must be an object, not an array"),
+        ("{}", "1:1", "a policy file requires the key \"hosts\""),
+        ("{\"hosts\": []}", "1:11", "\"hosts\" must be an object, not an array"),
+        ("{\"hosts\": {}} {}", "1:15", "unexpected text after the end of the object"),
         ("{\"hosts\": {},}", "1:14", "a key in quotation marks is missing"),
         ("{\"hosts\" {}}", "1:10", "a colon is missing after the key \"hosts\""),
         ("{\"hosts\": {}\n \"anchors\": []}", "2:2", "a comma or } is missing"),
-        ("{\"hosts\": {},\n  \"hosts\": {}}", "2:3", "the key \"hosts\" is there twice"),
+        ("{\"hosts\": {},\n  \"hosts\": {}}", "2:3", "the key \"hosts\" is duplicated"),
         ("{\"hosts\": {}, \"anchors\": [1 2]}", "1:29", "a comma or ] is missing"),
         ("{\"hosts\": }", "1:11", "a value is missing"),
-        ("{\"hosts\": nil}", "1:11", "nil is no value: texts stand in quotation marks"),
-        ("{\"hosts\": 01}", "1:11", "01 is no value: texts stand in quotation marks"),
-        ("{\"hosts\": 1e9}", "1:11", "\"hosts\" is an object, not a number"),
-        ("{\"hosts\": null}", "1:11", "\"hosts\" is an object, not null"),
-        ("{\"hosts\": \"x}", "1:11", "the text has no end"),
-        ("{\"ho\nsts\": 1}", "1:5", "a text ends on the line it begins on"),
-        ("{\"ho\\xsts\": 1}", "1:6", "no such escape: write \\\\ for a backslash"),
+        ("{\"hosts\": nil}", "1:11", "nil is not a value; strings need quotation marks"),
+        ("{\"hosts\": 01}", "1:11", "01 is not a value; strings need quotation marks"),
+        ("{\"hosts\": 1e9}", "1:11", "\"hosts\" must be an object, not a number"),
+        ("{\"hosts\": null}", "1:11", "\"hosts\" must be an object, not null"),
+        ("{\"hosts\": \"x}", "1:11", "the string has no closing quotation mark"),
+        ("{\"ho\nsts\": 1}", "1:5", "a string may not contain a control character; escape it"),
+        ("{\"ho\\xsts\": 1}", "1:6", "the escape sequence is unknown; write \\\\ for a backslash"),
         ("{\"\\u12\": 1}", "1:5", "four hexadecimal digits are missing after \\u"),
-        ("{\"\\ud83d\\u0041\": 1}", "1:15", "half of a pair of surrogates is no character"),
-        ("{\"\\udc00\": 1}", "1:9", "half of a pair of surrogates is no character"),
+        ("{\"\\ud83d\\u0041\": 1}", "1:15", "a lone surrogate is not a character"),
+        ("{\"\\udc00\": 1}", "1:9", "a lone surrogate is not a character"),
         ("// hosts\n{}", "1:1", "JSON has no comments"),
-        (String(repeating: "[", count: 99), "1:17", "more than 16 values lie in each other"),
+        (String(repeating: "[", count: 99), "1:17", "values are nested more than 16 levels deep"),
         (
             "{\"hosts\": {}, \"host\": {}, \"roots\": {}}", "1:15",
-            "a policy file has no keys \"host\", \"roots\": it may have hosts, allHostsMustBeEvaluated, anchors,"
+            "a policy file has no keys \"host\", \"roots\"; the keys are hosts, allHostsMustBeEvaluated, anchors,"
                 + " systemAnchors, revocationLists"
         ),
         (
             "{\"hosts\": {}, \"allHostsMustBeEvaluated\": 1}", "1:42",
-            "\"allHostsMustBeEvaluated\" is true or false, not a number"
+            "\"allHostsMustBeEvaluated\" must be true or false, not a number"
         ),
-        ("{\"hosts\": {}, \"anchors\": \"a\"}", "1:26", "\"anchors\" is an array of texts, not a text"),
-        ("{\"hosts\": {}, \"anchors\": [true]}", "1:27", "\"anchors\" is an array of texts, true is none"),
+        ("{\"hosts\": {}, \"anchors\": \"a\"}", "1:26", "\"anchors\" must be an array of strings, not a string"),
+        ("{\"hosts\": {}, \"anchors\": [true]}", "1:27", "\"anchors\" must contain only strings, not true"),
         ("{\"hosts\": {\"*\": {}}}", "1:12", "\"*\" is not a host, *.domain or **.domain"),
         (
             "{\"hosts\": {\"a.example\": {\"policy\": \"disabled\"},\n\"A.EXAMPLE\": 1}}", "2:1",
             "\"A.EXAMPLE\" and \"a.example\" match the same hosts"
         ),
-        ("{\"hosts\": {\"a.example\": []}}", "1:25", "there is no policy in the array"),
-        ("{\"hosts\": {\"a.example\": \"pins\"}}", "1:25", "a policy is an object, not a text"),
-        ("{\"hosts\": {\"a.example\": {}}}", "1:25", "a policy needs the key \"policy\""),
+        ("{\"hosts\": {\"a.example\": []}}", "1:25", "the array of policies is empty"),
+        ("{\"hosts\": {\"a.example\": \"pins\"}}", "1:25", "a policy must be an object, not a string"),
+        ("{\"hosts\": {\"a.example\": {}}}", "1:25", "a policy requires the key \"policy\""),
         (
             "{\"hosts\": {\"a.example\": {\"policy\": \"pin\"}}}", "1:36",
-            "there is no such policy: \"policy\" is one of \(kinds)"
+            "the policy is unknown; \"policy\" must be one of \(kinds)"
         ),
-        ("{\"hosts\": {\"a.example\": {\"policy\": 1}}}", "1:36", "\"policy\" is a text, not a number"),
+        ("{\"hosts\": {\"a.example\": {\"policy\": 1}}}", "1:36", "\"policy\" must be a string, not a number"),
         (
             policy("\"policy\": \"pins\", \"pin\": []"), "2:20",
-            "a policy of the kind \"pins\" has no key \"pin\": it may have \(policyKeys)"
+            "a policy of the kind \"pins\" has no key \"pin\"; the keys are \(policyKeys)"
         ),
         (
             policy("\"policy\": \"disabled\", \"validateHost\": true"), "2:24",
-            "a policy of the kind \"disabled\" has no key \"validateHost\": it may have policy"
+            "a policy of the kind \"disabled\" has no key \"validateHost\"; the keys are policy"
         ),
-        (policy("\"policy\": \"pins\""), "2:1", "a policy of the kind \"pins\" needs the key \"pins\""),
+        (policy("\"policy\": \"pins\""), "2:1", "a policy of the kind \"pins\" requires the key \"pins\""),
         (policy("\"policy\": \"pins\", \"pins\": []"), "2:28", "the pin set is empty; add at least two pins"),
         (
             policy("\"policy\": \"pins\", \"pins\": [\"\(pin)\"]"), "2:28",
@@ -237,18 +237,18 @@ import TrustForge
         (policy("\"policy\": \"pins\", \"pins\": [\"sha1/AAAA\"]"), "2:29", PinError.notAPin("sha1/AAAA").description),
         (
             policy("\"policy\": \"pins\", \"expires\": \"2027-02-29\", \"pins\": [\"\(pin)\", \"\(other)\"]"), "2:31",
-            "\"2027-02-29\" is no time: write 2027-11-01 or 2027-11-01T12:00:00Z"
+            "\"2027-02-29\" is not a time; write 2027-11-01 or 2027-11-01T12:00:00Z"
         ),
         (
             policy("\"policy\": \"revocation\", \"flags\": [\"OCSP\"]"), "2:36",
-            "there is no flag \"OCSP\": \"flags\" may have ocsp, crl, preferCRL, requirePositiveResponse,"
+            "the flag \"OCSP\" is unknown; the flags are ocsp, crl, preferCRL, requirePositiveResponse,"
                 + " networkAccessDisabled"
         ),
         (
             policy("\"policy\": \"certificates\""), "2:1",
-            "a policy of the kind \"certificates\" needs the key \"files\""
+            "a policy of the kind \"certificates\" requires the key \"files\""
         ),
-        (policy("\"policy\": \"publicKeys\""), "2:1", "a policy of the kind \"publicKeys\" needs the key \"files\""),
+        (policy("\"policy\": \"publicKeys\""), "2:1", "a policy of the kind \"publicKeys\" requires the key \"files\""),
     ]
 
     private static func policy(_ members: String) -> String {
@@ -285,11 +285,11 @@ import TrustForge
         )
         #expect(
             description(Self.policy("\"policy\": \"certificates\", \"files\": [\"text\"]"))?
-                .hasPrefix("policy.json:2:38: text has no certificate that can be used: ") == true
+                .hasPrefix("policy.json:2:38: text has no usable certificate: ") == true
         )
         #expect(
             description(Self.policy("\"policy\": \"publicKeys\", \"files\": [\"key.pem\"]"))
-                == "policy.json:2:36: a key in key.pem cannot be decoded"
+                == "policy.json:2:36: cannot decode a key of key.pem"
         )
         let error = #expect(throws: TrustPolicyFileError.self) { try TrustPolicyFile(path: missing) }
         #expect(error == .unreadable(file: missing, cause: "No such file or directory"))

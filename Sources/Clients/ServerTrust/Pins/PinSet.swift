@@ -54,8 +54,7 @@ public struct PinSet: Sendable {
         )
     }
 
-    /// Creates a set from parsed pins, as
-    /// ``init(_:requiresBackup:expires:reportsOnly:reporter:)-(Array<String>,_,_,_,_)``.
+    /// Creates a set from parsed pins. The parameters are the same as for texts.
     public init(
         _ pins: [PublicKeyPin],
         requiresBackup: Bool = true,

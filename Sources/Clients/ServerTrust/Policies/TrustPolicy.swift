@@ -3,19 +3,20 @@ import LinuxSupport
 import SwiftASN1
 import X509
 
-/// One rule about a chain. Pure: the same chain at the same time is judged the same, whatever else there is.
+/// A rule for chains. The result depends only on the chain and the time.
 ///
-/// What swift-certificates checks by itself (`RFC5280Policy`: version, times, basicConstraints, nameConstraints) gives its
-/// reasons as texts, lets certificates of version 1 sign others, and leaves keyUsage, extendedKeyUsage and the strength of keys
-/// and signatures alone. So all rules are here.
+/// `RFC5280Policy` of swift-certificates (version, times, basicConstraints, nameConstraints) is not used. It reports
+/// reasons as text, accepts certificates of version 1 as issuers, and ignores keyUsage, extendedKeyUsage and the
+/// strength of keys and signatures.
 protocol TrustPolicy: Sendable {
-    /// Throws what is wrong with the chain, if anything is. The server's certificate is first, the anchor last; one alone is an
-    /// anchor and the server's certificate.
+    /// Throws the reason if the chain violates the rule. The server's certificate is first, and the anchor is last. A
+    /// chain of one certificate is an anchor and the server's certificate.
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure)
 }
 
-/// Every certificate is encoded as the standards say, the anchor too: what different readers read differently is no ground for trust.
-/// What cannot be read at all is not even here.
+/// Requires that the encoding of every certificate, including the anchor, conforms to the standards. Implementations
+/// parse other encodings differently, so they must not be trusted. Certificates that cannot be parsed never reach a
+/// policy.
 struct EncodingPolicy: TrustPolicy {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         for certificate in chain {
@@ -25,7 +26,8 @@ struct EncodingPolicy: TrustPolicy {
     }
 }
 
-/// Only version 3 has extensions (RFC 5280, 4.1.2.1): a certificate with others would be read differently by everybody.
+/// Requires version 3 for certificates with extensions (RFC 5280, 4.1.2.1). Implementations interpret extensions of
+/// other versions differently.
 struct VersionPolicy: TrustPolicy {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         for certificate in chain where certificate.x509.version != .v3 && !certificate.x509.extensions.isEmpty {
@@ -34,7 +36,7 @@ struct VersionPolicy: TrustPolicy {
     }
 }
 
-/// Every certificate's time has begun and is not over, the anchor's too (RFC 5280, 6.1.3 (a) (2)).
+/// Requires that every certificate, including the anchor, is within its validity period (RFC 5280, 6.1.3 (a) (2)).
 struct ValidityPolicy: TrustPolicy {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         for certificate in chain {
@@ -48,10 +50,10 @@ struct ValidityPolicy: TrustPolicy {
     }
 }
 
-/// A critical extension that no policy here heeds ends the matter (RFC 5280, 4.2).
+/// Refuses critical extensions that no policy supports (RFC 5280, 4.2).
 ///
-/// Certificate policies are heeded by there being none that is asked for: without policyConstraints, which is critical and not
-/// in this list, they decide nothing (RFC 5280, 6.1.1).
+/// The certificatePolicies extension is accepted, because no policy is required. Without policyConstraints, which is
+/// critical and not supported, it has no effect (RFC 5280, 6.1.1).
 struct CriticalExtensionPolicy: TrustPolicy {
     private static let heeded: Set<ASN1ObjectIdentifier> = [
         .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage, .X509ExtensionID.extendedKeyUsage,
@@ -68,11 +70,11 @@ struct CriticalExtensionPolicy: TrustPolicy {
     }
 }
 
-/// Who has signed a certificate of the chain is an authority, and has no more authorities below it than it allows
-/// (basicConstraints, RFC 5280, 4.2.1.9 and 6.1.4 (k) to (m)).
+/// Requires that every issuer of the chain is a certificate authority, and that the number of authorities below it is
+/// within its limit (basicConstraints, RFC 5280, 4.2.1.9 and 6.1.4 (k) to (m)).
 ///
-/// Certificates of version 1 cannot say that they are authorities, so they are none, but for anchors: to be trusted is what makes
-/// those what they are.
+/// Certificates of version 1 have no basicConstraints. They are accepted only as anchors, because an anchor is trusted
+/// by configuration.
 struct AuthorityPolicy: TrustPolicy {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         var authoritiesBelow = 0
@@ -94,10 +96,10 @@ struct AuthorityPolicy: TrustPolicy {
     }
 }
 
-/// The server's certificate is for the host that was meant (RFC 9525, section 6).
+/// Requires that the server's certificate is for the host of the connection (RFC 9525, 6).
 ///
-/// Only subjectAltName counts: a host name is compared with its dNSName entries, an address with its iPAddress entries, bit for
-/// bit. `ServerIdentityPolicy` of swift-certificates falls back to the common name, which RFC 9525 has abolished.
+/// Only subjectAltName counts: a host name is compared with dNSName entries, and an address with iPAddress entries,
+/// byte by byte. `ServerIdentityPolicy` of swift-certificates falls back to the common name, which RFC 9525 forbids.
 struct HostPolicy: TrustPolicy {
     let host: ServerHost
 
@@ -119,7 +121,8 @@ struct HostPolicy: TrustPolicy {
     }
 }
 
-/// RSA keys are long enough, the anchor's too. The curves that can be read here all are (P-256 and up, Ed25519).
+/// Requires a minimum length of RSA keys, including the anchor's. All supported curves (P-256 and larger, Ed25519) are
+/// strong enough.
 struct KeyStrengthPolicy: TrustPolicy {
     let minimumRSABits: Int
 
@@ -133,8 +136,9 @@ struct KeyStrengthPolicy: TrustPolicy {
     }
 }
 
-/// No signature is made with SHA-1 (RFC 9155; chosen-prefix collisions cost little since 2020). An anchor's own proves nothing and
-/// is not looked at. MD5 and older are not even read.
+/// Refuses signatures with SHA-1 (RFC 9155), because chosen-prefix collisions have been affordable since 2020. The
+/// anchor's own signature proves nothing and is not checked. Certificates with MD5 or older algorithms cannot be
+/// parsed.
 struct SignatureStrengthPolicy: TrustPolicy {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         for certificate in chain.dropLast() where certificate.x509.signatureAlgorithm == .sha1WithRSAEncryption {
@@ -143,8 +147,8 @@ struct SignatureStrengthPolicy: TrustPolicy {
     }
 }
 
-/// Where a certificate says what its key is for, it is for that (keyUsage, RFC 5280, 4.2.1.3): an authority's for signing
-/// certificates, a server's for one of the three ways in which TLS uses keys.
+/// Requires that the keyUsage extension, if present, permits the use of the key (RFC 5280, 4.2.1.3): signing
+/// certificates for an authority, and one of the three uses in TLS for a server.
 struct KeyUsagePolicy: TrustPolicy {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         for (index, certificate) in chain.enumerated() {
@@ -162,10 +166,10 @@ struct KeyUsagePolicy: TrustPolicy {
     }
 }
 
-/// Where a certificate says for which protocols it is, TLS servers are among them (extendedKeyUsage, RFC 5280, 4.2.1.12).
+/// Requires that the extendedKeyUsage extension, if present, permits TLS servers (RFC 5280, 4.2.1.12).
 ///
-/// The server's own must name them: "any" is what OpenSSL and browsers do not take there either. An intermediate that names
-/// others limits what is below it, "any" does not. Anchors are not asked.
+/// The server's certificate must contain serverAuth. As in OpenSSL and browsers, anyExtendedKeyUsage is not sufficient
+/// there. An intermediate may contain either; its usages also limit the certificates below it. Anchors are not checked.
 struct ExtendedKeyUsagePolicy: TrustPolicy {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         for (index, certificate) in chain.enumerated() where index == 0 || index < chain.count - 1 {
@@ -177,10 +181,11 @@ struct ExtendedKeyUsagePolicy: TrustPolicy {
     }
 }
 
-/// Every name below an authority is one it may certify (nameConstraints, RFC 5280, 4.2.1.10 and 6.1.4 (g)).
+/// Requires that every name below an authority is permitted by its nameConstraints (RFC 5280, 4.2.1.10 and 6.1.4 (g)).
 ///
-/// swift-certificates refuses chains with constraints on directory names, which real ones have; here they are compared. A constraint
-/// of a form that is not known here matters only where a name of that form is below it, and refuses that.
+/// swift-certificates refuses chains with constraints on directory names, which real chains have. Here these are
+/// compared. A constraint of an unsupported form applies only if a certificate below has a name of that form, which is
+/// then refused.
 struct NameConstraintsPolicy: TrustPolicy {
     let budget: EvaluationBudget
 
@@ -188,7 +193,7 @@ struct NameConstraintsPolicy: TrustPolicy {
         for (index, authority) in chain.enumerated().dropFirst() {
             guard let constraints = try authority.nameConstraints() else { continue }
             let count = constraints.permittedSubtrees.count + constraints.excludedSubtrees.count
-            // To read them is work too.
+            // Parsing the constraints takes time too.
             try budget.spendComparisons(count)
             let excluded = constraints.excludedSubtrees.map(NameConstraint.init)
             let permitted = constraints.permittedSubtrees.map(NameConstraint.init)

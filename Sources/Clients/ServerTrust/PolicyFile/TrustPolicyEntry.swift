@@ -1,44 +1,47 @@
 /// One policy of a policy file.
 public struct TrustPolicyEntry: Sendable {
-    /// What stands at the key `policy`.
+    /// The value of the key `policy`.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
-        /// A valid chain, and the host (``DefaultTrustEvaluator``).
+        /// Requires a valid chain and the host (``DefaultTrustEvaluator``).
         case `default`
-        /// That, and nothing revoked (``RevocationTrustEvaluator``).
+        /// Requires the same, and that no certificate is revoked (``RevocationTrustEvaluator``).
         case revocation
-        /// One of the certificates is on the chain (``PinnedCertificatesTrustEvaluator``).
+        /// Requires that one of the certificates is on the chain (``PinnedCertificatesTrustEvaluator``).
         case certificates
-        /// One of the keys is on the chain (``PublicKeysTrustEvaluator``).
+        /// Requires that one of the keys is on the chain (``PublicKeysTrustEvaluator``).
         case publicKeys
-        /// One of the pins is on the chain (``PinSetTrustEvaluator``).
+        /// Requires that one of the pins is on the chain (``PinSetTrustEvaluator``).
         case pins
-        /// Everybody is trusted (``DisabledTrustEvaluator``).
+        /// Trusts every server (``DisabledTrustEvaluator``).
         case disabled
     }
 
-    /// What it asks for.
+    /// The kind of the policy.
     public let kind: Kind
 
-    /// What decides.
+    /// The evaluator of the policy.
     public let evaluator: any ServerTrustEvaluating
 
-    /// What it asks for in words, for people: `one of the pins (2) is on the chain, until 2027-11-01T00:00:00Z`.
+    /// The requirements of the policy as text: `one of the pins (2) is on the chain, enforced until
+    /// 2027-11-01T00:00:00Z`.
     public let summary: String
 }
 
 extension TrustPolicyEntry {
     private static let chainKeys = ["validateChain", "validateHost"]
 
+    /// Parses a policy.
+    ///
     /// - Parameters:
     ///   - node: An object with the key `policy`.
-    ///   - files: Reads what it names.
-    ///   - reporter: Hears of pins that did not match.
+    ///   - files: Reads the files that the policy names.
+    ///   - reporter: Receives mismatches of pins.
     init(_ node: JSONNode, files: PolicyFileReferences, reporter: PinSet.Reporter?) throws(PolicyFileFault) {
         var object = try JSONObjectReader(node, name: "a policy")
         let name = try object.required("policy")
         guard let text = try object.string("policy")?.text, let kind = Kind(rawValue: text) else {
             let kinds = Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw PolicyFileFault("there is no such policy: \"policy\" is one of \(kinds)", at: name.place)
+            throw PolicyFileFault("the policy is unknown; \"policy\" must be one of \(kinds)", at: name.place)
         }
         object = object.named("a policy of the kind \"\(kind.rawValue)\"")
         try object.allow(["policy"] + Self.keys(of: kind))
@@ -52,15 +55,15 @@ extension TrustPolicyEntry {
             evaluator = DefaultTrustEvaluator(validateHost: validateHost)
         case .revocation:
             let flags = try Self.flags(object)
-            // Without that flag it passes where nobody could be asked.
+            // Without that flag an unknown status is accepted.
             let isKnown = flags.contains(.requirePositiveResponse)
-            summary.append("\(isKnown ? "nothing is" : "nobody says that anything is") revoked (\(Self.words(flags)))")
+            summary.append("no certificate is \(isKnown ? "" : "known to be ")revoked (\(Self.words(flags)))")
             evaluator = RevocationTrustEvaluator(validateHost: validateHost, options: flags)
         case .certificates:
             let certificates = try files.certificates(of: object)
             let acceptSelfSigned = try object.bool("acceptSelfSigned", default: false)
             summary.append("one of the pinned certificates (\(certificates.count)) is on the chain")
-            if acceptSelfSigned { summary.append("which begins with them alone") }
+            if acceptSelfSigned { summary.append("they are the only anchors") }
             evaluator = PinnedCertificatesTrustEvaluator(
                 certificates: certificates,
                 acceptSelfSignedCertificates: acceptSelfSigned,
@@ -78,19 +81,19 @@ extension TrustPolicyEntry {
         case .pins:
             let pins = try Self.pins(object, reporter: reporter)
             summary.append("one of the pins (\(pins.pins.count)) is on the chain")
-            if let expires = pins.expires { summary.append("until \(expires)") }
-            if pins.reportsOnly { summary.append("otherwise it is only reported") }
+            if let expires = pins.expires { summary.append("enforced until \(expires)") }
+            if pins.reportsOnly { summary.append("a mismatch is only reported") }
             evaluator = PinSetTrustEvaluator(
                 pins: pins,
                 performDefaultValidation: validateChain,
                 validateHost: validateHost
             )
         case .disabled:
-            summary.append("anybody is trusted")
+            summary.append("every server is trusted")
             evaluator = DisabledTrustEvaluator()
         }
-        if !validateChain { summary.append("which need not be valid") }
-        if !validateHost { summary.append("whatever host the certificate is for") }
+        if !validateChain { summary.append("the chain need not be valid") }
+        if !validateHost { summary.append("the certificate may be for any host") }
         self.init(kind: kind, evaluator: evaluator, summary: summary.joined(separator: ", "))
     }
 
@@ -116,7 +119,7 @@ extension TrustPolicyEntry {
         for (name, place) in names {
             guard let flag = flags.first(where: { $0.name == name })?.flag else {
                 let all = flags.map(\.name).joined(separator: ", ")
-                throw PolicyFileFault("there is no flag \"\(name)\": \"flags\" may have \(all)", at: place)
+                throw PolicyFileFault("the flag \"\(name)\" is unknown; the flags are \(all)", at: place)
             }
             found.insert(flag)
         }
@@ -124,7 +127,7 @@ extension TrustPolicyEntry {
     }
 
     private static func words(_ value: RevocationFlags) -> String {
-        // Neither means both.
+        // Without either method, both are permitted.
         let value = value.isDisjoint(with: .any) ? value.union(.any) : value
         return flags.filter { value.contains($0.flag) }.map(\.name).joined(separator: " ")
     }
@@ -146,7 +149,7 @@ extension TrustPolicyEntry {
         if let (text, place) = try object.string("expires") {
             expires = TrustTime(text)
             if expires == nil {
-                throw PolicyFileFault("\"\(text)\" is no time: write 2027-11-01 or 2027-11-01T12:00:00Z", at: place)
+                throw PolicyFileFault("\"\(text)\" is not a time; write 2027-11-01 or 2027-11-01T12:00:00Z", at: place)
             }
         }
         do {

@@ -1,7 +1,7 @@
 import LinuxSupport
 
-/// Policies for hosts from a file: a JSON text, decoded strictly. A key that is not known, a pin that is none or a file that is not
-/// there is an error with its place, for a policy that is read otherwise than it was meant protects nobody.
+/// Policies for hosts from a JSON file. The file is parsed strictly: an unknown key, an invalid pin or a missing file
+/// is an error with its position, because a misread policy protects no host.
 ///
 /// ```json
 /// {
@@ -26,46 +26,46 @@ import LinuxSupport
 ///
 /// | Key of the file | Value |
 /// |---|---|
-/// | `hosts` | for each pattern of hosts (``HostPattern``) one policy, or an array of policies that all must trust the server; required |
-/// | `allHostsMustBeEvaluated` | whether a host without a policy is refused; otherwise it gets `default`. `true` unless set |
-/// | `anchors` | files with the certificates that trust begins with; the system's, if missing |
-/// | `systemAnchors` | whether the system's count besides `anchors`; `false` unless set, `true` without `anchors` |
-/// | `revocationLists` | files with lists for policies of the kind `revocation` |
+/// | `hosts` | for each host pattern (``HostPattern``) one policy, or an array of policies that must all trust the server; required |
+/// | `allHostsMustBeEvaluated` | whether a host without a policy is refused; if false, it gets `default`. Default: `true` |
+/// | `anchors` | files with the trust anchors. Default: the system's anchors |
+/// | `systemAnchors` | whether the system's anchors are trusted in addition to `anchors`. Default: `false`; `true` without `anchors` |
+/// | `revocationLists` | files with revocation lists for policies of the kind `revocation` |
 ///
-/// | `policy` | Its other keys |
+/// | `policy` | Other keys |
 /// |---|---|
 /// | `default` | `validateHost` |
 /// | `revocation` | `flags`: some of `ocsp`, `crl`, `preferCRL`, `requirePositiveResponse`, `networkAccessDisabled` (``RevocationFlags``); `validateHost` |
-/// | `certificates` | `files`: with the pinned certificates; `acceptSelfSigned`: they are the only anchors; `validateChain`, `validateHost` |
-/// | `publicKeys` | `files`: with certificates or with keys (`PUBLIC KEY`); `validateChain`, `validateHost` |
-/// | `pins` | `pins`: `sha256/BASE64` each; `requireBackup` (`true` unless set), `expires` (a date or time, from which they only report), `reportOnly`, `validateChain`, `validateHost` |
-/// | `disabled` | none: everybody is trusted |
+/// | `certificates` | `files`: the files with the pinned certificates; `acceptSelfSigned`: whether they are the only anchors; `validateChain`, `validateHost` |
+/// | `publicKeys` | `files`: the files with certificates or keys (`PUBLIC KEY`); `validateChain`, `validateHost` |
+/// | `pins` | `pins`: `sha256/BASE64` each; `requireBackup` (default: `true`), `expires` (a date or time from which mismatches are only reported), `reportOnly`, `validateChain`, `validateHost` |
+/// | `disabled` | none: every server is trusted |
 ///
-/// `validateChain` and `validateHost` are `true` unless set. Paths are relative to the directory of the policy file. Files are read
-/// once, here; make another value when they change.
+/// The default of `validateChain` and `validateHost` is `true`. Paths are relative to the directory of the policy file.
+/// All files are read once, by the initializer. If they change, create another value.
 public struct TrustPolicyFile: Sendable {
     /// Whether a host without a policy is refused.
     public let allHostsMustBeEvaluated: Bool
 
-    /// What trust begins with; nil for the anchors of the system, which then have not been read.
+    /// The trust anchors; nil for the anchors of the system, which are then not read here.
     public let anchors: TrustAnchors?
 
-    /// Lists for ``RevocationChecker``.
+    /// The revocation lists for ``RevocationChecker``.
     public let revocationLists: [RevocationList]
 
-    /// The policies by the patterns as they are written; all of a pattern's must trust the server.
+    /// The policies by host pattern, as written in the file. All policies of a pattern must trust the server.
     public let policies: [String: [TrustPolicyEntry]]
 
     private let patterns: [HostPattern: String]
 
     private static let limit = 1 << 20
 
-    /// Reads a file.
+    /// Reads a policy file.
     ///
     /// - Parameters:
-    ///   - path: Its path; a file has a mebibyte at most.
-    ///   - reporter: Hears of pins that did not match, on the thread that evaluates.
-    /// - Throws: ``TrustPolicyFileError``, for the first thing that is wrong.
+    ///   - path: The path of the file. Its maximum size is 1 MiB.
+    ///   - reporter: Receives mismatches of pins, on the thread of the evaluation.
+    /// - Throws: ``TrustPolicyFileError`` for the first error in the file.
     public init(path: String, reporter: PinSet.Reporter? = nil) throws(TrustPolicyFileError) {
         let bytes: [UInt8]
         do {
@@ -78,14 +78,14 @@ public struct TrustPolicyFile: Sendable {
         try self.init(content: bytes, name: path, directory: directory, reporter: reporter)
     }
 
-    /// Reads what would stand in a file.
+    /// Parses the content of a policy file.
     ///
     /// - Parameters:
     ///   - content: The JSON text, in UTF-8.
-    ///   - name: What errors call it.
-    ///   - directory: What paths in it are relative to; the current directory if empty.
-    ///   - reporter: Hears of pins that did not match, on the thread that evaluates.
-    /// - Throws: ``TrustPolicyFileError``, for the first thing that is wrong.
+    ///   - name: The name of the file in error messages.
+    ///   - directory: The directory that paths are relative to; the current directory if empty.
+    ///   - reporter: Receives mismatches of pins, on the thread of the evaluation.
+    /// - Throws: ``TrustPolicyFileError`` for the first error in the file.
     public init(
         content: [UInt8],
         name: String,
@@ -128,10 +128,10 @@ public struct TrustPolicyFile: Sendable {
             do {
                 pattern = try HostPattern(member.key)
             } catch {
-                throw PolicyFileFault("\"\(member.key)\" is no host, *.domain or **.domain", at: member.place)
+                throw PolicyFileFault("\"\(member.key)\" is not a host, *.domain or **.domain", at: member.place)
             }
             if let other = patterns.updateValue(member.key, forKey: pattern) {
-                throw PolicyFileFault("\"\(member.key)\" and \"\(other)\" are the same hosts", at: member.place)
+                throw PolicyFileFault("\"\(member.key)\" and \"\(other)\" match the same hosts", at: member.place)
             }
             policies[member.key] = try Self.entries(member.node, files: files, reporter: reporter)
         }
@@ -147,14 +147,14 @@ public struct TrustPolicyFile: Sendable {
         guard case .array(let nodes) = node.value else {
             return [try TrustPolicyEntry(node, files: files, reporter: reporter)]
         }
-        guard !nodes.isEmpty else { throw PolicyFileFault("there is no policy in the array", at: node.place) }
+        guard !nodes.isEmpty else { throw PolicyFileFault("the array of policies is empty", at: node.place) }
         var entries: [TrustPolicyEntry] = []
         for node in nodes { entries.append(try TrustPolicyEntry(node, files: files, reporter: reporter)) }
         return entries
     }
 
-    /// What a client is to judge by: ``anchors``, or the system's, and ``revocationLists``. A policy of the kind `revocation` that is to
-    /// ask over the network needs a checker besides, with a fetcher.
+    /// A configuration for clients with ``anchors``, or the system's, and ``revocationLists``. If a policy of the kind
+    /// `revocation` is to use the network, set a checker with a fetcher in addition.
     public var configuration: TrustConfiguration {
         var configuration = TrustConfiguration()
         if let anchors { configuration.anchors = anchors }
@@ -162,7 +162,7 @@ public struct TrustPolicyFile: Sendable {
         return configuration
     }
 
-    /// A manager with these policies, ``anchors`` and ``revocationLists``, which count in every client.
+    /// Returns a manager with these policies, ``anchors`` and ``revocationLists``. They apply in every client.
     public func manager() -> ServerTrustManager {
         ServerTrustManager(
             allHostsMustBeEvaluated: allHostsMustBeEvaluated,
@@ -175,29 +175,28 @@ public struct TrustPolicyFile: Sendable {
         )
     }
 
-    /// Which pattern decides for a host; nil if none does.
-    ///
-    /// - Throws: ``TrustFailure/invalidHost(_:)``.
+    /// Returns the pattern that applies to a host; nil if none matches.
     public func pattern(forHost host: String) throws(TrustFailure) -> String? {
         let candidates = HostPattern.candidates(for: try ServerHost(host))
         return candidates.lazy.compactMap { patterns[$0] }.first
     }
 }
 
-/// Why a policy file cannot be used. Nothing of it is used then: half a policy is none.
+/// The reason why a policy file is not usable. No part of the file is used then, because an incomplete policy is
+/// unsafe.
 public enum TrustPolicyFileError: Error, Hashable, Sendable {
-    /// The file cannot be read. `cause` is what the system said.
+    /// The file cannot be read. `cause` is the text of the system.
     case unreadable(file: String, cause: String)
 
-    /// Another file, which it names at that place, cannot be read; `problem` says which.
+    /// Another file cannot be read. The policy file names it at this position, and `problem` contains the reason.
     case unreadableFile(file: String, line: Int, column: Int, problem: String)
 
-    /// What stands at that place is wrong: lines are counted from 1, columns in bytes from 1.
+    /// The text at this position is invalid. Lines and columns are counted from 1, columns in bytes.
     case wrong(file: String, line: Int, column: Int, problem: String)
 }
 
 extension TrustPolicyFileError: CustomStringConvertible {
-    /// For example `policy.json:3:5: the key "pins" is there twice`.
+    /// The position and the error, for example `policy.json:3:5: the key "pins" is duplicated`.
     public var description: String {
         switch self {
         case .unreadable(let file, let cause): "cannot read the policy file \(file): \(cause)"
@@ -208,12 +207,12 @@ extension TrustPolicyFileError: CustomStringConvertible {
     }
 }
 
-/// Reads the files that a policy file names; their paths are relative to its directory.
+/// Reads the files that a policy file names. Their paths are relative to its directory.
 struct PolicyFileReferences {
-    /// Without a slash at its end; empty for the current one.
+    /// The directory without a trailing slash; empty for the current directory.
     let directory: String
 
-    /// Every certificate of the files at the key `files`.
+    /// Returns all certificates of the files at the key `files`.
     func certificates(of object: JSONObjectReader) throws(PolicyFileFault) -> [TrustCertificate] {
         _ = try object.required("files")
         return try certificates(object.strings("files") ?? [])
@@ -231,7 +230,8 @@ struct PolicyFileReferences {
         return certificates
     }
 
-    /// The keys of these: certificates, or keys by themselves (`PUBLIC KEY`, RFC 7468, 13).
+    /// Returns the keys of the files at the key `files`, which contain certificates or public keys (`PUBLIC KEY`, RFC
+    /// 7468, 13).
     func publicKeys(of object: JSONObjectReader) throws(PolicyFileFault) -> [ServerPublicKey] {
         _ = try object.required("files")
         var keys: [ServerPublicKey] = []
@@ -244,7 +244,7 @@ struct PolicyFileReferences {
             }
             if own.isEmpty { keys += try certificates([(file, place)]).map(\.publicKey) }
             for key in own {
-                guard let key else { throw PolicyFileFault("a key in \(file) cannot be decoded", at: place) }
+                guard let key else { throw PolicyFileFault("cannot decode a key of \(file)", at: place) }
                 keys.append(ServerPublicKey(subjectPublicKeyInfo: key))
             }
         }
@@ -272,6 +272,6 @@ struct PolicyFileReferences {
 
     private static func fault(_ error: TrustCertificateError, _ file: String, _ place: TextPlace) -> PolicyFileFault {
         if case .file = error { return PolicyFileFault(error.description, at: place, isUnreadable: true) }
-        return PolicyFileFault("\(file) has no certificate that can be used: \(error)", at: place)
+        return PolicyFileFault("\(file) has no usable certificate: \(error)", at: place)
     }
 }

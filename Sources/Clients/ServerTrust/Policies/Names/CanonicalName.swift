@@ -2,14 +2,14 @@ import LinuxSupport
 import SwiftASN1
 package import X509
 
-/// A directory name, read once to be compared with many (RFC 5280, 7.1).
+/// A directory name, converted once for comparison with many others (RFC 5280, 7.1).
 struct CanonicalName {
     private struct Attribute {
         let type: ASN1ObjectIdentifier
         let text: CanonicalText
     }
 
-    /// In each part the attributes in one order, whatever order they were encoded in.
+    /// The relative distinguished names. The attributes of each are sorted, regardless of the order of their encoding.
     private let parts: [[Attribute]]
 
     init(_ name: DistinguishedName) {
@@ -20,7 +20,7 @@ struct CanonicalName {
         }
     }
 
-    /// Whether the first parts of this name are the other name.
+    /// Returns whether this name begins with all parts of the other name.
     func contained(in other: CanonicalName) -> Containment {
         guard parts.count >= other.parts.count else { return .outside }
         var result = Containment.inside
@@ -34,7 +34,8 @@ struct CanonicalName {
         return result
     }
 
-    /// Inside is the same. Where one text of several is in doubt its place among them is too, and with it the others'.
+    /// Returns `inside` if the parts are equal. If one of several texts is uncertain, its position in the sorted list
+    /// is uncertain too, and therefore the positions of the others.
     private static func compared(_ part: [Attribute], _ other: [Attribute]) -> Containment {
         guard part.count == other.count, zip(part, other).allSatisfy({ $0.type == $1.type }) else { return .outside }
         let comparisons = zip(part, other).map { $0.text.compared(with: $1.text) }
@@ -44,15 +45,17 @@ struct CanonicalName {
     }
 }
 
-/// A text of a directory name as it is compared (RFC 5280, 7.1; RFC 4518, 2): whatever its string type, in lower case, blanks at the
-/// ends gone and those between single, invisible characters gone.
+/// A text of a directory name in the form in which it is compared (RFC 5280, 7.1; RFC 4518, 2). The string type is
+/// ignored. The text is in lower case, without invisible characters and without spaces at its ends. Consecutive spaces
+/// are one space.
 ///
-/// The compatibility mapping (NFKC) is not known here. A text that it might change is still equal to the same text, but nobody can
-/// say that it differs from another.
+/// The compatibility mapping (NFKC) is not available. A text that this mapping might change equals an identical text,
+/// but it is uncertain whether it differs from another text.
 struct CanonicalText {
-    /// Compared by canonical equivalence, as texts of Swift are. The bytes in hexadecimal where they are no text.
+    /// The text, compared by canonical equivalence as Swift strings are. If the value is not text, its bytes in
+    /// hexadecimal.
     let text: String
-    /// Whether a different text is another one.
+    /// Whether a different text is certainly another name.
     let isCertain: Bool
 
     init(_ value: RelativeDistinguishedName.Attribute.Value) {
@@ -83,21 +86,21 @@ struct CanonicalText {
             && folded.unicodeScalars.allSatisfy { $0.isASCII || !$0.properties.changesWhenNFKCCaseFolded }
     }
 
-    /// Inside is the same text, outside another.
+    /// Returns `inside` for the same text, `outside` for a different text, and `doubtful` if a difference is uncertain.
     func compared(with other: CanonicalText) -> Containment {
         if text == other.text { return .inside }
         return isCertain && other.isCertain ? .outside : .doubtful
     }
 }
 
-/// The text of one attribute of a directory name, of whatever string type of X.520 (RFC 5280, 4.1.2.4).
+/// The text of one attribute of a directory name, in any string type of X.520 (RFC 5280, 4.1.2.4).
 struct AttributeText {
-    /// Nil if it is of no such type, or no text of its type.
+    /// The text; nil if the value has no string type, or is invalid for its type.
     let text: String?
-    /// Whether the type says which characters these are. Beyond ASCII a TeletexString (T.61) is read as ISO 8859-1, as everybody does
-    /// and nobody has promised.
+    /// Whether the type defines the characters. TeletexString (T.61) is read as ISO 8859-1 beyond ASCII, which is
+    /// common practice but not defined.
     let isExact: Bool
-    /// What to show of it: the text, else `#` and the bytes of its encoding in hexadecimal (RFC 4514, 2.4).
+    /// The text for output; `#` and the encoding in hexadecimal if there is no text (RFC 4514, 2.4).
     let readable: String
 
     init(_ value: RelativeDistinguishedName.Attribute.Value) {
@@ -118,7 +121,7 @@ struct AttributeText {
 
     private static func encoded(_ value: RelativeDistinguishedName.Attribute.Value) -> [UInt8] {
         var serializer = DER.Serializer()
-        // What was read can be written.
+        // Serialization of a parsed value does not fail.
         try? serializer.serialize(ASN1Any(value))
         return serializer.serializedBytes
     }
@@ -129,8 +132,8 @@ struct AttributeText {
         else { return nil }
         switch node.identifier.tagNumber {
         case 12: return String(validating: bytes, as: UTF8.self)
-        // NumericString, PrintableString, IA5String and VisibleString: with characters that their type does not have they are still
-        // texts to whoever reads them.
+        // NumericString, PrintableString, IA5String and VisibleString. Characters that the type does not permit are
+        // accepted, as in other implementations.
         case 18, 19, 22, 26: return bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
         case UInt(teletex): return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         case 28: return scalars(bytes, width: 4).flatMap { String(validating: $0, as: UTF32.self) }
@@ -142,7 +145,7 @@ struct AttributeText {
         }
     }
 
-    /// Numbers of so many bytes each, the highest first; nil if bytes are left over.
+    /// Returns the big-endian numbers of `width` bytes each; nil if bytes remain.
     private static func scalars(_ bytes: ArraySlice<UInt8>, width: Int) -> [UInt32]? {
         guard bytes.count % width == 0 else { return nil }
         return stride(from: bytes.startIndex, to: bytes.endIndex, by: width).map { start in
@@ -152,7 +155,7 @@ struct AttributeText {
 }
 
 extension DistinguishedName {
-    /// `CN=Root,O=Forge`, the most specific first (RFC 4514), whatever string types its texts have.
+    /// The name as text, the most specific part first: `CN=Root,O=Forge` (RFC 4514). Supports all string types.
     package var readable: String {
         reversed().map { part in
             part.map { "\(Self.key($0.type))=\(Self.escaped(AttributeText($0.value)))" }.joined(separator: "+")
@@ -174,7 +177,7 @@ extension DistinguishedName {
         }
     }
 
-    /// With a backslash before what would mean something else (RFC 4514, 2.4).
+    /// Returns the text of a value with a backslash before special characters (RFC 4514, 2.4).
     private static func escaped(_ value: AttributeText) -> String {
         guard let text = value.text else { return value.readable }
         let blanks = text.prefix { $0 == " " || $0 == "#" }
@@ -186,8 +189,8 @@ extension DistinguishedName {
 }
 
 extension String {
-    /// Characters that nobody sees, or that move the terminal's cursor, as the bytes of their UTF-8 in hexadecimal, each behind a
-    /// backslash (RFC 4514, 2.4).
+    /// The text with invisible characters, and those that move the cursor of a terminal, replaced by the hexadecimal
+    /// bytes of their UTF-8, each after a backslash (RFC 4514, 2.4).
     var visible: String {
         guard unicodeScalars.contains(where: \.isHidden) else { return self }
         return unicodeScalars.map { scalar in

@@ -1,18 +1,19 @@
 import SwiftASN1
 import X509
 
-/// One subtree of names (GeneralSubtree, RFC 5280, 4.2.1.10), read once to be compared with many. Nil stands for what cannot be read:
-/// every name of its form may be in that, or may not.
+/// A subtree of names (GeneralSubtree, RFC 5280, 4.2.1.10), parsed once for comparison with many names. Nil means that
+/// the subtree cannot be parsed, so it is uncertain whether a name of this form is in it.
 enum NameConstraint {
-    /// `example.com` holds itself and all below, `.example.com` only what is below.
+    /// A DNS subtree. `example.com` contains the domain and its subdomains; `.example.com` contains only the
+    /// subdomains.
     case hosts(ConstrainedDomain?, isOnlyBelow: Bool)
-    /// The empty text.
+    /// All host names: the constraint is empty.
     case allHosts
     case addresses(ConstrainedRange?)
     case mailbox(ConstrainedMailbox)
-    /// All mailboxes of a host, or with a dot in front of all hosts below.
+    /// All mailboxes of a host, or with a leading dot of all its subdomains.
     case mailboxes(ConstrainedDomain?, isBelow: Bool)
-    /// Those of a host, or with a dot in front of all hosts below.
+    /// All URIs of a host, or with a leading dot of all its subdomains.
     case identifiers(ConstrainedDomain?, isBelow: Bool)
     case directory(CanonicalName)
     case otherName, x400Address, ediPartyName, registeredID
@@ -42,7 +43,7 @@ enum NameConstraint {
         }
     }
 
-    /// Whether the name is in the subtree; nil if it is of another form, about which the constraint says nothing.
+    /// Returns whether the name is in the subtree; nil if it has another form, to which the constraint does not apply.
     func containment(of name: ConstrainedName) -> Containment? {
         switch (self, name) {
         case (.allHosts, .host): .inside
@@ -67,7 +68,8 @@ enum NameConstraint {
         return (ConstrainedDomain(hasDot ? text.dropFirst() : text[...]), hasDot)
     }
 
-    /// A wildcard stands for every name directly below its parent: some may be in the subtree where not all are.
+    /// Returns whether a host name is in a DNS subtree. A wildcard represents every name directly below its parent. If
+    /// only some of these are in the subtree, the result is `doubtful`.
     private static func containment(
         of host: ConstrainedDomain?,
         isWildcard: Bool,
@@ -90,12 +92,12 @@ enum NameConstraint {
     }
 }
 
-/// Addresses with the same first bits.
+/// A range of addresses with the same prefix.
 struct ConstrainedRange {
     private let address: ArraySlice<UInt8>
     private let mask: ArraySlice<UInt8>
 
-    /// Nil if it is not an address and a mask whose ones are all in front.
+    /// Parses an address and a mask. Returns nil if the lengths are wrong or the ones of the mask are not contiguous.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == 8 || bytes.count == 32 else { return nil }
         (address, mask) = (bytes.prefix(bytes.count / 2), bytes.suffix(bytes.count / 2))
@@ -111,7 +113,7 @@ struct ConstrainedRange {
         return other.starts(with: Self.mapped) && holds(other.suffix(4)) ? .doubtful : .outside
     }
 
-    /// `::ffff:192.0.2.1` is 192.0.2.1 to whoever connects to it.
+    /// The prefix of IPv4-mapped addresses. A connection to `::ffff:192.0.2.1` reaches 192.0.2.1.
     private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 
     private func holds(_ other: ArraySlice<UInt8>) -> Bool {
@@ -119,15 +121,16 @@ struct ConstrainedRange {
     }
 }
 
-/// Whether a name is in a subtree of names. What cannot be read, or not be compared, is in doubt: it counts as excluded, and as not
-/// permitted.
+/// Whether a name is in a subtree of names. If a name cannot be parsed or compared, the result is `doubtful`, which
+/// counts as excluded and as not permitted.
 enum Containment: Hashable {
     case inside, outside, doubtful
 }
 
-/// A name of a certificate, read once to be compared with many constraints (RFC 5280, 4.2.1.10). Nil stands for what cannot be read.
+/// A name of a certificate, parsed once for comparison with many constraints (RFC 5280, 4.2.1.10). Nil means that the
+/// name cannot be parsed.
 enum ConstrainedName {
-    /// With a wildcard, what is behind `*.`.
+    /// A host name; for a wildcard, the name after `*.`.
     case host(ConstrainedDomain?, isWildcard: Bool)
     case address([UInt8])
     case mailbox(ConstrainedMailbox?)
@@ -152,7 +155,8 @@ enum ConstrainedName {
         }
     }
 
-    /// All names of a certificate: subjectAltName and subject. Without the former, a mail address in the latter counts as such.
+    /// Returns all names of a certificate: subjectAltName and subject. If there is no subjectAltName, an e-mail address
+    /// in the subject counts as rfc822Name.
     static func all(of certificate: TrustCertificate) throws(TrustFailure) -> [GeneralName] {
         var names = try certificate.readableAlternativeNames()
         let subject = certificate.x509.subject
@@ -164,7 +168,8 @@ enum ConstrainedName {
         return names
     }
 
-    /// Nil where there is none that is a name. Characters that no URI has are read differently by everybody.
+    /// Returns the host of a URI; nil if it has no valid host name. A URI with characters that are not permitted is
+    /// refused, because implementations interpret it differently.
     private static func host(of identifier: String) -> ConstrainedDomain? {
         guard identifier.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }),
             let colon = identifier.unicodeScalars.firstIndex(of: ":")
@@ -179,12 +184,12 @@ enum ConstrainedName {
     }
 }
 
-/// A mail address (RFC 5321, 4.1.2).
+/// An e-mail address (RFC 5321, 4.1.2).
 struct ConstrainedMailbox {
     let local: String
     let host: ConstrainedDomain
 
-    /// Nil when the text is none.
+    /// Parses an address. Returns nil if the text is not one.
     init?(_ text: String) {
         guard let at = text.unicodeScalars.lastIndex(of: "@"), at > text.startIndex,
             let host = ConstrainedDomain(text[text.unicodeScalars.index(after: at)...])
@@ -193,7 +198,8 @@ struct ConstrainedMailbox {
         self.host = host
     }
 
-    /// Whether this is the mailbox of another name. Only its host knows which letters it tells apart, and quotes may be left out.
+    /// Returns whether this is the same mailbox as another. The result is `doubtful` if the local parts differ only in
+    /// case or contain quotes, because only the host defines which local parts are the same.
     func compared(with other: ConstrainedMailbox) -> Containment {
         guard host == other.host else { return .outside }
         if local == other.local { return .inside }
@@ -202,17 +208,18 @@ struct ConstrainedMailbox {
     }
 }
 
-/// A host name as constraints compare it: its letters with a dot in front, so that what is below another ends in it.
+/// A host name in the form in which constraints compare it: lower case with a leading dot, so that a subdomain ends
+/// with its parent.
 struct ConstrainedDomain: Hashable {
     private let letters: [UInt8]
 
-    /// Nil when the text is no host name.
+    /// Parses a host name. Returns nil if the text is not one.
     init?(_ text: some StringProtocol) {
         guard let name = DNSName(ascii: String(text), allowsFinalDot: true) else { return nil }
         letters = Array(".\(name)".utf8)
     }
 
-    /// Whether this is a proper subdomain of another.
+    /// Returns whether this is a proper subdomain of another name.
     func isBelow(_ other: ConstrainedDomain) -> Bool {
         letters.count > other.letters.count && letters.suffix(other.letters.count).elementsEqual(other.letters)
     }

@@ -1,5 +1,5 @@
-/// Reads JSON (RFC 8259) as strictly as a file deserves that decides about trust: UTF-8 alone, no key twice in an object, nothing
-/// behind the end. Readers of the standard library's family keep one of two equal keys and know no places.
+/// A strict JSON parser (RFC 8259) for policy files. It accepts only UTF-8, and refuses duplicate keys and text after
+/// the end. Foundation's parser keeps one of two equal keys, and does not report positions.
 struct JSONReader {
     private static let maximumDepth = 16
 
@@ -7,7 +7,7 @@ struct JSONReader {
     private var index = 0
     private var place = TextPlace()
 
-    /// The value that the whole text is.
+    /// Parses a complete text.
     static func read(_ bytes: [UInt8]) throws(PolicyFileFault) -> JSONNode {
         var reader = JSONReader(bytes: bytes)
         guard String(validating: bytes, as: UTF8.self) != nil else {
@@ -15,7 +15,7 @@ struct JSONReader {
         }
         let node = try reader.value(depth: 0)
         try reader.skipBlanks()
-        guard reader.index == bytes.count else { throw reader.fault("something follows the end of the object") }
+        guard reader.index == bytes.count else { throw reader.fault("unexpected text after the end of the object") }
         return node
     }
 
@@ -26,7 +26,9 @@ struct JSONReader {
     private mutating func value(depth: Int) throws(PolicyFileFault) -> JSONNode {
         try skipBlanks()
         let start = place
-        guard depth < Self.maximumDepth else { throw fault("more than \(Self.maximumDepth) values lie in each other") }
+        guard depth < Self.maximumDepth else {
+            throw fault("values are nested more than \(Self.maximumDepth) levels deep")
+        }
         let value: JSONNode.Value
         switch current {
         case UInt8(ascii: "{"): value = .object(try members(depth: depth))
@@ -49,7 +51,7 @@ struct JSONReader {
             guard current == UInt8(ascii: "\"") else { throw fault("a key in quotation marks is missing") }
             let key = try string()
             guard keys.insert(key).inserted else {
-                throw PolicyFileFault("the key \"\(key)\" is there twice", at: start)
+                throw PolicyFileFault("the key \"\(key)\" is duplicated", at: start)
             }
             try skipBlanks()
             guard take(UInt8(ascii: ":")) else { throw fault("a colon is missing after the key \"\(key)\"") }
@@ -73,7 +75,7 @@ struct JSONReader {
         }
     }
 
-    /// `true`, `false`, `null`, or a number.
+    /// Parses `true`, `false`, `null` or a number.
     private mutating func word() throws(PolicyFileFault) -> JSONNode.Value {
         let start = place
         var text = ""
@@ -89,7 +91,7 @@ struct JSONReader {
         case "": throw PolicyFileFault("a value is missing", at: start)
         default:
             guard text.wholeMatch(of: #/-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/#) != nil else {
-                throw PolicyFileFault("\(text) is no value: texts stand in quotation marks", at: start)
+                throw PolicyFileFault("\(text) is not a value; strings need quotation marks", at: start)
             }
             return .number(text)
         }
@@ -108,13 +110,13 @@ struct JSONReader {
                 advance()
                 units += String(try escaped()).utf8
             case 0..<0x20:
-                throw fault("a text ends on the line it begins on")
+                throw fault("a string may not contain a control character; escape it")
             default:
                 units.append(byte)
                 advance()
             }
         }
-        throw PolicyFileFault("the text has no end", at: start)
+        throw PolicyFileFault("the string has no closing quotation mark", at: start)
     }
 
     private mutating func escaped() throws(PolicyFileFault) -> Unicode.Scalar {
@@ -126,10 +128,10 @@ struct JSONReader {
             advance()
             return scalar
         }
-        guard take(UInt8(ascii: "u")) else { throw fault("no such escape: write \\\\ for a backslash") }
+        guard take(UInt8(ascii: "u")) else { throw fault("the escape sequence is unknown; write \\\\ for a backslash") }
         let first = try hexadecimal()
         if let scalar = Unicode.Scalar(first) { return scalar }
-        // The first of a pair of surrogates.
+        // The high half of a surrogate pair.
         if (0xd800..<0xdc00).contains(first), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) {
             let second = try hexadecimal()
             if (0xdc00..<0xe000).contains(second),
@@ -138,7 +140,7 @@ struct JSONReader {
                 return scalar
             }
         }
-        throw fault("half of a pair of surrogates is no character")
+        throw fault("a lone surrogate is not a character")
     }
 
     private mutating func hexadecimal() throws(PolicyFileFault) -> UInt32 {
@@ -152,7 +154,7 @@ struct JSONReader {
     }
 }
 
-// MARK: - The bytes
+// MARK: - Bytes
 
 extension JSONReader {
     private var current: UInt8? { index < bytes.count ? bytes[index] : nil }
@@ -186,13 +188,13 @@ extension JSONReader {
     }
 }
 
-/// A value of a JSON text (RFC 8259), and where it stands, so that what is wrong with it can be told.
+/// A value of a JSON text (RFC 8259), with its position for error messages.
 struct JSONNode: Sendable {
     indirect enum Value: Sendable {
         case object([Member])
         case array([JSONNode])
         case string(String)
-        /// As it is written.
+        /// The number as it is written.
         case number(String)
         case bool(Bool)
         case null
@@ -200,7 +202,7 @@ struct JSONNode: Sendable {
 
     struct Member: Sendable {
         let key: String
-        /// Of the key.
+        /// The position of the key.
         let place: TextPlace
         let node: JSONNode
     }
@@ -208,12 +210,12 @@ struct JSONNode: Sendable {
     let value: Value
     let place: TextPlace
 
-    /// What it is, in words.
+    /// The name of the type for error messages.
     var kind: String {
         switch value {
         case .object: "an object"
         case .array: "an array"
-        case .string: "a text"
+        case .string: "a string"
         case .number: "a number"
         case .bool(let value): "\(value)"
         case .null: "null"
@@ -221,19 +223,19 @@ struct JSONNode: Sendable {
     }
 }
 
-/// Where something stands in a text.
+/// A position in a text.
 struct TextPlace: Hashable, Sendable {
-    /// From 1.
+    /// The line, from 1.
     var line = 1
-    /// From 1, in bytes.
+    /// The column in bytes, from 1.
     var column = 1
 }
 
-/// What is wrong, and where.
+/// An error in a policy file, with its position.
 struct PolicyFileFault: Error {
     let place: TextPlace
     let problem: String
-    /// Whether it is wrong because another file cannot be read.
+    /// Whether the cause is another file that cannot be read.
     var isUnreadable = false
 
     init(_ problem: String, at place: TextPlace, isUnreadable: Bool = false) {
@@ -243,16 +245,16 @@ struct PolicyFileFault: Error {
     }
 }
 
-/// Takes the members of an object by their keys, and refuses the rest.
+/// Reads the members of an object by key, and refuses unknown keys.
 struct JSONObjectReader {
-    /// What the object is, for the sentences: `a policy of the kind "pins"`.
+    /// The name of the object in error messages, for example `a policy of the kind "pins"`.
     let name: String
     let place: TextPlace
     private let members: [JSONNode.Member]
 
     init(_ node: JSONNode, name: String) throws(PolicyFileFault) {
         guard case .object(let members) = node.value else {
-            throw PolicyFileFault("\(name) is an object, not \(node.kind)", at: node.place)
+            throw PolicyFileFault("\(name) must be an object, not \(node.kind)", at: node.place)
         }
         self.name = name
         self.members = members
@@ -265,18 +267,20 @@ struct JSONObjectReader {
         self.members = members
     }
 
-    /// The same object under another name.
+    /// Returns the same object with another name for error messages.
     func named(_ name: String) -> JSONObjectReader {
         JSONObjectReader(name: name, place: place, members: members)
     }
 
-    /// - Throws: A sentence that names every key that is not one of these.
+    /// Checks that the object has no other keys.
+    ///
+    /// - Throws: An error that contains all unknown keys.
     func allow(_ keys: [String]) throws(PolicyFileFault) {
         let unknown = members.filter { !keys.contains($0.key) }
         guard let first = unknown.first else { return }
         let names = unknown.map { "\"\($0.key)\"" }.joined(separator: ", ")
         throw PolicyFileFault(
-            "\(name) has no \(unknown.count == 1 ? "key" : "keys") \(names): it may have \(keys.joined(separator: ", "))",
+            "\(name) has no \(unknown.count == 1 ? "key" : "keys") \(names); the keys are \(keys.joined(separator: ", "))",
             at: first.place
         )
     }
@@ -284,14 +288,14 @@ struct JSONObjectReader {
     func node(_ key: String) -> JSONNode? { members.first { $0.key == key }?.node }
 
     func required(_ key: String) throws(PolicyFileFault) -> JSONNode {
-        guard let node = node(key) else { throw PolicyFileFault("\(name) needs the key \"\(key)\"", at: place) }
+        guard let node = node(key) else { throw PolicyFileFault("\(name) requires the key \"\(key)\"", at: place) }
         return node
     }
 
     func bool(_ key: String, default otherwise: Bool) throws(PolicyFileFault) -> Bool {
         guard let node = node(key) else { return otherwise }
         guard case .bool(let value) = node.value else {
-            throw PolicyFileFault("\"\(key)\" is true or false, not \(node.kind)", at: node.place)
+            throw PolicyFileFault("\"\(key)\" must be true or false, not \(node.kind)", at: node.place)
         }
         return value
     }
@@ -299,27 +303,27 @@ struct JSONObjectReader {
     func string(_ key: String) throws(PolicyFileFault) -> (text: String, place: TextPlace)? {
         guard let node = node(key) else { return nil }
         guard case .string(let text) = node.value else {
-            throw PolicyFileFault("\"\(key)\" is a text, not \(node.kind)", at: node.place)
+            throw PolicyFileFault("\"\(key)\" must be a string, not \(node.kind)", at: node.place)
         }
         return (text, node.place)
     }
 
-    /// An array of texts, each with its place; nil if the key is missing.
+    /// Returns an array of strings, each with its position; nil if the key is missing.
     func strings(_ key: String) throws(PolicyFileFault) -> [(text: String, place: TextPlace)]? {
         guard let node = node(key) else { return nil }
         guard case .array(let elements) = node.value else {
-            throw PolicyFileFault("\"\(key)\" is an array of texts, not \(node.kind)", at: node.place)
+            throw PolicyFileFault("\"\(key)\" must be an array of strings, not \(node.kind)", at: node.place)
         }
         var texts: [(String, TextPlace)] = []
         for element in elements {
             guard case .string(let text) = element.value else {
-                throw PolicyFileFault("\"\(key)\" is an array of texts, \(element.kind) is none", at: element.place)
+                throw PolicyFileFault("\"\(key)\" must contain only strings, not \(element.kind)", at: element.place)
             }
             texts.append((text, element.place))
         }
         return texts
     }
 
-    /// The members in their order.
+    /// The members in the order of the file.
     var all: [JSONNode.Member] { members }
 }
