@@ -157,7 +157,7 @@ import X509
         #expect(lines[1].hasPrefix("note    revocation    not known of example.org: the responder \(url) "))
         #expect(lines[1].contains("it is a loopback, link-local or multicast address"))
         #expect(lines[1].contains("; the responder http://[::ffff:127.0.0.1]:1/ "))
-        let unknown = "not known of Intermediate: the certificate names nobody to ask, and no list is set"
+        let unknown = "not known of Intermediate: the certificate names no responder or list, and none is configured"
         #expect(lines[2] == "note    revocation    \(unknown)")
         #expect(soft.json.contains("{\"check\":\"revocation\",\"state\":\"note\",\"text\":\"\(unknown)\"}"))
         let flags = "\"flags\": [\"ocsp\", \"requirePositiveResponse\"]"

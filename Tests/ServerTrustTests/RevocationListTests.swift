@@ -32,7 +32,7 @@ import TrustForge
         #expect(throws: RevocationProblem.tooLarge(limit: 10)) { try RevocationList.read(file, limit: 10) }
         let broken = "-----BEGIN X509 CRL-----\n*\n-----END X509 CRL-----\n"
         let half = try directory.write("half.pem", ForgedList().pem() + broken)
-        #expect(throws: RevocationProblem.malformed("a block of PEM cannot be decoded")) {
+        #expect(throws: RevocationProblem.malformed("cannot decode a PEM block")) {
             try RevocationList.read(half)
         }
         #expect(throws: RevocationProblem.self) { try RevocationList(derEncoded: [], name: "nothing") }
@@ -134,7 +134,7 @@ import TrustForge
         let list = RevocationSource.list("/etc/lists/a.crl")
         #expect(
             "\(TrustFailure.revoked(subject: "a", detail: RevocationRecord(time: World.now, reason: .keyCompromise, source: list)))"
-                == "a is revoked since 2026-06-15T12:00:00Z, keyCompromise, says the list /etc/lists/a.crl"
+                == "a is revoked since 2026-06-15T12:00:00Z, keyCompromise, according to the list /etc/lists/a.crl"
         )
         let doubt = RevocationDoubt([
             RevocationObstacle(.expired(World.now), from: .stapledResponse),
@@ -143,7 +143,7 @@ import TrustForge
         ])
         #expect(
             "\(TrustFailure.revocationUnknown(subject: "a", detail: doubt))"
-                == "the revocation status of a is unknown: the stapled response has expired, it was good until "
+                == "the revocation status of a is unknown: the stapled response has expired, it was valid until "
                 + "2026-06-15T12:00:00Z; the responder http://ocsp.example/ did not answer within 5.0 seconds; "
                 + "network access is disabled"
         )

@@ -1,21 +1,22 @@
 import X509
 
-/// Asks OCSP responders and certificate revocation lists about every certificate of a chain but the anchor, and remembers what they
-/// say until they say that there will be something newer. Share one among all handshakes; any thread may use it.
+/// Checks the revocation of every certificate of a chain except the anchor, with OCSP responders and certificate
+/// revocation lists. Results are cached until an update is available. Share one checker among all handshakes.
+/// Thread-safe.
 ///
-/// | Asked | By ``knownStatus(of:in:flags:)`` | By ``status(of:in:flags:)`` |
+/// | Source | ``knownStatus(of:in:flags:)`` | ``status(of:in:flags:)`` |
 /// |---|---|---|
-/// | the stapled response, for the server's own certificate | yes | yes |
-/// | answers of responders that are remembered | yes | yes |
-/// | lists that were given, or are remembered | yes | yes |
-/// | the responders a certificate names (authorityInfoAccess) | no | yes |
-/// | lists at the given URLs, and those a certificate names (cRLDistributionPoints) | no | yes |
+/// | the stapled response, for the server's certificate | yes | yes |
+/// | cached responses of responders | yes | yes |
+/// | lists that were given or are cached | yes | yes |
+/// | the responders that a certificate names (authorityInfoAccess) | no | yes |
+/// | lists at the given URLs, and at those that a certificate names (cRLDistributionPoints) | no | yes |
 ///
-/// One source that is allowed by the flags and says revoked is enough, whatever others say. Otherwise the preferred kind is asked
-/// first, what is at hand before what must be fetched, and the first that says good is believed. A statement that a certificate was
-/// taken back counts however old it is, unless it is only on hold; one that it is good counts until its nextUpdate.
+/// If any source that the flags permit reports a certificate as revoked, it is revoked, even if other sources differ.
+/// Otherwise the preferred method is used first, and local data before network queries. The first good status is
+/// accepted. A revocation counts regardless of its age, except a hold. A good status counts until its nextUpdate.
 public final class RevocationChecker: RevocationChecking {
-    /// Has nothing but what comes with the handshake, and remembers nothing.
+    /// A checker without a fetcher and without a cache of responses.
     static let offline: RevocationChecker = {
         var settings = RevocationSettings()
         settings.cachedAnswers = 0
@@ -29,15 +30,19 @@ public final class RevocationChecker: RevocationChecking {
     let memory: RevocationMemory
     let flights: FetchFlights
     let makeNonce: @Sendable () -> [UInt8]
-    /// For the pause after a failure, which has nothing to do with the time that certificates are judged for.
+    /// The clock for the pause after a failure, which is independent of the time of the evaluation.
     let now: @Sendable () -> ContinuousClock.Instant
 
+    /// Creates a checker.
+    ///
     /// - Parameters:
-    ///   - fetcher: Without one nobody is asked over the network, as with ``RevocationFlags/networkAccessDisabled``.
-    ///   - lists: For the certificates of their issuers. Read them again and make another checker before they expire.
-    ///   - listURLs: Where more lists are, for authorities whose certificates do not name them; asked before those that a
-    ///     certificate names.
-    ///   - settings: Limits.
+    ///   - fetcher: The HTTP client for queries. If nil, no queries are sent, as with
+    ///     ``RevocationFlags/networkAccessDisabled``.
+    ///   - lists: Lists for the certificates of their issuers. Before they expire, read them again and create another
+    ///     checker.
+    ///   - listURLs: The URLs of further lists, for authorities whose certificates do not name them. They are queried
+    ///     before the URLs in a certificate.
+    ///   - settings: The time and size limits.
     public convenience init(
         fetcher: (any RevocationFetching)? = nil,
         lists: [RevocationList] = [],
@@ -57,7 +62,7 @@ public final class RevocationChecker: RevocationChecking {
         )
     }
 
-    /// With time and chance of the tests'.
+    /// Creates a checker with the clock and random numbers of a test.
     init(
         fetcher: (any RevocationFetching)?,
         lists: [RevocationList],
@@ -77,18 +82,18 @@ public final class RevocationChecker: RevocationChecking {
         self.now = now
     }
 
-    /// How many answers of responders are remembered.
+    /// The number of cached responses of responders.
     public var cachedAnswers: Int { memory.answerCount }
 
-    /// How many fetched lists are remembered.
+    /// The number of cached lists.
     public var cachedLists: Int { memory.listCount }
 
-    /// Forgets everything.
+    /// Removes all cached responses, lists and failures.
     public func removeAll() {
         memory.removeAll()
     }
 
-    /// What is at hand, at once.
+    /// Returns the status from local and cached data, without waiting.
     public func knownStatus(
         of chain: ValidatedChain,
         in trust: ServerTrust,
@@ -98,10 +103,12 @@ public final class RevocationChecker: RevocationChecking {
         return Self.status(questions.map { ($0.certificate, knownFinding($0, flags)) })
     }
 
-    /// What is at hand, and what others say; unknown, with ``RevocationProblem/cancelled``, if the task is cancelled.
+    /// Returns the status from local data, cached data and the network. If the task is cancelled, the status is unknown
+    /// with ``RevocationProblem/cancelled``.
     ///
-    /// All certificates are asked about at once, the sources of one beside each other, each after the head start
-    /// of the one before it (``RevocationSettings/headStart``), and all is over after ``RevocationSettings/timeLimit``.
+    /// All certificates are checked concurrently. The sources of one certificate are queried in sequence, and each
+    /// starts ``RevocationSettings/headStart`` after the previous one. All queries end within
+    /// ``RevocationSettings/timeLimit``.
     public func status(
         of chain: ValidatedChain,
         in trust: ServerTrust,
@@ -110,7 +117,7 @@ public final class RevocationChecker: RevocationChecking {
         Self.status(await findings(of: chain, in: trust, flags: flags))
     }
 
-    /// The same of each certificate; those that need not be looked at, since another is revoked, are left out.
+    /// Returns the status of each certificate. If one is revoked, others that were not checked are omitted.
     package func findings(
         of chain: ValidatedChain,
         in trust: ServerTrust,
@@ -118,7 +125,7 @@ public final class RevocationChecker: RevocationChecking {
     ) async -> [(TrustCertificate, RevocationFinding)] {
         let questions = RevocationQuestion.all(about: chain, in: trust)
         let known = questions.map { settledFinding($0, flags) }
-        // What is remembered answers most handshakes, and needs no tasks.
+        // Cached data is sufficient for most handshakes, which then need no tasks.
         guard known.contains(where: { $0 == nil }), !known.contains(where: { $0?.isRevoked ?? false }) else {
             return zip(questions, known).compactMap { pair in pair.1.map { (pair.0.certificate, $0) } }
         }
@@ -131,7 +138,8 @@ public final class RevocationChecker: RevocationChecking {
         return questions.enumerated().map { ($1.certificate, findings[$0] ?? .unknown([])) }
     }
 
-    /// Revoked if one is; else unknown if one is, the server's own first.
+    /// Combines the status of all certificates: revoked if one is revoked, otherwise unknown if one is unknown. The
+    /// server's certificate has priority.
     package static func status(_ findings: [(TrustCertificate, RevocationFinding)]) -> RevocationStatus {
         for case (let certificate, .revoked(let record)) in findings { return .revoked(certificate, detail: record) }
         for case (let certificate, .unknown(let obstacles)) in findings {
@@ -142,7 +150,7 @@ public final class RevocationChecker: RevocationChecking {
 }
 
 extension RevocationChecker {
-    /// Whom to ask.
+    /// A source that can be queried over the network.
     private struct Source: Sendable {
         let method: RevocationMethod
         let url: String
@@ -155,7 +163,7 @@ extension RevocationChecker {
         case headStartIsOver(Int)
     }
 
-    /// All that can be known of one certificate.
+    /// Returns the status of one certificate. May query the network.
     func finding(_ question: RevocationQuestion, _ flags: RevocationFlags) async -> RevocationFinding {
         let known = flags.methods.map { findingAtHand(question, $0) }
         if let revoked = known.first(where: \.isRevoked) { return revoked }
@@ -163,7 +171,7 @@ extension RevocationChecker {
         var asked: [Source] = []
         for (method, finding) in zip(flags.methods, known) {
             guard case .unknown(let more) = finding else {
-                // Good, if those that are preferred to it do not say otherwise.
+                // The certificate is good, unless a preferred source reports it as revoked.
                 let answer = await answer(of: asked, question, &obstacles)
                 if case .unknown = answer { return finding }
                 return answer
@@ -183,7 +191,7 @@ extension RevocationChecker {
         return await answer(of: asked, question, &obstacles)
     }
 
-    /// The first of the sources that knows; else what each of them lacked.
+    /// Queries sources. Returns the first known status; otherwise unknown, with the problem of each source.
     private func answer(
         of sources: [Source],
         _ question: RevocationQuestion,
@@ -222,12 +230,12 @@ extension RevocationChecker {
             group.cancelAll()
             return nil
         }
-        // A list that is at hand but of no use has been told of.
+        // Problems of local lists are already recorded.
         for lack in lacks.joined() where !obstacles.contains(lack) { obstacles.append(lack) }
         return answer ?? .unknown(obstacles)
     }
 
-    /// All are over at the same time, however late they have begun.
+    /// Queries a source. The time limit is shorter for sources that start later, so that all end at the same time.
     private func ask(_ source: Source, at index: Int, _ question: RevocationQuestion) async -> RevocationFinding {
         let least = min(settings.headStart, settings.timeLimit)
         let limit = max(least, settings.timeLimit - settings.headStart * index)
@@ -245,7 +253,7 @@ extension RevocationChecker {
         let outcome = await flights.outcome(key, limit: limit) { [self] in
             let nonce = settings.usesNonce ? makeNonce() : nil
             let request = OCSPRequest(id: OCSPCertificateID(of: question, digest: .sha1), nonce: nonce)
-            guard let body = try? request.encoded() else { return .failed(.malformed("the question")) }
+            guard let body = try? request.encoded() else { return .failed(.malformed("cannot encode the request")) }
             return await fetched(.ocsp(url, body, settings)) { .response($0, nonce: nonce) }
         }
         remember(outcome, of: url)
@@ -263,7 +271,7 @@ extension RevocationChecker {
         if let known = memory.list(from: url), known.content.issuer != question.certificate.x509.issuer,
             let nextUpdate = known.nextUpdate, question.time <= nextUpdate
         {
-            // It would be the same one again.
+            // The query would return the same list.
             return .unknown([RevocationObstacle(.otherIssuer, from: .list(url))])
         }
         let key = FetchKey(url: url, certificate: nil, issuer: nil)
@@ -293,7 +301,8 @@ extension RevocationChecker {
         }
     }
 
-    /// Why a source did not answer a moment ago, and is not asked: where no answer is required it would only be waited for again.
+    /// Returns the recent failure of a source, which is then not queried again; nil if there is none. With a required
+    /// response, each evaluation queries.
     private func recentFailure(of url: String, _ flags: RevocationFlags) -> RevocationProblem? {
         guard !flags.contains(.requirePositiveResponse) else { return nil }
         return memory.failure(of: url, at: now())
@@ -301,7 +310,7 @@ extension RevocationChecker {
 
     private func remember(_ outcome: FetchOutcome, of url: String) {
         switch outcome {
-        // Says nothing of the source.
+        // These results do not depend on the source.
         case .failed(.cancelled), .failed(.noFetcher): return
         case .failed(let problem): memory.remember(problem, of: url, until: now() + settings.pauseAfterFailure)
         case .response, .list: memory.forgetFailure(of: url)

@@ -1,7 +1,7 @@
 import LinuxSupport
 import X509
 
-/// What responders and authorities have said and may be said again.
+/// A cache of responses, lists, verified signatures and failures. Thread-safe.
 final class RevocationMemory: Sendable {
     private struct AnswerKey: Hashable {
         let certificate: TrustCertificate
@@ -23,9 +23,9 @@ final class RevocationMemory: Sendable {
     private struct State {
         var answers: RecentValues<AnswerKey, RevocationAnswer>
         var lists: RecentValues<String, RevocationList>
-        /// Whose signature was good; those that were not are not many.
+        /// The lists with a valid signature. Invalid signatures are not cached, because they are rare.
         var signatures: RecentValues<SignatureKey, Bool>
-        /// By URL.
+        /// The failures by URL.
         var failures = RecentValues<String, Failure>(capacity: 256)
     }
 
@@ -54,7 +54,7 @@ final class RevocationMemory: Sendable {
         }
     }
 
-    /// What a responder has said and still says at the question's time.
+    /// Returns the cached response that is valid at the time of the query; nil if there is none.
     func answer(to question: RevocationQuestion) -> RevocationAnswer? {
         let key = Self.key(question)
         return state.withLock { state in
@@ -69,13 +69,13 @@ final class RevocationMemory: Sendable {
 
     func remember(_ answer: RevocationAnswer, to question: RevocationQuestion) {
         guard answer.validity?.contains(question.time) == true else { return }
-        // An older response that is still good, stapled by somebody who would like it so, must not bury a newer one.
+        // An attacker may staple an older, still valid good response. It must not replace a cached revocation.
         if let known = self.answer(to: question), known.record != nil, answer.record == nil { return }
         let key = Self.key(question)
         state.withLock { $0.answers.insert(answer, for: key) }
     }
 
-    /// The list last fetched from a URL, good or not: it is judged again.
+    /// Returns the list that was last fetched from a URL. The caller verifies it again.
     func list(from url: String) -> RevocationList? {
         state.withLock { $0.lists[url] }
     }
@@ -84,7 +84,7 @@ final class RevocationMemory: Sendable {
         state.withLock { $0.lists.insert(list, for: url) }
     }
 
-    /// What was wrong with a responder or list that need not be asked again yet.
+    /// Returns the failure of a responder or list that is not yet queried again; nil if there is none.
     func failure(of url: String, at now: ContinuousClock.Instant) -> RevocationProblem? {
         state.withLock { state in
             guard let failure = state.failures[url] else { return nil }
@@ -104,7 +104,7 @@ final class RevocationMemory: Sendable {
         state.withLock { $0.failures.remove(url) }
     }
 
-    /// Checks the signature of a list once.
+    /// Verifies the signature of a list. A valid signature is verified once.
     func check(_ list: RevocationList, _ question: RevocationQuestion) throws(RevocationProblem) {
         let key = SignatureKey(
             list: list.content.fingerprint,
@@ -125,18 +125,18 @@ final class RevocationMemory: Sendable {
     }
 }
 
-/// That a certificate was taken back: when, why, and who says so.
+/// The record of a revocation: its time, reason and source.
 public struct RevocationRecord: Hashable, Sendable {
-    /// Since when it counts as taken back; nil if that is not told.
+    /// The time of the revocation; nil if the source does not contain it.
     public let time: TrustTime?
 
-    /// Nil if none is told.
+    /// The reason of the revocation; nil if the source does not contain one.
     public let reason: RevocationReason?
 
-    /// Who says so.
+    /// The source of the record.
     public let source: RevocationSource
 
-    /// Checkers of your own make these.
+    /// Creates a record. Custom checkers use it.
     public init(time: TrustTime? = nil, reason: RevocationReason? = nil, source: RevocationSource) {
         self.time = time
         self.reason = reason
@@ -145,14 +145,15 @@ public struct RevocationRecord: Hashable, Sendable {
 }
 
 extension RevocationRecord: CustomStringConvertible {
-    /// `since 2026-03-01T00:00:00Z, keyCompromise, says the stapled response`.
+    /// The record as text, for example `since 2026-03-01T00:00:00Z, keyCompromise, according to the stapled response`.
     public var description: String {
-        [time.map { "since \($0)" }, reason?.description, "says \(source)"].compactMap { $0 }.joined(separator: ", ")
+        [time.map { "since \($0)" }, reason?.description, "according to \(source)"].compactMap { $0 }
+            .joined(separator: ", ")
     }
 }
 
 extension RevocationChecker {
-    /// All that is known of one certificate without asking.
+    /// Returns the status of one certificate from local and cached data.
     func knownFinding(_ question: RevocationQuestion, _ flags: RevocationFlags) -> RevocationFinding {
         let methods = flags.methods
         let findings = methods.map { findingAtHand(question, $0) }
@@ -168,14 +169,14 @@ extension RevocationChecker {
         return .unknown(obstacles)
     }
 
-    /// What is known of one certificate, if others need not be asked.
+    /// Returns the status of one certificate if no query is needed; nil otherwise.
     func settledFinding(_ question: RevocationQuestion, _ flags: RevocationFlags) -> RevocationFinding? {
         let findings = flags.methods.map { findingAtHand(question, $0) }
         if let revoked = findings.first(where: \.isRevoked) { return revoked }
         return findings.first == .good ? .good : nil
     }
 
-    /// What one method says without asking.
+    /// Returns the status according to one method, from local and cached data.
     func findingAtHand(_ question: RevocationQuestion, _ method: RevocationMethod) -> RevocationFinding {
         var obstacles: [RevocationObstacle] = []
         var isGood = false
@@ -188,7 +189,8 @@ extension RevocationChecker {
                 case .unknown(let more): obstacles += more
                 }
             }
-            // Also after a good response: what is remembered may be newer, and say otherwise.
+            // The cache is read even after a good stapled response, because it may have a newer response with another
+            // status.
             if let answer = memory.answer(to: question) {
                 if let record = answer.record { return .revoked(record) }
                 isGood = true
@@ -205,7 +207,7 @@ extension RevocationChecker {
         return isGood ? .good : .unknown(obstacles)
     }
 
-    /// What a response says, which is remembered if it may be.
+    /// Evaluates a response, and caches it if possible.
     func finding(
         _ response: [UInt8],
         nonce: [UInt8]?,
@@ -224,7 +226,7 @@ extension RevocationChecker {
         }
     }
 
-    /// What a list says.
+    /// Evaluates a list.
     func finding(_ list: RevocationList, about question: RevocationQuestion) -> RevocationFinding {
         do {
             return try answer(list, about: question).finding
@@ -243,13 +245,13 @@ extension RevocationChecker {
         }.answer(list)
     }
 
-    /// Why nobody may be asked; nil if somebody may.
+    /// Returns the reason why no queries may be sent; nil if they may.
     func unasked(_ flags: RevocationFlags) -> RevocationProblem? {
         if flags.contains(.networkAccessDisabled) { return .networkAccessDisabled }
         return fetcher == nil ? .noFetcher : nil
     }
 
-    /// Whom to ask over the network.
+    /// Returns the URLs to query for a certificate.
     func sources(_ question: RevocationQuestion, _ method: RevocationMethod) -> [String] {
         switch method {
         case .ocsp:
@@ -259,7 +261,7 @@ extension RevocationChecker {
         }
     }
 
-    /// The lists at hand that may be about a certificate: those of other authorities are no obstacle worth telling.
+    /// Returns the local lists of the certificate's issuer. Lists of other issuers are not reported as a problem.
     private func lists(about question: RevocationQuestion) -> [RevocationList] {
         let issuer = question.certificate.x509.issuer
         let fetched = sources(question, .lists).compactMap { memory.list(from: $0) }

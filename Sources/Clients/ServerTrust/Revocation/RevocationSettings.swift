@@ -1,83 +1,85 @@
-/// How long and how much is waited for, and how long answers count.
+/// The time and size limits of revocation checks, and the validity of cached results.
 public struct RevocationSettings: Hashable, Sendable {
-    /// By how much the clocks of responders and this machine may differ.
+    /// The permitted difference between the clocks of responders and of this machine.
     public var clockSkew: Duration = .seconds(300)
 
-    /// How old an OCSP response may be that does not say until when it is good. It is never kept.
+    /// The maximum age of an OCSP response without nextUpdate. Such a response is not cached.
     public var maximumAgeWithoutNextUpdate: Duration = .seconds(3600)
 
-    /// How long the responders and lists of one evaluation are waited for, all together. It must be shorter than what a client gives an
-    /// evaluation, or those who fail softly fail hard.
+    /// The time limit of all queries of one evaluation. It must be shorter than the time limit of the client. Otherwise
+    /// evaluations that accept an unknown status (soft fail) fail when a source does not respond.
     public var timeLimit: Duration = .seconds(5)
 
-    /// How long a responder or list is waited for alone, before the next one is asked beside it; if it fails, that is asked at once.
+    /// The delay before the next responder or list is also queried. If a query fails, the next one starts immediately.
     public var headStart: Duration = .milliseconds(500)
 
-    /// How long a responder or list that did not answer, or not with what can be read, is not asked again where no answer is required
-    /// (soft fail): each handshake would else wait for it once more. Zero asks each time. Where an answer is required
-    /// (``RevocationFlags/requirePositiveResponse``) it is asked each time.
+    /// The time for which a failed responder or list is not queried again if no response is required (soft fail), so
+    /// that not every handshake waits for it. Zero queries each time. With ``RevocationFlags/requirePositiveResponse``
+    /// each evaluation queries.
     public var pauseAfterFailure: Duration = .seconds(60)
 
-    /// The most bytes of an OCSP response, stapled or fetched.
+    /// The maximum size of an OCSP response in bytes, stapled or fetched.
     public var maximumResponseBytes = 64 << 10
 
-    /// The most bytes of a list that is fetched. In memory it takes about twice as much.
+    /// The maximum size of a fetched list in bytes. It takes about twice as much memory.
     public var maximumListBytes = 8 << 20
 
-    /// How many of the responders, and how many of the lists, that a certificate names are asked in turn.
+    /// The maximum number of responders, and of lists, that are queried for a certificate that names them.
     public var maximumSources = 2
 
-    /// Whether OCSP requests have a nonce (RFC 9654), so that no old answer can be played again. Many responders ignore it, which is
-    /// tolerated; without, requests can be answered from the caches of HTTP (RFC 5019).
+    /// Whether OCSP requests contain a nonce (RFC 9654), which prevents the replay of old responses. A response without
+    /// a nonce is accepted, because many responders ignore it. Requests without a nonce can be answered from HTTP
+    /// caches (RFC 5019).
     public var usesNonce = true
 
-    /// The most answers of responders that are kept.
+    /// The maximum number of cached responses.
     public var cachedAnswers = 1024
 
-    /// The most fetched lists that are kept.
+    /// The maximum number of cached lists.
     public var cachedLists = 16
 
-    /// All at their defaults.
+    /// Creates settings with the defaults.
     public init() {}
 }
 
-/// How revocation is looked into: the names and raw values of Apple's `kSecRevocation` constants (`SecPolicy.h`).
+/// Options of revocation checks, with the names and raw values of Apple's `kSecRevocation` constants (`SecPolicy.h`).
 public struct RevocationFlags: OptionSet, Hashable, Sendable {
-    /// Apple's `CFOptionFlags`.
+    /// The bits of Apple's `CFOptionFlags`.
     public let rawValue: UInt
 
-    /// The flags with these bits.
+    /// Creates the flags with these bits.
     public init(rawValue: UInt) {
         self.rawValue = rawValue
     }
 
-    /// By OCSP (RFC 6960).
+    /// OCSP is permitted (RFC 6960).
     public static let ocsp = RevocationFlags(rawValue: 1 << 0)
-    /// By certificate revocation lists (RFC 5280, section 5).
+    /// Certificate revocation lists are permitted (RFC 5280, 5).
     public static let crl = RevocationFlags(rawValue: 1 << 1)
-    /// Lists before OCSP, where there are both.
+    /// Lists are used before OCSP if both are permitted.
     public static let preferCRL = RevocationFlags(rawValue: 1 << 2)
-    /// Without an answer about each certificate but the anchor the server is not trusted (hard fail). Without this flag only an
-    /// answer that says revoked counts.
+    /// A good status is required for each certificate except the anchor (hard fail). Without this flag, only a revoked
+    /// status refuses the server (soft fail).
     public static let requirePositiveResponse = RevocationFlags(rawValue: 1 << 3)
-    /// Only what is at hand is asked: the stapled response, lists that were given, and what is remembered.
+    /// No queries are sent. Only the stapled response, given lists and cached results are used.
     public static let networkAccessDisabled = RevocationFlags(rawValue: 1 << 4)
-    /// OCSP or lists, whichever there is. Flags with neither mean the same, for else nothing would ever be known.
+    /// OCSP and lists are permitted. Flags with neither have the same meaning, because otherwise no status could be
+    /// known.
     public static let any: RevocationFlags = [.ocsp, .crl]
-    /// The same by its name in `SecPolicy.h`.
+    /// Another name of ``any``, as in `SecPolicy.h`.
     public static let useAnyAvailableMethod = any
 }
 
-/// One of the two ways to learn of revocation.
+/// A method of revocation checks.
 enum RevocationMethod {
     case ocsp, lists
 }
 
 extension RevocationFlags {
-    /// Which may be used, the preferred one first.
+    /// The permitted methods, the preferred one first.
     var methods: [RevocationMethod] {
         let any: [RevocationMethod] = contains(.preferCRL) ? [.lists, .ocsp] : [.ocsp, .lists]
-        // With neither flag nothing would ever be known: who sets only how to ask means any.
+        // Without either flag both methods are permitted, because otherwise no status could be known.
         guard !isDisjoint(with: .any) else { return any }
         return any.filter { contains($0 == .ocsp ? .ocsp : .crl) }
     }

@@ -1,45 +1,45 @@
 import X509
 
-/// What is known about the revocation of a chain.
+/// The revocation status of a chain.
 public enum RevocationStatus: Hashable, Sendable {
-    /// Every certificate but the anchor is said to be good.
+    /// Every certificate except the anchor is reported as good.
     case good
-    /// One of them has been taken back.
+    /// One certificate is revoked.
     case revoked(TrustCertificate, detail: RevocationRecord)
-    /// Nobody has said enough about one of them.
+    /// The status of one certificate is unknown.
     case unknown(TrustCertificate, detail: RevocationDoubt)
 }
 
-/// Why it is not known whether a certificate has been revoked: what each source lacked, in the order in which they were asked.
+/// The reason why the status of a certificate is unknown: the problem of each source, in the order of the queries.
 public struct RevocationDoubt: Hashable, Sendable {
-    /// At least one.
+    /// The problems of the sources; at least one.
     public let obstacles: [RevocationObstacle]
 
-    /// No obstacles mean that there was no source to ask.
+    /// Creates the reason. An empty array means that there was no source.
     public init(_ obstacles: [RevocationObstacle]) {
         self.obstacles = obstacles.isEmpty ? [RevocationObstacle(.noSource)] : obstacles
     }
 
-    /// One that has to do with no source.
+    /// Creates the reason with one problem that is independent of a source.
     public init(_ problem: RevocationProblem) {
         self.init([RevocationObstacle(problem)])
     }
 }
 
 extension RevocationDoubt: CustomStringConvertible {
-    /// All of them.
+    /// All problems, separated by semicolons.
     public var description: String { obstacles.map(\.description).joined(separator: "; ") }
 }
 
-/// Why one source did not say whether a certificate has been revoked.
+/// The problem of one source that did not provide the status of a certificate.
 public struct RevocationObstacle: Hashable, Sendable {
-    /// Nil where no source was asked.
+    /// The source; nil if no source was used.
     public let source: RevocationSource?
 
-    /// What was wrong.
+    /// The problem.
     public let problem: RevocationProblem
 
-    /// Checkers of your own make these.
+    /// Creates the problem of a source. Custom checkers use it.
     public init(_ problem: RevocationProblem, from source: RevocationSource? = nil) {
         self.source = source
         self.problem = problem
@@ -47,26 +47,27 @@ public struct RevocationObstacle: Hashable, Sendable {
 }
 
 extension RevocationObstacle: CustomStringConvertible {
-    /// `the stapled response has expired, it was good until 2026-03-01T00:00:00Z`.
+    /// The source and its problem, for example `the stapled response has expired, it was valid until
+    /// 2026-03-01T00:00:00Z`.
     public var description: String {
         source.map { "\($0) \(problem)" } ?? problem.description
     }
 }
 
-/// Where a statement about revocation is from.
+/// The source of a revocation status.
 public enum RevocationSource: Hashable, Sendable {
-    /// The OCSP response that came with the handshake.
+    /// The OCSP response in the handshake.
     case stapledResponse
     /// An OCSP responder.
     case responder(url: String)
-    /// A certificate revocation list: its file or URL.
+    /// A certificate revocation list, by its file or URL.
     case list(String)
-    /// Something else, for checkers of your own.
+    /// Another source, for custom checkers.
     case other(String)
 }
 
 extension RevocationSource: CustomStringConvertible {
-    /// In a few words.
+    /// A short description.
     public var description: String {
         switch self {
         case .stapledResponse: "the stapled response"
@@ -77,13 +78,14 @@ extension RevocationSource: CustomStringConvertible {
     }
 }
 
-/// What a signed statement says about a certificate.
+/// The status of a certificate according to a signed response or list.
 struct RevocationAnswer: Hashable, Sendable {
-    /// Nil is good.
+    /// The revocation; nil if the certificate is good.
     let record: RevocationRecord?
 
-    /// Until nextUpdate, and from thisUpdate by the slower of two clocks: when it may be said again without asking. Nil if it may not.
-    /// What is taken back for good stays so until the certificate's end.
+    /// The period in which the status may be used without another query: from thisUpdate, minus the clock tolerance,
+    /// until nextUpdate. Nil if it may not be cached. For a permanent revocation, the period ends with the validity of
+    /// the certificate.
     let validity: ClosedRange<TrustTime>?
 
     init(
@@ -94,7 +96,7 @@ struct RevocationAnswer: Hashable, Sendable {
         _ settings: RevocationSettings
     ) {
         self.record = record
-        // A handshake that begins a second before its question is answered may remember the answer.
+        // Includes handshakes that began shortly before the response was issued.
         let start = thisUpdate.advanced(by: .zero - settings.clockSkew)
         let time = question.time
         var end = end
@@ -107,7 +109,7 @@ struct RevocationAnswer: Hashable, Sendable {
     var finding: RevocationFinding { record.map { .revoked($0) } ?? .good }
 }
 
-/// What is known about one certificate.
+/// The revocation status of one certificate.
 package enum RevocationFinding: Hashable, Sendable {
     case good
     case revoked(RevocationRecord)
@@ -119,19 +121,19 @@ package enum RevocationFinding: Hashable, Sendable {
     }
 }
 
-/// One certificate to learn about, and what is needed to judge the answers.
+/// A query for the status of one certificate, with the data to verify the responses.
 struct RevocationQuestion: Sendable {
     let certificate: TrustCertificate
-    /// The next one on the validated chain.
+    /// The next certificate of the validated chain.
     let issuer: TrustCertificate
     let time: TrustTime
     let allowsSHA1: Bool
-    /// Only for the server's own certificate.
+    /// The stapled response; only for the server's certificate.
     let stapledResponse: [UInt8]?
-    /// At hand, besides those of the checker.
+    /// Local lists, in addition to those of the checker.
     let lists: [RevocationList]
 
-    /// One for each certificate but the anchor, which nobody is above of.
+    /// Returns a query for each certificate of a chain except the anchor, which has no issuer in the chain.
     static func all(about chain: ValidatedChain, in trust: ServerTrust) -> [RevocationQuestion] {
         zip(chain.certificates, chain.certificates.dropFirst()).enumerated().map { index, link in
             RevocationQuestion(
@@ -146,23 +148,24 @@ struct RevocationQuestion: Sendable {
     }
 }
 
-/// Who can tell whether the certificates of a chain have been revoked: ``RevocationChecker``, or one of your own.
+/// A checker of the revocation of chains: ``RevocationChecker``, or a custom one.
 public protocol RevocationChecking: Sendable {
-    /// What can be told at once and without the network: from the stapled response of `trust` and from caches.
+    /// Returns the status without waiting and without network access, for example from the stapled response of `trust`
+    /// and from caches.
     ///
     /// - Parameters:
-    ///   - chain: A chain that is valid otherwise.
-    ///   - trust: What it was built from; its time is the time that counts.
-    ///   - flags: What may be asked.
+    ///   - chain: A chain that is otherwise valid.
+    ///   - trust: The input of the evaluation. Its time is the time of the evaluation.
+    ///   - flags: The permitted sources.
     func knownStatus(of chain: ValidatedChain, in trust: ServerTrust, flags: RevocationFlags) -> RevocationStatus
 
-    /// What can be told with the network, within limits of time and size of its own. Without an own implementation the same as
-    /// ``knownStatus(of:in:flags:)``.
+    /// Returns the status, and may wait for network requests, within the checker's own time and size limits. The
+    /// default implementation calls ``knownStatus(of:in:flags:)``.
     func status(of chain: ValidatedChain, in trust: ServerTrust, flags: RevocationFlags) async -> RevocationStatus
 }
 
 extension RevocationChecking {
-    /// Asks nobody.
+    /// Calls ``knownStatus(of:in:flags:)``, without network access.
     public func status(
         of chain: ValidatedChain,
         in trust: ServerTrust,
@@ -172,162 +175,163 @@ extension RevocationChecking {
     }
 }
 
-/// What is wrong with a statement about revocation, or why there is none.
+/// The reason why a source does not provide a usable revocation status.
 public enum RevocationProblem: Error, Hashable, Sendable {
-    // MARK: Nobody was asked
+    // MARK: No query
 
-    /// The certificate names no responder and no list that can be asked here, and none was given.
+    /// The certificate names no supported responder or list, and none was given.
     case noSource
     /// ``RevocationFlags/networkAccessDisabled`` is set.
     case networkAccessDisabled
-    /// The checker has nothing to fetch with.
+    /// The checker has no fetcher.
     case noFetcher
-    /// The evaluation answers at once, and this source would have to be waited for.
+    /// The evaluation does not wait, and this source requires a network query.
     case wouldWait
 
-    // MARK: Nobody answered
+    // MARK: No response
 
-    /// There was no answer within the time limit.
+    /// There was no response within the time limit.
     case timedOut(Duration)
-    /// The answer has more bytes than are allowed.
+    /// The response exceeds the size limit in bytes.
     case tooLarge(limit: Int)
-    /// The answer was this HTTP status.
+    /// The response has this HTTP status, which is not 200.
     case httpStatus(Int)
-    /// Nobody could be reached. The text says what the system said.
+    /// The source cannot be reached. The text is the reason of the system.
     case unreachable(String)
-    /// The evaluation was broken off.
+    /// The evaluation was cancelled.
     case cancelled
 
-    // MARK: What was answered
+    // MARK: Content
 
-    /// The bytes are no OCSP response or list.
+    /// The data is not an OCSP response or a revocation list.
     case malformed(String)
-    /// The responder does not want to tell (responseStatus, RFC 6960, 4.2.1).
+    /// The responder refused to answer (responseStatus, RFC 6960, 4.2.1).
     case refused(OCSPRefusal)
-    /// The responder does not know the certificate.
+    /// The responder reports the status of the certificate as unknown.
     case unknownToResponder
-    /// The response is about other certificates.
+    /// The response is for other certificates.
     case otherCertificate
-    /// The nonce in the response is not the one that was sent (RFC 9654).
+    /// The nonce in the response differs from the nonce in the request (RFC 9654).
     case wrongNonce
-    /// The list is of another authority than the certificate's.
+    /// The issuer of the list is not the issuer of the certificate.
     case otherIssuer
-    /// The list is not about certificates like this one, or not about all reasons (issuingDistributionPoint, RFC 5280, 5.2.5).
+    /// The list does not cover this certificate, or does not cover all reasons (issuingDistributionPoint, RFC 5280,
+    /// 5.2.5).
     case outOfScope
-    /// The list only says what has changed (RFC 5280, 5.2.4).
+    /// The list is a delta list, which contains only changes (RFC 5280, 5.2.4).
     case deltaList
-    /// The list is about certificates of several authorities (RFC 5280, 5.2.5 and 5.3.3).
+    /// The list is an indirect list, which covers certificates of several authorities (RFC 5280, 5.2.5 and 5.3.3).
     case indirectList
-    /// It has a critical extension that is not understood here.
+    /// The response or list has a critical extension that is not supported.
     case criticalExtension(identifier: String)
 
-    // MARK: Who has signed it
+    // MARK: Signer
 
-    /// The signature is not by the key it should be by.
+    /// The signature does not match the key of the signer.
     case badSignature
-    /// Neither the certificate's issuer nor a responder that the issuer has signed.
+    /// The signer is neither the certificate's issuer nor a responder that the issuer authorized.
     case signedByStranger
-    /// The issuer's certificate does not allow its key to sign lists (keyUsage, RFC 5280, 4.2.1.3).
+    /// The issuer's certificate does not permit signing lists (keyUsage, RFC 5280, 4.2.1.3).
     case mayNotSignLists
-    /// The responder's certificate is not for signing OCSP responses (extendedKeyUsage, RFC 6960, 4.2.2.2).
+    /// The responder's certificate does not permit signing OCSP responses (extendedKeyUsage, RFC 6960, 4.2.2.2).
     case mayNotSignResponses
-    /// The responder's certificate is over, or has not begun.
+    /// The responder's certificate is not within its validity period.
     case responderNotValid(ClosedRange<TrustTime>)
-    /// The responder's certificate is itself revoked.
+    /// The responder's certificate is revoked.
     case responderRevoked
-    /// It is signed with an algorithm that is too weak.
+    /// The signature algorithm is too weak.
     case weakSignature(String)
-    /// It is signed with an algorithm that cannot be checked here.
+    /// The signature algorithm is not supported.
     case unsupportedAlgorithm(String)
 
-    // MARK: When it counts
+    // MARK: Time
 
-    /// It was good until then (nextUpdate).
+    /// The response or list expired at this time (nextUpdate).
     case expired(TrustTime)
-    /// It is from a time to come (thisUpdate, producedAt).
+    /// The response or list is dated in the future (thisUpdate, producedAt).
     case notYetValid(TrustTime)
-    /// It does not say until when it is good, and is too old (thisUpdate).
+    /// The response has no nextUpdate, and is older than permitted. The time is its thisUpdate.
     case tooOld(TrustTime)
-    /// A list that does not say until when it is good (RFC 5280, 5.1.2.5).
+    /// The list has no nextUpdate (RFC 5280, 5.1.2.5).
     case withoutNextUpdate
 
-    // MARK: Others
+    // MARK: Other
 
-    /// Of a checker of your own.
+    /// The problem of a custom checker.
     case custom(String)
 }
 
 extension RevocationProblem: CustomStringConvertible {
-    /// What is wrong, to be read behind the name of the source.
+    /// The problem as text that follows the name of the source.
     public var description: String {
         switch self {
-        case .noSource: "the certificate names nobody to ask, and no list is set"
+        case .noSource: "the certificate names no responder or list, and none is configured"
         case .networkAccessDisabled: "network access is disabled"
-        case .noFetcher: "nothing is set to fetch with"
-        case .wouldWait: "others would have to be asked over the network, and this evaluation does not wait"
+        case .noFetcher: "no HTTP fetcher is configured"
+        case .wouldWait: "a network query is required, and this evaluation does not wait"
         case .timedOut(let limit): "did not answer within \(limit)"
         case .tooLarge(let limit): "has more than \(limit) bytes"
         case .httpStatus(let status): "answered with HTTP status \(status)"
         case .unreachable(let cause): "cannot be reached: \(cause)"
-        case .cancelled: "was asked in vain: the evaluation was cancelled"
+        case .cancelled: "was not queried to the end, because the evaluation was cancelled"
         case .malformed(let detail): "cannot be read: \(detail)"
-        case .refused(let refusal): "does not tell: \(refusal)"
+        case .refused(let refusal): "refused to answer: \(refusal)"
         case .unknownToResponder: "does not know the certificate"
-        case .otherCertificate: "is about other certificates"
-        case .wrongNonce: "has another nonce than was sent: it may be an old one"
-        case .otherIssuer: "is of another authority"
-        case .outOfScope: "is not about certificates like this one, or not about all reasons"
-        case .deltaList: "only has changes (a delta list), which is not supported"
-        case .indirectList: "is about certificates of several authorities (an indirect list), which is not supported"
+        case .otherCertificate: "is for other certificates"
+        case .wrongNonce: "has a different nonce than the request, and may be replayed"
+        case .otherIssuer: "is from another authority"
+        case .outOfScope: "does not cover this certificate, or does not cover all reasons"
+        case .deltaList: "is a delta list, which is not supported"
+        case .indirectList: "is an indirect list, which is not supported"
         case .criticalExtension(let identifier):
-            "has the critical extension \(identifier), which is not understood"
-        case .badSignature: "is not signed by the key it should be signed by"
-        case .signedByStranger: "is signed by neither the issuer nor a responder of the issuer's"
-        case .mayNotSignLists: "is signed with a key that is not for lists"
-        case .mayNotSignResponses: "is signed by a certificate that is not for OCSP responses"
+            "has the critical extension \(identifier), which is not supported"
+        case .badSignature: "has a signature that does not match the key of the signer"
+        case .signedByStranger: "is signed by neither the issuer nor a responder that the issuer authorized"
+        case .mayNotSignLists: "is signed with a key that may not sign lists"
+        case .mayNotSignResponses: "is signed with a certificate that may not sign OCSP responses"
         case .responderNotValid(let range):
-            "is signed by a certificate that is valid only from \(range.lowerBound) to \(range.upperBound)"
-        case .responderRevoked: "is signed by a certificate that is revoked"
+            "is signed with a certificate that is valid only from \(range.lowerBound) to \(range.upperBound)"
+        case .responderRevoked: "is signed with a revoked certificate"
         case .weakSignature(let algorithm): "is signed with \(algorithm), which is too weak"
         case .unsupportedAlgorithm(let algorithm): "is signed with \(algorithm), which is not supported"
-        case .expired(let time): "has expired, it was good until \(time)"
-        case .notYetValid(let time): "is not from before \(time): is the clock right?"
-        case .tooOld(let time): "is from \(time), too old for one that does not say until when it is good"
-        case .withoutNextUpdate: "does not say until when it is good"
+        case .expired(let time): "has expired, it was valid until \(time)"
+        case .notYetValid(let time): "is dated \(time), which is in the future; check the clock"
+        case .tooOld(let time): "has no nextUpdate and is too old: it is dated \(time)"
+        case .withoutNextUpdate: "has no nextUpdate"
         case .custom(let detail): detail
         }
     }
 }
 
-/// Why a certificate was taken back (CRLReason, RFC 5280, 5.3.1).
+/// The reason of a revocation (CRLReason, RFC 5280, 5.3.1).
 public struct RevocationReason: RawRepresentable, Hashable, Sendable {
     /// The number of CRLReason.
     public let rawValue: Int
 
-    /// The reason with this number.
+    /// Creates the reason with this number.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
-    /// None is told.
+    /// The reason is unspecified.
     public static let unspecified = RevocationReason(rawValue: 0)
-    /// Somebody else has, or may have, the key.
+    /// The private key is known or suspected to be compromised.
     public static let keyCompromise = RevocationReason(rawValue: 1)
-    /// Somebody else has, or may have, the authority's key.
+    /// The private key of the authority is known or suspected to be compromised.
     public static let caCompromise = RevocationReason(rawValue: 2)
-    /// The names in it are not right any more.
+    /// The names or other data of the subject have changed.
     public static let affiliationChanged = RevocationReason(rawValue: 3)
-    /// There is another for it.
+    /// The certificate was replaced.
     public static let superseded = RevocationReason(rawValue: 4)
-    /// It is not needed any more.
+    /// The certificate is no longer needed.
     public static let cessationOfOperation = RevocationReason(rawValue: 5)
-    /// For now; the only reason that may be taken back.
+    /// The certificate is on hold. This is the only reason that can be withdrawn.
     public static let certificateHold = RevocationReason(rawValue: 6)
-    /// It is not on hold any more. Only in delta lists.
+    /// The certificate is no longer on hold or has expired. Only in delta lists.
     public static let removeFromCRL = RevocationReason(rawValue: 8)
-    /// A right that is in it is not given any more.
+    /// A privilege in the certificate was withdrawn.
     public static let privilegeWithdrawn = RevocationReason(rawValue: 9)
-    /// Somebody else has the key of an attribute authority.
+    /// The private key of the attribute authority is known or suspected to be compromised.
     public static let aaCompromise = RevocationReason(rawValue: 10)
 
     private static let names: [RevocationReason: String] = [
@@ -339,6 +343,6 @@ public struct RevocationReason: RawRepresentable, Hashable, Sendable {
 }
 
 extension RevocationReason: CustomStringConvertible {
-    /// The name in RFC 5280, or `reason 42`.
+    /// The name in RFC 5280, or `reason 42` for an unknown number.
     public var description: String { Self.names[self] ?? "reason \(rawValue)" }
 }

@@ -1,38 +1,38 @@
 import LinuxSupport
 import X509
 
-/// What is to be fetched.
+/// An HTTP request for an OCSP response or a revocation list.
 public struct RevocationRequest: Hashable, Sendable {
-    /// The methods of HTTP that are needed.
+    /// The HTTP methods of requests.
     public enum Method: String, Hashable, Sendable {
-        /// Without a body.
+        /// A request without a body.
         case get = "GET"
-        /// With one.
+        /// A request with a body.
         case post = "POST"
     }
 
-    /// `http` or `https`, in printable ASCII without blanks.
+    /// The URL: `http` or `https`, in printable ASCII without spaces.
     public let url: String
 
-    /// How.
+    /// The method.
     public let method: Method
 
-    /// `Content-Type`; nil without a body.
+    /// The header field `Content-Type`; nil without a body.
     public let contentType: String?
 
-    /// `Accept`.
+    /// The header field `Accept`.
     public let accept: String
 
-    /// Empty with ``Method/get``.
+    /// The body; empty with ``Method/get``.
     public let body: [UInt8]
 
-    /// From the call to the last byte.
+    /// The time limit from the call to the last byte.
     public let timeLimit: Duration
 
-    /// The most bytes of an answer's body.
+    /// The maximum size of the response body in bytes.
     public let sizeLimit: Int
 
-    /// A list (RFC 2585).
+    /// Returns a request for a revocation list (RFC 2585).
     static func list(_ url: String, _ settings: RevocationSettings) -> RevocationRequest {
         RevocationRequest(
             url: url,
@@ -45,8 +45,8 @@ public struct RevocationRequest: Hashable, Sendable {
         )
     }
 
-    /// A question for a responder: by POST, or by GET where the answer may be cached and the URL stays short (RFC 6960, A.1;
-    /// RFC 5019, 5).
+    /// Returns a request for an OCSP responder: GET if the response may be cached and the URL has at most 255 bytes,
+    /// POST otherwise (RFC 6960, A.1; RFC 5019, 5).
     static func ocsp(_ url: String, _ body: [UInt8], _ settings: RevocationSettings) -> RevocationRequest {
         let place = url + (url.hasSuffix("/") ? "" : "/") + Base64.encode(body).percentEncoded
         let isShort = !settings.usesNonce && place.utf8.count <= 255
@@ -62,26 +62,28 @@ public struct RevocationRequest: Hashable, Sendable {
     }
 }
 
-/// Fetches what responders and authorities say, over HTTP. Whoever has an HTTP client can be one. Redirects need not be followed. The
-/// URLs are plain `http` nearly always, for the answers are signed; for `https` revocation must not be asked about again, or a
-/// question may wait for itself.
+/// A fetcher of OCSP responses and revocation lists over HTTP. Any HTTP client can implement it.
+///
+/// Redirects need not be followed. Nearly all URLs are plain `http`, because the responses are signed. For `https` URLs
+/// the revocation of the server's certificate must not be checked, because such a check could wait for itself.
 public protocol RevocationFetching: Sendable {
-    /// The body of the answer with status 200.
+    /// Fetches the body of a response with status 200.
     ///
-    /// Called on any thread, and by several tasks at once. The limits are checked by the caller too, but only here can they save
-    /// anything: reading stops at `sizeLimit`, and waiting at `timeLimit` or when the task is cancelled.
+    /// It is called on any thread and by several tasks at once. Implementations should stop reading at `sizeLimit`, and
+    /// stop waiting at `timeLimit` or when the task is cancelled. The caller checks the limits too, but only after the
+    /// data was transferred.
     func fetch(_ request: RevocationRequest) async throws(RevocationFetchError) -> [UInt8]
 }
 
-/// Why there is no answer.
+/// The reason why a request failed.
 public enum RevocationFetchError: Error, Hashable, Sendable {
-    /// Not within the time limit.
+    /// The time limit was exceeded.
     case timedOut
-    /// More bytes than the size limit.
+    /// The response exceeds the size limit.
     case tooLarge
-    /// Another HTTP status than 200.
+    /// The HTTP status is not 200.
     case status(Int)
-    /// Everything else. The text says what was tried and what the system said.
+    /// Another error. The text contains the action and the reason of the system.
     case failed(String)
 
     func problem(_ request: RevocationRequest) -> RevocationProblem {
@@ -94,9 +96,10 @@ public enum RevocationFetchError: Error, Hashable, Sendable {
     }
 }
 
-/// URLs in certificates.
+/// The URLs in certificates.
 enum RevocationURL {
-    /// Those that can be fetched: `ldap` cannot, and with bytes that no URL has nobody knows what would be asked.
+    /// Returns the URLs that can be fetched. `ldap` is not supported. URLs with invalid characters are skipped, because
+    /// implementations interpret them differently.
     static func all(in names: [GeneralName]) -> [String] {
         names.compactMap { name in
             guard case .uniformResourceIdentifier(let url) = name, isUsable(url) else { return nil }
@@ -110,17 +113,18 @@ enum RevocationURL {
         return url.utf8.count <= 2048 && url.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
     }
 
-    /// The responders a certificate names (authorityInfoAccess, RFC 5280, 4.2.2.1).
+    /// Returns the responders that a certificate names (authorityInfoAccess, RFC 5280, 4.2.2.1).
     static func responders(of certificate: TrustCertificate) -> [String] {
         let access = (try? certificate.x509.extensions.authorityInformationAccess) ?? AuthorityInformationAccess()
         return all(in: access.filter { $0.method == .ocspServer }.map(\.location))
     }
 }
 
-/// Asks each question once at a time, however many wait for the answer, and lets nobody wait longer than the limit.
+/// Sends each query once for all waiting callers, within a time limit.
 ///
-/// The first who joins starts the work and the clock; whichever is through first lets all go on. Who is cancelled goes at once, and
-/// with the last of them the work is cancelled. Work that does not heed that goes on alone, and is not heard.
+/// The first caller starts the work and the time limit. The caller's wait ends with the result, the time limit or
+/// cancellation of its task, whichever is first. If all callers are cancelled, the work is cancelled. The result of
+/// work that continues after its end is ignored. Thread-safe.
 final class FetchFlights: Sendable {
     private struct Flight {
         let number: UInt64
@@ -141,12 +145,14 @@ final class FetchFlights: Sendable {
     private let state = Locked(State())
     let sleep: @Sendable (Duration) async throws -> Void
 
-    /// - Parameter sleep: Throws when its task is cancelled.
+    /// Creates an instance without queries.
+    ///
+    /// - Parameter sleep: A function that waits. It throws if its task is cancelled.
     init(sleep: @escaping @Sendable (Duration) async throws -> Void) {
         self.sleep = sleep
     }
 
-    /// How many wait for an answer.
+    /// The number of waiting callers.
     var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
 
     func outcome(
@@ -158,7 +164,7 @@ final class FetchFlights: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 join(key, waiter, continuation, limit, work)
-                // Who was cancelled before joining has not been found by the handler.
+                // If the task was cancelled before `join`, the handler did not find the caller.
                 if Task.isCancelled { leave(key, waiter) }
             }
         } onCancel: {
@@ -217,17 +223,17 @@ final class FetchFlights: Sendable {
     }
 }
 
-/// Questions with the same key have the same answer.
+/// The identity of a query. Queries with the same key have the same result.
 struct FetchKey: Hashable, Sendable {
     let url: String
-    /// Nil for a list, which is about many.
+    /// The certificate; nil for a list, which covers many certificates.
     let certificate: TrustCertificate?
     let issuer: ServerPublicKey?
 }
 
-/// What came of one question over the network, for all who wait for it.
+/// The result of a query over the network, for all waiting callers.
 enum FetchOutcome: Sendable {
-    /// An OCSP response with the nonce that was sent.
+    /// An OCSP response, and the nonce of the request.
     case response([UInt8], nonce: [UInt8]?)
     case list(RevocationList)
     case failed(RevocationProblem)

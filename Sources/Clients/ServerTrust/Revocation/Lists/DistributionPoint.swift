@@ -1,17 +1,17 @@
 import SwiftASN1
 import X509
 
-/// Where a certificate says that lists are (cRLDistributionPoints, RFC 5280, 4.2.1.13).
+/// A distribution point of revocation lists in a certificate (cRLDistributionPoints, RFC 5280, 4.2.1.13).
 struct DistributionPoint: Sendable {
     let name: DistributionPointName?
-    /// Whether the list there is about all reasons, and the issuer's own.
+    /// Whether the list covers all reasons and is issued by the issuer of the certificate.
     let isComplete: Bool
 }
 
 extension DistributionPoint {
     private static let identifier: ASN1ObjectIdentifier = [2, 5, 29, 31]
 
-    /// None if the extension is not there or cannot be read.
+    /// Returns the distribution points of a certificate; empty if there is no extension or it cannot be parsed.
     static func all(of certificate: TrustCertificate) -> [DistributionPoint] {
         guard let entry = certificate.x509.extensions[oid: identifier], let node = try? DER.parse(entry.value),
             node.identifier == .sequence, case .constructed(let nodes) = node.content
@@ -19,7 +19,7 @@ extension DistributionPoint {
         return (try? nodes.map { try DistributionPoint($0) }) ?? []
     }
 
-    /// The URLs of those lists that can be used here.
+    /// Returns the URLs of the supported lists.
     static func locations(in certificate: TrustCertificate) -> [String] {
         all(of: certificate).filter(\.isComplete).flatMap { RevocationURL.all(in: $0.name?.names ?? []).prefix(1) }
     }
@@ -29,7 +29,7 @@ extension DistributionPoint {
             let name = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {
                 try DistributionPointName($0)
             }
-            // What is left are some reasons, or another issuer.
+            // The remaining fields are reasons or another issuer.
             let isComplete = nodes.next() == nil
             while nodes.next() != nil {}
             return DistributionPoint(name: name, isComplete: isComplete)
@@ -37,8 +37,8 @@ extension DistributionPoint {
     }
 }
 
-/// Where a list is (DistributionPointName, RFC 5280, 4.2.1.13). Names relative to the issuer's have not been seen for decades: they
-/// are read, and are no place.
+/// The name of a distribution point (DistributionPointName, RFC 5280, 4.2.1.13). Names relative to the issuer are not
+/// used in practice: they are parsed, but match no list.
 struct DistributionPointName: Sendable {
     let names: [GeneralName]
 
@@ -46,7 +46,7 @@ struct DistributionPointName: Sendable {
         switch node.identifier {
         case ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific):
             guard case .constructed(let nodes) = node.content else {
-                throw ASN1Error.invalidASN1Object(reason: "the names of a distribution point are a sequence")
+                throw ASN1Error.invalidASN1Object(reason: "the names of a distribution point are not a sequence")
             }
             names = try nodes.map { try GeneralName(derEncoded: $0) }
         case ASN1Identifier(tagWithNumber: 1, tagClass: .contextSpecific):
@@ -56,20 +56,20 @@ struct DistributionPointName: Sendable {
         }
     }
 
-    /// Whether one of the names is the same.
+    /// Returns whether both have a name in common.
     func shares(_ other: DistributionPointName) -> Bool {
         names.contains { other.names.contains($0) }
     }
 }
 
-/// Which certificates a list is about (RFC 5280, 5.2.5). Without the extension, all of its issuer.
+/// The scope of a list (RFC 5280, 5.2.5). Without the extension, the list covers all certificates of its issuer.
 struct IssuingDistributionPoint: Sendable {
-    /// Nil if it is not limited to those that name such a point.
+    /// The distribution point that a certificate must name to be covered; nil if there is no such limit.
     var point: DistributionPointName?
     var isOnlyServers = false
     var isOnlyAuthorities = false
     var isOnlyAttributes = false
-    /// Whether a certificate that is not on it may be revoked for other reasons.
+    /// Whether the list covers only some reasons, so that a certificate that is not listed may still be revoked.
     var hasOnlySomeReasons = false
 }
 
@@ -99,7 +99,7 @@ extension IssuingDistributionPoint {
         }
     }
 
-    /// Whether the list is about a certificate (RFC 5280, 6.3.3 (b) (2)).
+    /// Returns whether the list covers a certificate (RFC 5280, 6.3.3 (b) (2)).
     func includes(_ certificate: TrustCertificate) -> Bool {
         guard !isOnlyAttributes, certificate.isAuthority ? !isOnlyServers : !isOnlyAuthorities else { return false }
         guard let point else { return true }
@@ -113,18 +113,21 @@ extension IssuingDistributionPoint {
     }
 }
 
-/// Goes through what stands in DER, element by element (X.690, 8.1 and 10.1), and makes nothing of what it passes by.
+/// A DER parser that returns one element at a time (X.690, 8.1 and 10.1) and does not parse the content of skipped
+/// elements.
 ///
-/// The parser of SwiftASN1 reads all that is nested in a document before anything is known of it, which takes thirty times its size. For
-/// what is long and not yet verified.
+/// The parser of SwiftASN1 parses all nested elements first, which takes thirty times the size of the document in
+/// memory. This type is for long data that is not yet verified.
 struct DERWalk {
     struct Element {
         let tag: UInt8
-        /// All of it.
+        /// The complete element, with its tag and length.
         let encoded: ArraySlice<UInt8>
         let content: ArraySlice<UInt8>
 
-        /// For what is short: parsed as a whole.
+        /// Parses the complete element with SwiftASN1.
+        ///
+        /// - Throws: `ASN1Error` if the element is invalid or longer than 64 KiB.
         func parsed(_ name: String) throws -> ASN1Node {
             let limit = 64 << 10
             guard encoded.count <= limit else {
@@ -143,39 +146,41 @@ struct DERWalk {
     /// The tag of the next element; nil at the end.
     var nextTag: UInt8? { rest.first }
 
-    /// The next element; nil at the end.
+    /// Returns the next element; nil at the end.
     mutating func next() throws -> Element? {
         guard let tag = rest.first else { return nil }
-        guard tag & 0x1f != 0x1f, rest.count >= 2 else { throw Self.broken("an element is cut off, or has a long tag") }
+        guard tag & 0x1f != 0x1f, rest.count >= 2 else {
+            throw Self.broken("an element is truncated, or has a long tag")
+        }
         var start = rest.startIndex + 2
         var count = Int(rest[start - 1])
         if count >= 0x80 {
             let digits = count & 0x7f
             guard (1...4).contains(digits), rest.endIndex - start >= digits else {
-                throw Self.broken("a length is none")
+                throw Self.broken("a length is invalid")
             }
             count = rest[start..<start + digits].reduce(0) { $0 << 8 | Int($1) }
-            // The shortest form is the only one.
+            // DER permits only the shortest form.
             guard count >= 0x80, digits == 1 || count >> (8 * (digits - 1)) > 0 else {
                 throw Self.broken("a length is not in its shortest form")
             }
             start += digits
         }
-        guard rest.endIndex - start >= count else { throw Self.broken("an element is cut off") }
+        guard rest.endIndex - start >= count else { throw Self.broken("an element is truncated") }
         let element = Element(tag: tag, encoded: rest[..<(start + count)], content: rest[start..<start + count])
         rest = rest[(start + count)...]
         return element
     }
 
-    /// The next element, which must have this tag.
+    /// Returns the next element, which must have this tag.
     mutating func next(_ tag: UInt8, _ name: String) throws -> Element {
         guard let element = try next(), element.tag == tag else { throw Self.broken("there is no \(name)") }
         return element
     }
 
-    /// Nothing more may follow.
+    /// Checks that no data follows.
     func end() throws {
-        guard rest.isEmpty else { throw Self.broken("there is more than belongs there") }
+        guard rest.isEmpty else { throw Self.broken("unexpected data follows") }
     }
 
     private static func broken(_ reason: String) -> ASN1Error { .invalidASN1Object(reason: reason) }

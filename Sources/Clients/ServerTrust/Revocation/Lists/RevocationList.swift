@@ -3,25 +3,29 @@ import LinuxSupport
 import SwiftASN1
 import X509
 
-/// A certificate revocation list that has been read (CertificateList, RFC 5280, 5). Copies share it.
+/// A parsed certificate revocation list (CertificateList, RFC 5280, 5). Copies share its content.
 ///
-/// That it has been read says nothing of its signature: that is checked when a certificate is looked up in it, for only then is it
-/// known whose key it must be.
+/// The signature is not verified when the list is parsed. It is verified when a certificate is looked up, because the
+/// issuer's key is known only then.
 public struct RevocationList: Sendable {
     let content: RevocationListContent
 
-    /// What failures and records call it: its file or URL.
+    /// The name of the list in failures and records: its file or URL.
     public let name: String
 
-    /// Reads one in DER.
+    /// Parses a list in DER.
     ///
-    /// - Throws: ``RevocationProblem/malformed(_:)``, and ``RevocationProblem/deltaList``, ``RevocationProblem/indirectList`` or
-    ///   ``RevocationProblem/criticalExtension(identifier:)`` for what is not supported.
+    /// - Throws: ``RevocationProblem/malformed(_:)``, or ``RevocationProblem/deltaList``,
+    ///   ``RevocationProblem/indirectList`` or ``RevocationProblem/criticalExtension(identifier:)`` for unsupported
+    ///   lists.
     public init(derEncoded der: [UInt8], name: String) throws(RevocationProblem) {
         try self.init(der, name: name, checksEntries: true)
     }
 
-    /// - Parameter checksEntries: Whether one that cannot be read is an error now, or when a certificate is looked up.
+    /// Parses a list in DER.
+    ///
+    /// - Parameter checksEntries: Whether all entries are checked now. If false, an invalid entry is an error when a
+    ///   certificate is looked up.
     private init(_ der: [UInt8], name: String, checksEntries: Bool) throws(RevocationProblem) {
         self.name = name
         do {
@@ -34,12 +38,13 @@ public struct RevocationList: Sendable {
         }
     }
 
-    /// Reads the lists of a file, one in DER or any number in PEM (`X509 CRL`).
+    /// Reads the lists of a file: one in DER, or any number in PEM (`X509 CRL`).
     ///
     /// - Parameters:
-    ///   - path: The file, which becomes their name.
-    ///   - limit: The most bytes of it.
-    /// - Throws: ``RevocationProblem``, the first there is: a list that is left out would let pass what is on it.
+    ///   - path: The path of the file, which becomes the name of the lists.
+    ///   - limit: The maximum size of the file in bytes.
+    /// - Throws: ``RevocationProblem`` for the first invalid list, because certificates on a skipped list would be
+    ///   accepted.
     public static func read(_ path: String, limit: Int = 64 << 20) throws(RevocationProblem) -> [RevocationList] {
         let bytes: [UInt8]
         do {
@@ -51,24 +56,25 @@ public struct RevocationList: Sendable {
         return try lists(in: bytes, name: path, checksEntries: true)
     }
 
-    /// One list in DER or PEM, from somebody whose signature has not been checked: its entries are not looked at before it is.
+    /// Parses a list in DER or PEM from an unverified source. Its entries are not checked until the signature is
+    /// verified.
     package init(bytes: [UInt8], name: String) throws(RevocationProblem) {
         guard let first = try Self.lists(in: bytes, name: name, checksEntries: false).first else {
-            throw .malformed("there is no list")
+            throw .malformed("the data contains no list")
         }
         self = first
     }
 
-    /// Which authority's it is.
+    /// The name of the issuer.
     public var issuer: String { content.issuer.readable }
 
-    /// When it was made.
+    /// The time when the list was issued.
     public var thisUpdate: TrustTime { content.thisUpdate }
 
-    /// When there will be another; nil if it does not say.
+    /// The time by which the next list will be issued; nil if the list does not contain it.
     public var nextUpdate: TrustTime? { content.nextUpdate }
 
-    /// How many certificates are on it. They are counted each time.
+    /// The number of revoked certificates. They are counted in each call.
     public var count: Int { content.entries.count }
 
     private static func lists(
@@ -79,15 +85,15 @@ public struct RevocationList: Sendable {
         let blocks = PEMBlocks.documents(in: bytes, type: "X509 CRL")
         var lists: [RevocationList] = []
         for block in blocks.isEmpty ? [bytes] : blocks {
-            guard let block else { throw .malformed("a block of PEM cannot be decoded") }
+            guard let block else { throw .malformed("cannot decode a PEM block") }
             lists.append(try RevocationList(block, name: name, checksEntries: checksEntries))
         }
         return lists
     }
 }
 
-/// What a list says (TBSCertList, RFC 5280, 5.1). Read is only what stands around its entries, which may be many: they are looked at
-/// when the signature has been checked.
+/// The content of a list (TBSCertList, RFC 5280, 5.1). Only the fields around the entries are parsed, because there may
+/// be many entries. The entries are parsed after the signature is verified.
 final class RevocationListContent: Sendable {
     let issuer: DistinguishedName
     let thisUpdate: TrustTime
@@ -128,7 +134,7 @@ final class RevocationListContent: Sendable {
     }
 }
 
-/// The fields of a list behind its algorithm (TBSCertList, RFC 5280, 5.1.2).
+/// The fields of a list after its signature algorithm (TBSCertList, RFC 5280, 5.1.2).
 struct RevocationListFields {
     private static let deltaIndicator: ASN1ObjectIdentifier = [2, 5, 29, 27]
     private static let times: Set<UInt8> = [0x17, 0x18]
@@ -152,7 +158,7 @@ struct RevocationListFields {
         let extensions = walk.nextTag == 0xa0 ? try walk.next() : nil
         try walk.end()
         guard hasExtensions || extensions == nil else {
-            throw ASN1Error.invalidASN1Object(reason: "version 1 has no extensions (RFC 5280, 5.1.2.1)")
+            throw ASN1Error.invalidASN1Object(reason: "a list of version 1 has extensions (RFC 5280, 5.1.2.1)")
         }
         self.extensions =
             try extensions.map { extensions in
@@ -161,7 +167,8 @@ struct RevocationListFields {
                 try inside.end()
                 return try Certificate.Extensions(encoded: list)
             } ?? Certificate.Extensions()
-        // Whether it is marked critical or not: what is missing on it is on another.
+        // A delta list is refused even if the extension is not critical, because a certificate that is missing there
+        // may be on the base list.
         guard self.extensions[oid: Self.deltaIndicator] == nil else { throw RevocationProblem.deltaList }
         try self.extensions.requireNoCritical(but: [IssuingDistributionPoint.identifier])
         if let nextUpdate, nextUpdate < thisUpdate {
@@ -170,7 +177,7 @@ struct RevocationListFields {
     }
 }
 
-/// One certificate on a list (RFC 5280, 5.1.2.6 and 5.3).
+/// An entry of a list (RFC 5280, 5.1.2.6 and 5.3).
 struct RevocationListEntry: Sendable {
     private static let reasonCode: ASN1ObjectIdentifier = [2, 5, 29, 21]
     private static let certificateIssuer: ASN1ObjectIdentifier = [2, 5, 29, 29]
@@ -190,7 +197,7 @@ struct RevocationListEntry: Sendable {
                 return (serialNumber, RevocationListEntry(time: time, reason: nil))
             }
             guard hasExtensions else {
-                throw ASN1Error.invalidASN1Object(reason: "version 1 has no extensions (RFC 5280, 5.1.2.1)")
+                throw ASN1Error.invalidASN1Object(reason: "a list of version 1 has extensions (RFC 5280, 5.1.2.1)")
             }
             let extensions = try Certificate.Extensions(encoded: more)
             guard extensions[oid: certificateIssuer] == nil else { throw RevocationProblem.indirectList }
@@ -203,31 +210,33 @@ struct RevocationListEntry: Sendable {
     }
 }
 
-/// The certificates on a list, left as they are encoded until somebody asks for one: who wrote a list that has been fetched is known
-/// only when its signature was checked.
+/// The entries of a list, kept in their encoded form until a certificate is looked up, because a fetched list is
+/// trusted only after its signature is verified. Thread-safe.
 ///
-/// The first question walks through all of them and remembers where each is, in about ten bytes.
+/// The first lookup parses all entries and stores the position of each, in about ten bytes per entry.
 final class RevocationListEntries: Sendable {
-    /// Extensions of an entry that are its reason and nothing else, without that reason.
+    /// The encoding of entry extensions with only a reason, without the value of the reason.
     private static let onlyReason: [UInt8] = [0x30, 12, 0x30, 10, 0x06, 3, 0x55, 0x1d, 21, 0x04, 3, 0x0a, 1]
 
     private let bytes: ArraySlice<UInt8>
     private let hasExtensions: Bool
-    /// By the hash of the serial number: where its last entry begins.
+    /// The position of the last entry for each hash of a serial number; nil before the first lookup.
     private let places = Locked<[Int: Int]?>(nil)
 
+    /// Creates the entries.
+    ///
     /// - Parameters:
     ///   - bytes: The contents of revokedCertificates (RFC 5280, 5.1.2.6).
-    ///   - hasExtensions: Whether the list is of a version whose entries may have extensions.
+    ///   - hasExtensions: Whether the version of the list permits extensions of entries.
     init(_ bytes: ArraySlice<UInt8>, hasExtensions: Bool) {
         self.bytes = bytes
         self.hasExtensions = hasExtensions
     }
 
-    /// Whether anybody has looked at them.
+    /// Whether the entries have been parsed.
     var areRead: Bool { places.withLock { $0 != nil } }
 
-    /// How many there are, as far as they can be told apart.
+    /// The number of entries up to the first invalid one.
     var count: Int {
         var walk = DERWalk(bytes)
         var count = 0
@@ -235,15 +244,15 @@ final class RevocationListEntries: Sendable {
         return count
     }
 
-    /// What is said of a certificate; nil if nothing is.
+    /// Returns the entry of a certificate; nil if it is not on the list.
     ///
     /// - Parameter serialNumber: The contents of the INTEGER.
-    /// - Throws: ``RevocationProblem`` when any of the entries cannot be read, or is of a kind that is not supported.
+    /// - Throws: ``RevocationProblem`` if an entry is invalid or unsupported.
     func entry(of serialNumber: ArraySlice<UInt8>) throws(RevocationProblem) -> RevocationListEntry? {
         do {
             guard let place = try readPlaces()[serialNumber.hashValue] else { return nil }
             if let entry = try entry(at: place, of: serialNumber) { return entry }
-            // Another has the same hash.
+            // Another serial number has the same hash.
             var found: RevocationListEntry?
             try walk { found = try entry(at: $0.encoded.startIndex, of: serialNumber) ?? found }
             return found
@@ -254,7 +263,7 @@ final class RevocationListEntries: Sendable {
         }
     }
 
-    /// Looks at all of them.
+    /// Checks all entries.
     func check() throws {
         _ = try readPlaces()
     }
@@ -265,7 +274,7 @@ final class RevocationListEntries: Sendable {
         try walk { entry in
             var parts = DERWalk(entry.content)
             let serialNumber = try parts.next(0x02, "serial number").content
-            // Most have a time and a reason and no more.
+            // Most entries have only a time and a reason.
             let hasTime = try parts.next().map { $0.tag == 0x17 || $0.tag == 0x18 } ?? false
             let isUsual = isUsual(try parts.next())
             if !hasTime || !isUsual || parts.nextTag != nil {
@@ -295,11 +304,11 @@ final class RevocationListEntries: Sendable {
     }
 }
 
-/// What a list says about one certificate, if it may be believed (RFC 5280, 6.3.3).
+/// Evaluates a list for one certificate (RFC 5280, 6.3.3).
 struct RevocationListJudge {
     let question: RevocationQuestion
     let settings: RevocationSettings
-    /// Checks the list's signature; others remember.
+    /// Verifies the list's signature. The function may cache the result.
     let checkSignature: (RevocationList, RevocationQuestion) throws(RevocationProblem) -> Void
 
     func answer(_ list: RevocationList) throws(RevocationProblem) -> RevocationAnswer {
@@ -308,11 +317,11 @@ struct RevocationListJudge {
         guard content.scope.includes(question.certificate) else { throw .outOfScope }
         if let usage = try? question.issuer.keyUsage(), !usage.cRLSign { throw .mayNotSignLists }
         try checkSignature(list, question)
-        // Not before: whoever can answer for a URL could have us read whatever he likes.
+        // The entries are parsed after the signature is verified, because any server could send a list for the URL.
         let record = try content.entries.entry(of: question.certificate.fields.serialNumber).map { entry in
             RevocationRecord(time: entry.time, reason: entry.reason, source: .list(list.name))
         }
-        // What is taken back stays so, whatever the age of the list; only a hold may end (RFC 5280, 5.3.1).
+        // A revocation is permanent, so an outdated list counts too. Only a hold can end (RFC 5280, 5.3.1).
         if record == nil || record?.reason == .certificateHold {
             try checkTimes(content)
             guard record != nil || !content.scope.hasOnlySomeReasons else { throw .outOfScope }

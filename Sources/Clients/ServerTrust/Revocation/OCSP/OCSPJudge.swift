@@ -1,18 +1,20 @@
 import SwiftASN1
 import X509
 
-/// What an OCSP response says about one certificate, if it may be believed (RFC 6960, 3.2 and 4.2.2).
+/// Evaluates an OCSP response for one certificate (RFC 6960, 3.2 and 4.2.2).
 struct OCSPJudge {
     let question: RevocationQuestion
     let settings: RevocationSettings
-    /// Whether a responder's certificate is on a list that is at hand.
+    /// Returns whether a responder's certificate is on an available list.
     let isRevoked: (RevocationQuestion) -> Bool
 
+    /// Verifies a response, and returns the revocation status.
+    ///
     /// - Parameters:
     ///   - der: The response.
-    ///   - nonce: What was sent along with the question; nil if nothing was. A response without one is taken all the same, for most
-    ///     responders sign ahead (RFC 9654, 2.1).
-    ///   - source: Who has given it.
+    ///   - nonce: The nonce of the request; nil if it had none. A response without a nonce is accepted, because most
+    ///     responders sign responses in advance (RFC 9654, 2.1).
+    ///   - source: The source of the response.
     func answer(
         _ der: [UInt8],
         nonce: [UInt8]?,
@@ -40,7 +42,7 @@ struct OCSPJudge {
         guard echo == nil || echo == nonce else { throw .wrongNonce }
     }
 
-    /// The worst of several statements that count.
+    /// Returns the worst valid status if the response has several for the certificate.
     private func answer(
         _ statements: [OCSPSingleResponse],
         of data: OCSPResponseData,
@@ -69,7 +71,7 @@ struct OCSPJudge {
         if case .revoked(let time, let reason) = statement.status {
             record = RevocationRecord(time: time, reason: reason, source: source)
         }
-        // What is taken back stays so, however old the statement; only a hold may end (RFC 5280, 5.3.1).
+        // A revocation is permanent, so an outdated response counts too. Only a hold can end (RFC 5280, 5.3.1).
         if record == nil || record?.reason == .certificateHold {
             if let nonce { try check(nonce, in: data) }
             try checkTimes(statement, data.producedAt)
@@ -105,17 +107,17 @@ struct OCSPJudge {
     }
 }
 
-/// Whether a response is signed by one who may: the certificate's issuer, or a responder to whom the issuer has delegated it
-/// (RFC 6960, 4.2.2.2). Nobody else, however trusted otherwise: "trusted responders" by local configuration are not supported.
+/// Verifies that a response is signed by the certificate's issuer, or by a responder that the issuer authorized (RFC
+/// 6960, 4.2.2.2). Responders that are trusted by local configuration are not supported.
 struct OCSPSigner {
-    /// More certificates than that nobody needs.
+    /// The maximum number of certificates that are read from one response.
     private static let maximumCertificates = 8
-    /// id-pkix-ocsp-nocheck.
+    /// The extension id-pkix-ocsp-nocheck.
     private static let noCheck: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 48, 1, 5]
 
     let question: RevocationQuestion
-    /// Whether a responder's certificate is on a list that is at hand. Asked only where the certificate does not say that it need
-    /// not be (RFC 6960, 4.2.2.2.1).
+    /// Returns whether a responder's certificate is on an available list. It is called unless the certificate has the
+    /// extension id-pkix-ocsp-nocheck (RFC 6960, 4.2.2.2.1).
     let isRevoked: (RevocationQuestion) -> Bool
 
     func check(_ response: OCSPResponse) throws(RevocationProblem) {
@@ -180,30 +182,30 @@ struct OCSPSigner {
     }
 }
 
-/// What a responder says that does not want to answer (OCSPResponseStatus, RFC 6960, 4.2.1).
+/// The status of a response without data (OCSPResponseStatus, RFC 6960, 4.2.1).
 public struct OCSPRefusal: RawRepresentable, Hashable, Sendable {
     /// The number of OCSPResponseStatus.
     public let rawValue: Int
 
-    /// The status with this number.
+    /// Creates the status with this number.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
-    /// It did not understand the request.
+    /// The responder could not parse the request.
     public static let malformedRequest = OCSPRefusal(rawValue: 1)
-    /// Something is wrong with it.
+    /// The responder has an internal error.
     public static let internalError = OCSPRefusal(rawValue: 2)
-    /// Not now.
+    /// The responder is temporarily unable to answer.
     public static let tryLater = OCSPRefusal(rawValue: 3)
-    /// It wants signed requests.
+    /// The responder requires signed requests.
     public static let sigRequired = OCSPRefusal(rawValue: 5)
-    /// Not to us, or it has no answer ready (RFC 5019, 2.2.3).
+    /// The client is not authorized, or the responder has no response for the certificate (RFC 5019, 2.2.3).
     public static let unauthorized = OCSPRefusal(rawValue: 6)
 }
 
 extension OCSPRefusal: CustomStringConvertible {
-    /// The name in RFC 6960, or `status 42`.
+    /// The name in RFC 6960, or `status 42` for an unknown number.
     public var description: String {
         switch self {
         case .malformedRequest: "malformedRequest"

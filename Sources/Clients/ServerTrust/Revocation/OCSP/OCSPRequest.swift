@@ -2,10 +2,10 @@ import Crypto
 import SwiftASN1
 import X509
 
-/// The question after one certificate, not signed (OCSPRequest, RFC 6960, 4.1.1).
+/// An unsigned OCSP request for one certificate (OCSPRequest, RFC 6960, 4.1.1).
 struct OCSPRequest {
     static let nonceIdentifier: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 48, 1, 2]
-    /// What RFC 9654, 2.1 tells clients to send; RFC 8954 allows up to that.
+    /// The length of the nonce in bytes: the value that RFC 9654, 2.1 requires of clients, and the maximum of RFC 8954.
     static let nonceLength = 32
 
     let id: OCSPCertificateID
@@ -34,9 +34,9 @@ struct OCSPRequest {
     }
 }
 
-/// Which certificate is meant (CertID, RFC 6960, 4.1.1).
+/// The identifier of a certificate (CertID, RFC 6960, 4.1.1).
 struct OCSPCertificateID: Hashable {
-    /// Nil if it is one we do not make.
+    /// The hash algorithm; nil if it is not supported.
     let digest: OCSPDigest?
     let issuerNameHash: ArraySlice<UInt8>
     let issuerKeyHash: ArraySlice<UInt8>
@@ -57,7 +57,7 @@ extension OCSPCertificateID {
     init(_ node: ASN1Node) throws {
         self = try DER.sequence(node, identifier: .sequence) { nodes in
             guard let algorithm = nodes.next() else {
-                throw ASN1Error.invalidASN1Object(reason: "a CertID begins with an algorithm")
+                throw ASN1Error.invalidASN1Object(reason: "a CertID has no algorithm")
             }
             let identifier = try CertificateFields.identifier(of: algorithm)
             let name = try ASN1OctetString(derEncoded: &nodes)
@@ -71,7 +71,7 @@ extension OCSPCertificateID {
         }
     }
 
-    /// Whether the certificate that is asked about is meant.
+    /// Returns whether this identifies the certificate of a query.
     func names(_ question: RevocationQuestion) -> Bool {
         guard let digest else { return false }
         return self == OCSPCertificateID(of: question, digest: digest)
@@ -91,8 +91,8 @@ extension OCSPCertificateID {
     }
 }
 
-/// The hashes with which responders and certificates are named. They protect nothing: whoever finds a collision still needs the
-/// issuer's signature. So SHA-1, which every responder understands, is what requests use (RFC 5019, 2.1.1).
+/// The hash algorithms that identify certificates and responders. They need not resist collisions, because a response
+/// also requires the issuer's signature. Requests use SHA-1, which every responder supports (RFC 5019, 2.1.1).
 enum OCSPDigest: CaseIterable {
     case sha1, sha256
 

@@ -1,12 +1,12 @@
 import SwiftASN1
 import X509
 
-/// A response of the basic type (OCSPResponse and BasicOCSPResponse, RFC 6960, 4.2.1). swift-certificates reads them too, but shows
-/// them to nobody, and its policy neither takes stapled ones nor says why one was refused.
+/// A basic OCSP response (OCSPResponse and BasicOCSPResponse, RFC 6960, 4.2.1). swift-certificates can parse responses
+/// too, but its types are not public, and its policy neither accepts stapled responses nor reports why one was refused.
 struct OCSPResponse {
     let data: OCSPResponseData
     let signed: Signed
-    /// Certificates that may be of the one who has signed, each in DER.
+    /// The certificates in the response, each in DER. One of them may be the signer's.
     let certificates: [[UInt8]]
 }
 
@@ -35,7 +35,7 @@ extension OCSPResponse {
         }
         return try DER.sequence(try DER.parse(content), identifier: .sequence) { nodes in
             guard let body = nodes.next(), let algorithm = nodes.next(), let signature = nodes.next() else {
-                throw ASN1Error.invalidASN1Object(reason: "a response has three parts")
+                throw ASN1Error.invalidASN1Object(reason: "the response has fewer than three parts")
             }
             let certificates = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {
                 try Self.certificates($0)
@@ -64,7 +64,7 @@ extension OCSPResponse {
     }
 }
 
-/// What a responder has signed (ResponseData, RFC 6960, 4.2.1).
+/// The signed data of a response (ResponseData, RFC 6960, 4.2.1).
 struct OCSPResponseData {
     let responder: OCSPResponderID
     let producedAt: TrustTime
@@ -90,7 +90,7 @@ extension OCSPResponseData {
         }
     }
 
-    /// The nonce; nil if there is none.
+    /// Returns the nonce; nil if there is none.
     func nonce() throws -> [UInt8]? {
         guard let entry = extensions[oid: OCSPRequest.nonceIdentifier] else { return nil }
         return Array(try ASN1OctetString(derEncoded: entry.value).bytes)
@@ -104,7 +104,7 @@ extension OCSPResponseData {
     }
 }
 
-/// The part of a response about one certificate (SingleResponse, RFC 6960, 4.2.1).
+/// The status of one certificate (SingleResponse, RFC 6960, 4.2.1).
 struct OCSPSingleResponse {
     let id: OCSPCertificateID
     let status: OCSPCertificateStatus
@@ -135,7 +135,7 @@ extension OCSPSingleResponse {
     }
 }
 
-/// What a response says of one certificate (CertStatus, RFC 6960, 4.2.1).
+/// The revocation status of a certificate (CertStatus, RFC 6960, 4.2.1).
 enum OCSPCertificateStatus: Hashable {
     case good
     case revoked(TrustTime, RevocationReason?)
@@ -168,10 +168,10 @@ enum OCSPCertificateStatus: Hashable {
     }
 }
 
-/// Who says to have made a response (ResponderID, RFC 6960, 4.2.1).
+/// The identifier of the responder that signed a response (ResponderID, RFC 6960, 4.2.1).
 enum OCSPResponderID: Hashable {
     case name(DistinguishedName)
-    /// The SHA-1 of the key.
+    /// The SHA-1 digest of the key.
     case key(ArraySlice<UInt8>)
 
     init(_ node: ASN1Node?) throws {
@@ -186,11 +186,11 @@ enum OCSPResponderID: Hashable {
         case ASN1Identifier(tagWithNumber: 2, tagClass: .contextSpecific):
             self = .key(try Self.only(node) { try ASN1OctetString(derEncoded: $0).bytes })
         default:
-            throw ASN1Error.invalidASN1Object(reason: "a responder is named by name or key")
+            throw ASN1Error.invalidASN1Object(reason: "the responder has neither a name nor a key")
         }
     }
 
-    /// Whether a certificate is of the one that is named.
+    /// Returns whether a certificate has this name or key.
     func names(_ certificate: TrustCertificate) -> Bool {
         switch self {
         case .name(let name): certificate.x509.subject == name
@@ -200,11 +200,11 @@ enum OCSPResponderID: Hashable {
 
     private static func only<Value>(_ node: ASN1Node?, _ read: (ASN1Node) throws -> Value) throws -> Value {
         guard case .constructed(let nodes) = node?.content else {
-            throw ASN1Error.invalidASN1Object(reason: "a responder's tag is explicit")
+            throw ASN1Error.invalidASN1Object(reason: "the tag of the responder is not explicit")
         }
         var iterator = nodes.makeIterator()
         guard let child = iterator.next(), iterator.next() == nil else {
-            throw ASN1Error.invalidASN1Object(reason: "a responder has one name")
+            throw ASN1Error.invalidASN1Object(reason: "the responder does not have exactly one name")
         }
         return try read(child)
     }
