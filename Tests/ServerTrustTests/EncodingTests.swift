@@ -121,7 +121,7 @@ import TrustForge
         try directory.write("c.txt", [1, 2, 3])
         #expect(ServerTrustPolicy.certificates(in: directory.path, logger: log.logger).count == forged.count + 1)
         #expect(log.lines.count == 2)
-        #expect(log.lines[0].hasPrefix("warning: a certificate in \(directory.path)/a.der is left out: cannot read"))
+        #expect(log.lines[0].hasPrefix("warning: skipped a certificate in \(directory.path)/a.der: cannot read"))
         #expect(log.lines[1].contains("b\\u{1b}.pem"))
         #expect(ServerTrustPolicy.publicKeys(in: directory.path + "/none", logger: log.logger).isEmpty)
         #expect(log.lines.count == 3)

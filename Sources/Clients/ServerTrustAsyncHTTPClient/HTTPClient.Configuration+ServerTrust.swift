@@ -80,15 +80,17 @@ public struct ServerTrustEnforcement: Sendable {
     /// sends cannot be asked for: through a proxy, or without ``fetchesChains``.
     public var intermediates: [TrustCertificate] = []
 
-    /// Whether a second handshake asks a server for the certificates it sends, when its own certificate was not seen before.
-    /// async-http-client shows only the server's own; without the others most chains cannot be built, and are refused. The second
-    /// connection goes to the same address, asks for the same name, and ends before anything of HTTP is said.
+    /// A Boolean value that indicates whether a second handshake asks a server for the certificates it sends, when its
+    /// own certificate was not seen before. async-http-client shows only the server's own; without the others most
+    /// chains cannot be built, and are refused. The second connection goes to the same address, asks for the same name,
+    /// and ends before anything of HTTP is said.
     public var fetchesChains = true
 
     /// How long one connection may be judged, revocation and the second handshake included; over it, it is refused.
     public var evaluationTimeLimit: Duration = .seconds(10)
 
-    /// Whether connections without TLS are let through, of `http` URLs and of redirects to them. Nothing is judged on those.
+    /// A Boolean value that indicates whether connections without TLS are let through, of `http` URLs and of redirects
+    /// to them. Nothing is judged on those.
     public var allowsPlainHTTP = false
 
     /// All at their defaults.

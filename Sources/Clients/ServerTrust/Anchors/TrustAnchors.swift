@@ -52,7 +52,7 @@ public struct TrustAnchors: Sendable {
 }
 
 extension TrustAnchors: Hashable {
-    /// Whether both contain the same certificates.
+    /// Returns whether both contain the same certificates.
     public static func == (one: TrustAnchors, other: TrustAnchors) -> Bool {
         one.source === other.source || one.index.all == other.index.all
     }

@@ -44,7 +44,7 @@ struct ChainBuilder {
         throw obstacle ?? ChainObstacle(Self.deadEnd([leaf]), chain: [leaf], rank: .deadEnd)
     }
 
-    /// Returns a complete chain that begins with `path`; nil if there is none.
+    /// Returns a complete chain that begins with `path`; nil if no such chain exists.
     ///
     /// - Throws: ``TrustFailure`` if a limit is exceeded or the task is cancelled.
     private mutating func extend(_ path: [TrustCertificate]) throws(TrustFailure) -> ValidatedChain? {
@@ -110,8 +110,8 @@ struct ChainBuilder {
             .sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element.1)
     }
 
-    /// Whether the path already contains the name and key of a certificate. Such a certificate cannot lead to a new
-    /// chain (RFC 4158, 5.2).
+    /// Returns whether the path already contains the name and key of a certificate. Such a certificate cannot lead to a
+    /// new chain (RFC 4158, 5.2).
     private static func contains(_ path: [TrustCertificate], _ certificate: TrustCertificate) -> Bool {
         path.contains { $0.publicKey == certificate.publicKey && $0.x509.subject == certificate.x509.subject }
     }

@@ -138,8 +138,8 @@ public final class ServerTrustPolicyManager: Sendable {
         table = HostTable(policies)
     }
 
-    /// Returns the policy for a host; nil if there is none. If the host or a pattern of the manager is invalid, the
-    /// policy refuses every server.
+    /// Returns the policy for a host; nil if no pattern matches. If the host or a pattern of the manager is invalid,
+    /// the policy refuses every server.
     public func serverTrustPolicy(forHost host: String) -> ServerTrustPolicy? {
         if let policy = lookup?(ServerHost.canonical(host)) { return policy }
         do {
@@ -169,9 +169,9 @@ public struct AFSecurityPolicy: Hashable, Sendable {
     public var sslPinningMode: AFSSLPinningMode
     /// The pinned certificates, or the certificates whose keys are pinned.
     public var pinnedCertificates: [TrustCertificate]
-    /// Whether servers without a valid chain are trusted if the pins match.
+    /// A Boolean value that indicates whether servers without a valid chain are trusted if the pins match.
     public var allowInvalidCertificates = false
-    /// Whether the certificate must be for the host.
+    /// A Boolean value that indicates whether the certificate must be for the host.
     public var validatesDomainName = true
 
     /// Creates a policy that validates chains and domain names. Only the given certificates are pinned. AFNetworking

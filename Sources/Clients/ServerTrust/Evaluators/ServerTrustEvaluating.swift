@@ -32,8 +32,8 @@ public struct DefaultTrustEvaluator: ServerTrustEvaluating {
 
     /// Creates an evaluator.
     ///
-    /// - Parameter validateHost: Whether the certificate must be for the host. If false, a server with a valid
-    ///   certificate for any host is trusted.
+    /// - Parameter validateHost: A Boolean value that indicates whether the certificate must be for the host. If false,
+    ///   a server with a valid certificate for any host is trusted.
     public init(validateHost: Bool = true) {
         self.validateHost = validateHost
     }
@@ -190,7 +190,7 @@ public struct RevocationTrustEvaluator: ServerTrustEvaluating {
     /// - Parameters:
     ///   - performDefaultValidation: Has no effect. It exists for compatibility with Alamofire. The chain is always
     ///     validated, because revocation is defined only for a valid chain.
-    ///   - validateHost: Whether the certificate must be for the host.
+    ///   - validateHost: A Boolean value that indicates whether the certificate must be for the host.
     ///   - options: The permitted sources, and whether a good status is required.
     public init(performDefaultValidation: Bool = true, validateHost: Bool = true, options: Options = .any) {
         self.validateHost = validateHost

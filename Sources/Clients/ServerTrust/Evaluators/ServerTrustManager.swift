@@ -4,8 +4,8 @@
 /// the pattern was meant for would have no evaluator. The same applies to two patterns for the same hosts
 /// (``TrustFailure/equalPatterns(_:_:)``).
 public final class ServerTrustManager: Sendable {
-    /// Whether a host without an evaluator is refused. If false, ``evaluate(_:forHost:)`` uses
-    /// ``DefaultTrustEvaluator`` for it.
+    /// A Boolean value that indicates whether a host without an evaluator is refused. If false,
+    /// ``evaluate(_:forHost:)`` uses ``DefaultTrustEvaluator`` for it.
     public let allHostsMustBeEvaluated: Bool
 
     /// The evaluators by pattern, as passed to the initializer.
@@ -23,7 +23,7 @@ public final class ServerTrustManager: Sendable {
     /// Creates a manager.
     ///
     /// - Parameters:
-    ///   - allHostsMustBeEvaluated: Whether a host without an evaluator is refused.
+    ///   - allHostsMustBeEvaluated: A Boolean value that indicates whether a host without an evaluator is refused.
     ///   - evaluators: The evaluators by host pattern.
     ///   - anchors: The anchors of all evaluations; nil for those of the ``ServerTrust``.
     ///   - revocationLists: Revocation lists of all evaluations.
@@ -46,7 +46,7 @@ public final class ServerTrustManager: Sendable {
         table = HostTable(evaluators)
     }
 
-    /// Returns the evaluator for a host; nil if there is none and `allHostsMustBeEvaluated` is false.
+    /// Returns the evaluator for a host; nil if the host has no evaluator and `allHostsMustBeEvaluated` is false.
     ///
     /// - Throws: ``ServerTrustError`` with ``TrustFailure/noEvaluator``, ``TrustFailure/invalidHost(_:)``,
     ///   ``TrustFailure/invalidPattern(_:)`` or ``TrustFailure/equalPatterns(_:_:)``.
@@ -63,8 +63,9 @@ public final class ServerTrustManager: Sendable {
         return nil
     }
 
-    /// Evaluates a server with the evaluator of the host, or with ``DefaultTrustEvaluator`` if there is none. Returns
-    /// immediately, without network access.
+    /// Evaluates a server with the evaluator of the host. A host without an evaluator is evaluated by
+    /// ``DefaultTrustEvaluator``, or refused if `allHostsMustBeEvaluated` is true. Returns immediately, without network
+    /// access.
     ///
     /// - Throws: ``ServerTrustError`` if the server is not trusted.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {

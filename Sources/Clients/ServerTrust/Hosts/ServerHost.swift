@@ -25,7 +25,8 @@ public struct ServerHost: Hashable, Sendable {
         }
     }
 
-    /// Whether the host is an IP address. No Server Name Indication is sent for addresses (RFC 6066, 3).
+    /// A Boolean value that indicates whether the host is an IP address. No Server Name Indication is sent for
+    /// addresses (RFC 6066, 3).
     public var isAddress: Bool {
         guard case .address = form else { return false }
         return true

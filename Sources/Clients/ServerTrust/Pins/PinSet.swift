@@ -21,7 +21,7 @@ public struct PinSet: Sendable {
     /// The time from which a mismatch is only reported; nil for never.
     public let expires: TrustTime?
 
-    /// Whether a mismatch is only reported, to test pins before they are enforced.
+    /// A Boolean value that indicates whether a mismatch is only reported, to test pins before they are enforced.
     public let reportsOnly: Bool
 
     let reporter: Reporter?
@@ -30,10 +30,10 @@ public struct PinSet: Sendable {
     ///
     /// - Parameters:
     ///   - pins: The pins, `sha256/BASE64` each.
-    ///   - requiresBackup: Whether a single pin is an error. A backup is the pin of a key that no server uses yet, so
-    ///     keep this true.
+    ///   - requiresBackup: A Boolean value that indicates whether a single pin is an error. A backup is the pin of a
+    ///     key that no server uses yet, so keep this true.
     ///   - expires: The time from which a mismatch is only reported; nil for never.
-    ///   - reportsOnly: Whether a mismatch is only reported.
+    ///   - reportsOnly: A Boolean value that indicates whether a mismatch is only reported.
     ///   - reporter: Receives every mismatch.
     /// - Throws: ``PinError``.
     public init(
@@ -91,7 +91,7 @@ public struct PinReport: Hashable, Sendable {
     public let presented: [PublicKeyPin]
     /// The chain, the server's certificate first.
     public let chain: [TrustCertificate]
-    /// Whether the server was refused. False if the set has expired or only reports.
+    /// A Boolean value that indicates whether the server was refused. False if the set has expired or only reports.
     public let isEnforced: Bool
 }
 

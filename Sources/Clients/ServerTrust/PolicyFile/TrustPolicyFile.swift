@@ -36,7 +36,7 @@ import LinuxSupport
 /// |---|---|
 /// | `default` | `validateHost` |
 /// | `revocation` | `flags`: some of `ocsp`, `crl`, `preferCRL`, `requirePositiveResponse`, `networkAccessDisabled` (``RevocationFlags``); `validateHost` |
-/// | `certificates` | `files`: the files with the pinned certificates; `acceptSelfSigned`: whether they are the only anchors; `validateChain`, `validateHost` |
+/// | `certificates` | `files`: the files with the pinned certificates; `acceptSelfSigned`: if true, they are the only anchors; `validateChain`, `validateHost` |
 /// | `publicKeys` | `files`: the files with certificates or keys (`PUBLIC KEY`); `validateChain`, `validateHost` |
 /// | `pins` | `pins`: `sha256/BASE64` each; `requireBackup` (default: `true`), `expires` (a date or time from which mismatches are only reported), `reportOnly`, `validateChain`, `validateHost` |
 /// | `disabled` | none: every server is trusted |
@@ -44,7 +44,7 @@ import LinuxSupport
 /// The default of `validateChain` and `validateHost` is `true`. Paths are relative to the directory of the policy file.
 /// All files are read once, by the initializer. If they change, create another value.
 public struct TrustPolicyFile: Sendable {
-    /// Whether a host without a policy is refused.
+    /// A Boolean value that indicates whether a host without a policy is refused.
     public let allHostsMustBeEvaluated: Bool
 
     /// The trust anchors; nil for the anchors of the system, which are then not read here.

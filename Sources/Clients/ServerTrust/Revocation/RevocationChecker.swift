@@ -301,8 +301,8 @@ extension RevocationChecker {
         }
     }
 
-    /// Returns the recent failure of a source, which is then not queried again; nil if there is none. With a required
-    /// response, each evaluation queries.
+    /// Returns the recent failure of a source, which is then not queried again; nil if it has not failed recently. If a
+    /// response is required, each evaluation queries, and the result is nil.
     private func recentFailure(of url: String, _ flags: RevocationFlags) -> RevocationProblem? {
         guard !flags.contains(.requirePositiveResponse) else { return nil }
         return memory.failure(of: url, at: now())

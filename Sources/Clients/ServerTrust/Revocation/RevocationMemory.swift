@@ -54,7 +54,7 @@ final class RevocationMemory: Sendable {
         }
     }
 
-    /// Returns the cached response that is valid at the time of the query; nil if there is none.
+    /// Returns the cached response that is valid at the time of the query; nil if no response is cached.
     func answer(to question: RevocationQuestion) -> RevocationAnswer? {
         let key = Self.key(question)
         return state.withLock { state in
@@ -84,7 +84,7 @@ final class RevocationMemory: Sendable {
         state.withLock { $0.lists.insert(list, for: url) }
     }
 
-    /// Returns the failure of a responder or list that is not yet queried again; nil if there is none.
+    /// Returns the failure of a responder or list that is not queried again yet; nil if it may be queried.
     func failure(of url: String, at now: ContinuousClock.Instant) -> RevocationProblem? {
         state.withLock { state in
             guard let failure = state.failures[url] else { return nil }

@@ -27,9 +27,9 @@ public struct RevocationSettings: Hashable, Sendable {
     /// The maximum number of responders, and of lists, that are queried for a certificate that names them.
     public var maximumSources = 2
 
-    /// Whether OCSP requests contain a nonce (RFC 9654), which prevents the replay of old responses. A response without
-    /// a nonce is accepted, because many responders ignore it. Requests without a nonce can be answered from HTTP
-    /// caches (RFC 5019).
+    /// A Boolean value that indicates whether OCSP requests contain a nonce (RFC 9654), which prevents the replay of
+    /// old responses. A response without a nonce is accepted, because many responders ignore it. Requests without a
+    /// nonce can be answered from HTTP caches (RFC 5019).
     public var usesNonce = true
 
     /// The maximum number of cached responses.

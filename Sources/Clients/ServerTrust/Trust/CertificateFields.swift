@@ -1,8 +1,9 @@
 import SwiftASN1
 import X509
 
-/// What is read from a certificate's own bytes (RFC 5280, 4.1): the key as it is encoded, for pins are made of that, and the
-/// times without a detour through dates. Stricter than X509 where bytes outside the signature could be changed unseen.
+/// The fields of a certificate that are parsed from its own bytes (RFC 5280, 4.1): the encoded key, which pins are made
+/// of, and the times without conversion to dates. The parser is stricter than X509 where bytes outside the signature
+/// could be changed without detection.
 struct CertificateFields {
     private(set) var subjectPublicKeyInfo: [UInt8] = []
     /// The contents of the INTEGER.
@@ -12,25 +13,25 @@ struct CertificateFields {
     private(set) var notBefore = TrustTime(secondsSinceEpoch: 0)
     private(set) var notAfter = TrustTime(secondsSinceEpoch: 0)
     private(set) var signatureAlgorithm: ASN1ObjectIdentifier?
-    /// What is signed.
+    /// The signed data (TBSCertificate).
     private(set) var body: ArraySlice<UInt8> = []
-    /// The signature's bytes.
+    /// The bytes of the signature.
     private(set) var signature: ArraySlice<UInt8> = []
-    /// What of its encoding the standard forbids and is read all the same; nil if nothing is.
+    /// The violation of the standard in an encoding that is accepted; nil if the encoding conforms.
     private(set) var encodingFault: String?
 
     init(der: [UInt8]) throws {
         self = try DER.sequence(try DER.parse(der), identifier: .sequence) { nodes in
             var fields = CertificateFields()
             guard let body = nodes.next(), let algorithm = nodes.next(), let signature = nodes.next() else {
-                throw ASN1Error.invalidASN1Object(reason: "a certificate has three parts")
+                throw ASN1Error.invalidASN1Object(reason: "the certificate does not have three parts")
             }
             try body.requireSmallSets()
             fields.body = body.encodedBytes
             try fields.readBody(body, outerAlgorithm: algorithm)
             let bits = try ASN1BitString(derEncoded: signature)
             guard bits.paddingBits == 0 else {
-                throw ASN1Error.invalidASN1Object(reason: "a signature is whole bytes")
+                throw ASN1Error.invalidASN1Object(reason: "the signature is not a whole number of bytes")
             }
             fields.signature = bits.bytes
             return fields
@@ -58,7 +59,7 @@ struct CertificateFields {
             guard let key = nodes.next() else { throw ASN1Error.invalidASN1Object(reason: "there is no public key") }
             fields.subjectPublicKeyInfo = Array(key.encodedBytes)
             if fields.keyLacksParameters {
-                fields.encodingFault = "its RSA key has no parameters where NULL belongs (RFC 3279, 2.3.1)"
+                fields.encodingFault = "its RSA key has no parameters, but NULL is required (RFC 3279, 2.3.1)"
             }
             while nodes.next() != nil {}
             return fields
@@ -83,7 +84,7 @@ struct CertificateFields {
     private static func times(_ validity: ASN1Node) throws -> (TrustTime, TrustTime) {
         try DER.sequence(validity, identifier: .sequence) { nodes in
             guard let first = nodes.next(), let second = nodes.next() else {
-                throw ASN1Error.invalidASN1Object(reason: "a validity has two times")
+                throw ASN1Error.invalidASN1Object(reason: "the validity does not have two times")
             }
             return (try TrustTime(first), try TrustTime(second))
         }
@@ -91,10 +92,11 @@ struct CertificateFields {
 }
 
 extension ASN1Node {
-    /// The most elements of a set that anybody has seen in a name is three.
+    /// The maximum number of elements of a set in a name. Three is the most in practice.
     private static let maximumSetSize = 32
 
-    /// Throws if it is, or has somewhere in it, a set of very many elements: they are sorted when they are read, which takes long.
+    /// Throws if the node is, or contains, a set with too many elements. Sets are sorted when they are parsed, which
+    /// takes long for many elements.
     func requireSmallSets() throws {
         guard case .constructed(let children) = content else { return }
         var count = 0
@@ -111,8 +113,8 @@ extension ASN1Node {
 }
 
 extension CertificateFields {
-    /// The bits of an RSA key's modulus (RFC 8017, A.1.1); nil for other keys. A short key is not read at all, and that this was
-    /// why should be told.
+    /// The length of an RSA key's modulus in bits (RFC 8017, A.1.1); nil for other keys. X509 does not parse short
+    /// keys, so the length is needed for the error.
     var rsaBits: Int? {
         let modulus = try? DER.sequence(try DER.parse(subjectPublicKeyInfo), identifier: .sequence) { nodes in
             guard let algorithm = nodes.next() else { return nil as ArraySlice<UInt8>? }
@@ -142,17 +144,17 @@ extension CertificateFields {
     }
 }
 
-/// Parameters of RSA algorithms: NULL by the standards, and absent in certificates that some tools have made, Alamofire's own for its
-/// tests among them. It means the same, so they are read; but such certificates are not what the standards say, and no chain with
-/// one is valid (``EncodingPolicy``).
+/// The parameters of RSA algorithms. The standards require NULL, but some tools omit it, for example in the test
+/// certificates of Alamofire. The meaning is the same, so such certificates are parsed. No chain with one is valid
+/// (``EncodingPolicy``).
 extension CertificateFields {
-    /// What NULL is in DER.
+    /// The DER encoding of NULL.
     private static let null: ArraySlice<UInt8> = [0x05, 0x00]
     private static let rsaEncryption: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 1, 1]
-    /// The content of PKCS #1's identifiers (RFC 8017, C), before the last number.
+    /// The encoding of the identifiers of PKCS #1 (RFC 8017, C) without the last component.
     private static let pkcs1: [UInt8] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01]
 
-    /// Whether the key is one of RSA whose algorithm has no parameters, not even NULL.
+    /// A Boolean value that indicates whether the key is an RSA key whose algorithm has no parameters.
     var keyLacksParameters: Bool {
         let isLacking = try? DER.sequence(try DER.parse(subjectPublicKeyInfo), identifier: .sequence) { nodes in
             defer { while nodes.next() != nil {} }
@@ -163,9 +165,10 @@ extension CertificateFields {
         return isLacking ?? false
     }
 
-    /// What is to be told of the signature algorithm inside and the one outside of what is signed: nil if they are the same.
+    /// Compares the signature algorithms inside and outside of the signed data. Returns nil if they are equal, and the
+    /// violation if only one of them lacks the NULL of an RSA algorithm.
     ///
-    /// - Throws: If they differ in more than the NULL of an RSA algorithm, which the one has and the other has not.
+    /// - Throws: `ASN1Error` for any other difference.
     static func difference(of inner: ASN1Node, and outer: ASN1Node) throws -> String? {
         guard inner.encodedBytes != outer.encodedBytes else { return nil }
         let (one, other) = (parts(of: inner), parts(of: outer))
@@ -175,15 +178,17 @@ extension CertificateFields {
         else {
             throw ASN1Error.invalidASN1Object(reason: "the two signature algorithms differ (RFC 5280, 4.1.1.2)")
         }
-        return "of its two signature algorithms one has no parameters, the other has NULL (RFC 5280, 4.1.1.2)"
+        return "one of its two signature algorithms has no parameters, the other has NULL (RFC 5280, 4.1.1.2)"
     }
 
-    /// The certificate with NULL in its key's algorithm. Its signature is not over these bytes.
+    /// Returns the certificate with NULL added to the algorithm of its key. The signature does not cover the returned
+    /// bytes.
     static func withKeyParameters(_ der: [UInt8]) throws -> [UInt8] {
         guard case .constructed(let parts) = try DER.parse(der).content, let body = parts.first(where: { _ in true }),
             case .constructed(let fields) = body.content
-        else { throw ASN1Error.invalidASN1Object(reason: "a certificate has three parts") }
-        // Before the key: serial number, signature, issuer, validity, subject; and a version, which alone is tagged.
+        else { throw ASN1Error.invalidASN1Object(reason: "the certificate does not have three parts") }
+        // Five fields precede the key: serial number, signature, issuer, validity and subject. An optional version is
+        // the only tagged field.
         let hasVersion = fields.first { _ in true }?.identifier.tagClass == .contextSpecific
         let place = hasVersion ? 6 : 5
         var serializer = DER.Serializer()
@@ -212,14 +217,14 @@ extension CertificateFields {
         }
     }
 
-    /// The bytes of what a sequence has in it.
+    /// Returns the encoded elements of a sequence.
     private static func parts(of node: ASN1Node) -> [ArraySlice<UInt8>] {
         guard node.identifier == .sequence, case .constructed(let parts) = node.content else { return [] }
         return parts.map(\.encodedBytes)
     }
 }
 
-/// Bytes that somebody has signed, of an OCSP response or a list.
+/// The signed data of an OCSP response or a revocation list, with its signature.
 struct Signed: Sendable {
     private let bytes: ArraySlice<UInt8>
     private let algorithm: ASN1ObjectIdentifier
@@ -240,11 +245,13 @@ struct Signed: Sendable {
         bytes = body
         self.algorithm = try CertificateFields.identifier(of: algorithm)
         let bits = try ASN1BitString(derEncoded: signature)
-        guard bits.paddingBits == 0 else { throw ASN1Error.invalidASN1Object(reason: "a signature is whole bytes") }
+        guard bits.paddingBits == 0 else {
+            throw ASN1Error.invalidASN1Object(reason: "the signature is not a whole number of bytes")
+        }
         self.signature = bits.bytes
     }
 
-    /// Throws if the certificate's key has not signed it, or in a way that proves nothing.
+    /// Verifies that the key of a certificate made the signature, with a secure algorithm.
     func check(by signer: TrustCertificate, allowsSHA1: Bool) throws(RevocationProblem) {
         guard let known = Self.algorithms[algorithm] else {
             if let name = TrustCertificateError.brokenAlgorithms[algorithm] { throw .weakSignature(name) }
@@ -258,12 +265,12 @@ struct Signed: Sendable {
 }
 
 extension Certificate.Extensions {
-    /// Reads a sequence of extensions, each of which there is once (Extensions, RFC 5280, 4.2).
+    /// Parses a sequence of extensions, in which each extension occurs once (Extensions, RFC 5280, 4.2).
     init(encoded node: ASN1Node) throws {
         try self.init(try DER.sequence(of: Certificate.Extension.self, identifier: .sequence, rootNode: node))
     }
 
-    /// Throws if there is a critical one beside those that are heeded.
+    /// Throws if there is a critical extension other than the supported ones.
     func requireNoCritical(but heeded: Set<ASN1ObjectIdentifier> = []) throws(RevocationProblem) {
         for entry in self where entry.critical && !heeded.contains(entry.oid) {
             throw .criticalExtension(identifier: entry.oid.description)

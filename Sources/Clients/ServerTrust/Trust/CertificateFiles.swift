@@ -2,21 +2,23 @@ import LinuxSupport
 public import Logging
 import SwiftASN1
 
-/// Reads certificates from files, in DER or in PEM with any number of them. What is left out is logged at `warning`, with the file and
-/// why, unless it is of another kind: a pin that is missing unnoticed refuses a good server.
+/// Reads certificates from files in DER, or in PEM with any number of certificates. Certificates that cannot be parsed
+/// are skipped and logged at `warning`, with the file and the reason, because a missing pin would refuse a good server.
+/// PEM blocks of other types are ignored.
 public enum CertificateFiles {
-    /// Called with the file that it was in.
+    /// A function that receives the file and the reason of a skipped certificate.
     typealias Skipped = (_ path: String, _ error: TrustCertificateError) -> Void
 
     private static let limit = 64 << 20
     private static let extensions: Set<String> = ["cer", "crt", "der", "pem"]
 
-    /// All certificates of a file. Blocks of other kinds, keys for example, and certificates that cannot be read are left out.
+    /// Reads all certificates of a file. PEM blocks of other types, for example keys, and certificates that cannot be
+    /// parsed are skipped.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - logger: Where is said what was left out.
-    /// - Throws: ``TrustCertificateError`` when the file cannot be read, or nothing in it is a certificate.
+    ///   - path: The path of the file.
+    ///   - logger: The log for skipped certificates.
+    /// - Throws: ``TrustCertificateError`` if the file cannot be read or contains no usable certificate.
     public static func read(
         _ path: String,
         logger: Logger = Logger(label: "ServerTrust")
@@ -28,15 +30,15 @@ public enum CertificateFiles {
         let bytes = try content(path)
         let blocks = PEMBlocks.documents(in: bytes, type: "CERTIFICATE")
         guard !blocks.isEmpty else {
-            // What a certificate in DER begins with.
-            guard bytes.first == 0x30 else { throw .unreadable("the file has none, in PEM or DER") }
+            // A certificate in DER begins with the tag of a SEQUENCE.
+            guard bytes.first == 0x30 else { throw .unreadable("the file has no certificate in PEM or DER") }
             return [try TrustCertificate(derEncoded: bytes)]
         }
         var certificates: [TrustCertificate] = []
         var errors: [TrustCertificateError] = []
         for block in blocks {
             do throws(TrustCertificateError) {
-                guard let block else { throw .unreadable("a block of PEM cannot be decoded") }
+                guard let block else { throw .unreadable("cannot decode a PEM block") }
                 certificates.append(try TrustCertificate(derEncoded: block))
             } catch {
                 errors.append(error)
@@ -47,16 +49,17 @@ public enum CertificateFiles {
         return certificates
     }
 
-    /// All certificates of the files in a directory whose names end in `cer`, `crt`, `der` or `pem`, in upper or lower case, by the
-    /// names' order; with `anyName`, of all files. Directories in it are not looked into. What cannot be read is left out, and logged.
+    /// Reads all certificates of the files in a directory whose names end in `cer`, `crt`, `der` or `pem`, in upper or
+    /// lower case. With `anyName`, all files are read. The order is that of the file names, and duplicates are removed.
+    /// Subdirectories are ignored. Files that cannot be read are skipped and logged.
     ///
-    /// A bundle of Foundation is a directory here: give its `resourcePath`.
+    /// For a bundle of Foundation, pass its `resourcePath`.
     ///
     /// - Parameters:
-    ///   - directory: Its path.
-    ///   - anyName: Whether all files are read.
-    ///   - logger: Where is said what was left out.
-    /// - Throws: ``TrustCertificateError`` when there is no such directory or it may not be read.
+    ///   - directory: The path of the directory.
+    ///   - anyName: A Boolean value that indicates whether all files are read.
+    ///   - logger: The log for skipped files and certificates.
+    /// - Throws: ``TrustCertificateError`` if the directory cannot be read.
     public static func read(
         directory: String,
         anyName: Bool = false,
@@ -92,7 +95,7 @@ public enum CertificateFiles {
     private static func warning(_ logger: Logger) -> Skipped {
         { path, error in
             let place = if case .file = error { "" } else { " in \(path.printable)" }
-            logger.warning("a certificate\(place) is left out: \("\(error)".shown)")
+            logger.warning("skipped a certificate\(place): \("\(error)".shown)")
         }
     }
 
@@ -110,20 +113,21 @@ public enum CertificateFiles {
     }
 }
 
-/// The certificates or lists in a text of PEM blocks (RFC 7468), whatever stands between them: bundles have comments and whole
-/// printouts.
+/// The blocks of a PEM text (RFC 7468). Text between the blocks is ignored, because bundles contain comments and
+/// printed certificates.
 package enum PEMBlocks {
     private static let newline = UInt8(ascii: "\n")
 
-    /// The DER of each block of a type, nil for those that cannot be decoded.
+    /// Returns the DER of each block of a type. An element is nil if the block cannot be decoded.
     package static func documents(in bytes: [UInt8], type: String) -> [[UInt8]?] {
         let begin = Array("-----BEGIN \(type)-----".utf8)
         let end = Array("-----END \(type)-----".utf8)
         var blocks: [[UInt8]?] = []
         var document: [UInt8]?
-        // As bytes: to make a text of each of the 3,500 lines of a system's roots takes longer than to read its certificates.
+        // Lines are processed as bytes. Conversion of the 3,500 lines of a system's roots to strings would take longer
+        // than parsing the certificates.
         for line in bytes.split(whereSeparator: { $0 == newline || $0 == UInt8(ascii: "\r") }) {
-            // Longer lines are no PEM.
+            // Longer lines are not PEM.
             guard line.count <= 1024 else { document = nil; continue }
             let line = trimmingBlanks(line)
             if line.elementsEqual(begin) {

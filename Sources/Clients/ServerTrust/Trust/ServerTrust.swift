@@ -1,65 +1,68 @@
 public import Logging
 
-/// What is to be judged when a server shows its certificates: the certificates, whom to begin trust with, and the time.
+/// The input of an evaluation: the certificates of a server, the trust anchors and the time.
 ///
-/// It stands where `SecTrust` stands on other systems. A value: an evaluation of it changes nothing, waits for nothing, and gives the
-/// same verdict again. Make one for each handshake.
+/// It corresponds to `SecTrust` on other systems. It is a value: an evaluation does not change it, and the same value
+/// gives the same result. Create one for each handshake.
 ///
 /// ```swift
 /// let trust = try ServerTrust(derEncodedChain: chainFromThePeer, host: "example.org")
 /// try DefaultTrustEvaluator().evaluate(trust, forHost: "example.org")
 /// ```
 public struct ServerTrust: Sendable {
-    /// As the peer sent them: its own first, which always is there; then others in any order. None but the first is proven to be
-    /// the peer's.
+    /// The certificates that the peer sent: its own first, then others in any order. There is always at least one. The
+    /// handshake proves only that the peer has the key of the first.
     public let certificates: [TrustCertificate]
 
-    /// Whom the connection was meant for, as the user wrote it; nil if that is not known.
+    /// The host of the connection, as the user specified it; nil if it is not known.
     public let host: String?
 
-    /// Whom trust begins with.
+    /// The trust anchors.
     public var anchors: TrustAnchors = .system
 
-    /// The time for which it is judged: when this was made, unless set otherwise.
+    /// The time of the evaluation. The default is the time when the value was created.
     public var time: TrustTime = .now
 
-    /// How strict the building of a chain is.
+    /// The requirements of chain building.
     public var requirements = TrustRequirements()
 
-    /// The OCSP response that came with the handshake (RFC 6066, section 8), in DER; nil if none did.
+    /// The OCSP response that was stapled to the handshake (RFC 6066, 8), in DER; nil without a stapled response.
     public var stapledOCSPResponse: [UInt8]?
 
-    /// Revocation lists at hand, besides those of ``revocation``.
+    /// Revocation lists, in addition to those of ``revocation``.
     public var revocationLists: [RevocationList] = []
 
-    /// Who knows about revocation; unless set, only the stapled response and ``revocationLists`` are known.
+    /// The revocation checker. If nil, only the stapled response and ``revocationLists`` are used.
     public var revocation: (any RevocationChecking)?
 
-    /// Chains that were found valid before; each evaluation builds its own if this is nil.
+    /// The cache of validated chains; nil for none.
     public var cache: ValidatedChainCache?
 
-    /// Where evaluations that anybody should hear of are logged at `warning`: disabled ones, pins that only report.
+    /// The log. Evaluations without protection are logged at `warning`: disabled ones, and pins that only report.
     public var logger = Self.log
 
-    /// Made once, for each handshake has a trust.
+    /// Created once, because each handshake has a `ServerTrust`.
     private static let log = Logger(label: "ServerTrust")
 
     /// The peer's own certificate.
     public var leaf: TrustCertificate { certificates[0] }
 
-    /// - Throws: ``ServerTrustError`` with ``TrustFailure/noCertificates`` if there are none.
+    /// Creates the input of an evaluation from parsed certificates, the peer's own first.
+    ///
+    /// - Throws: ``ServerTrustError`` with ``TrustFailure/noCertificates`` if `certificates` is empty.
     public init(certificates: [TrustCertificate], host: String? = nil) throws(ServerTrustError) {
         guard !certificates.isEmpty else { throw ServerTrustError(reason: .noCertificates, host: host ?? "") }
         self.certificates = certificates
         self.host = host
     }
 
-    /// From the bytes of a handshake. Certificates behind the first that cannot be read are left out, for the chain may do without.
+    /// Creates the input of an evaluation from the certificates of a handshake. If the first certificate cannot be
+    /// parsed, this is an error. Others that cannot be parsed are skipped, because the chain may not need them.
     ///
     /// - Parameters:
-    ///   - derEncodedChain: Each certificate in DER, the peer's own first.
-    ///   - host: Whom the connection was meant for.
-    ///   - cache: Remembers what was read before, too; it becomes ``cache``.
+    ///   - derEncodedChain: The certificates in DER, the peer's own first.
+    ///   - host: The host of the connection.
+    ///   - cache: The cache of validated chains. It also caches parsed certificates, and becomes ``cache``.
     /// - Throws: ``ServerTrustError`` with ``TrustFailure/noCertificates``, ``TrustFailure/unreadableCertificate(_:)``,
     ///   ``TrustFailure/weakSignature(subject:algorithm:)``, ``TrustFailure/weakKey(subject:bits:)`` or
     ///   ``TrustFailure/tooComplex(_:)``.
@@ -102,14 +105,14 @@ public struct ServerTrust: Sendable {
 }
 
 extension ServerTrust {
-    /// Builds a chain from the server's certificate to an anchor and judges it by every policy: encoding, times, versions, critical
-    /// extensions, who is an authority, usages of keys, strength of keys and signatures, constraints on names and, unless told
-    /// otherwise, whose certificate it is.
+    /// Builds a chain from the server's certificate to an anchor, and verifies it: encoding, times, versions, critical
+    /// extensions, authorities, key usages, strength of keys and signatures, name constraints and, if `validateHost` is
+    /// true, the host.
     ///
     /// - Parameters:
-    ///   - host: The host name or address the connection was meant for.
-    ///   - validateHost: Whether the certificate must be for that host.
-    /// - Throws: ``ServerTrustError``.
+    ///   - host: The host name or address of the connection.
+    ///   - validateHost: A Boolean value that indicates whether the certificate must be for this host.
+    /// - Throws: ``ServerTrustError`` if no chain is valid.
     public func validatedChain(
         forHost host: String,
         validateHost: Bool = true
@@ -138,9 +141,9 @@ extension ServerTrust {
         return chain
     }
 
-    /// Whether the server's certificate is for a host, and nothing else.
+    /// Verifies that the server's certificate is for a host. Nothing else is verified.
     ///
-    /// - Throws: ``ServerTrustError``.
+    /// - Throws: ``ServerTrustError`` if it is not.
     public func validate(host: String) throws(ServerTrustError) {
         try validate(host: host, on: certificates)
     }
@@ -153,7 +156,7 @@ extension ServerTrust {
         }
     }
 
-    /// What every chain must pass, in the order in which failures are told.
+    /// Returns the policies for every chain, in the order in which failures are reported.
     static func policies(_ requirements: TrustRequirements, _ budget: EvaluationBudget) -> [any TrustPolicy] {
         var policies: [any TrustPolicy] = [
             EncodingPolicy(), ValidityPolicy(), VersionPolicy(), CriticalExtensionPolicy(), AuthorityPolicy(),
@@ -167,21 +170,22 @@ extension ServerTrust {
     }
 }
 
-/// A chain from a server's certificate to an anchor that has passed every policy.
+/// A chain from a server's certificate to an anchor that passed every policy.
 public struct ValidatedChain: Hashable, Sendable {
-    /// The server's certificate first, the anchor last. One alone if the server's certificate is itself an anchor.
+    /// The certificates, the server's own first, the anchor last. If the server's certificate is an anchor, it is the
+    /// only one.
     public let certificates: [TrustCertificate]
 
-    /// From the latest beginning to the earliest end of its certificates: the time in which the verdict stands.
+    /// The period in which all certificates of the chain are valid.
     public let validity: ClosedRange<TrustTime>
 
-    /// The server's own.
+    /// The server's certificate.
     public var leaf: TrustCertificate { certificates[0] }
 
-    /// What it ends in.
+    /// The trust anchor.
     public var anchor: TrustCertificate { certificates[certificates.count - 1] }
 
-    /// Only what the policies have passed at `time` gets here, so that the range is never upside down.
+    /// Creates a chain that the policies accepted at `time`, so the start of the period is not after its end.
     init(_ certificates: [TrustCertificate], at time: TrustTime) {
         self.certificates = certificates
         let start = certificates.map(\.notBefore).max() ?? time
@@ -191,7 +195,8 @@ public struct ValidatedChain: Hashable, Sendable {
 }
 
 extension ServerTrust {
-    /// The certificates on which a pin counts: the validated chain, or without validation what signatures prove.
+    /// Returns the certificates on which a pin counts: the validated chain or, without validation, the certificates
+    /// that are linked by signatures.
     func chainForPins(
         forHost host: String,
         validateChain: Bool,
@@ -207,40 +212,41 @@ extension ServerTrust {
     }
 }
 
-/// What the ``ServerTrust`` of each handshake begins with: one value for every client, and for the command.
+/// The configuration of evaluations: the initial values of the ``ServerTrust`` of each handshake. All clients and the
+/// command use this type.
 ///
-/// The defaults suit clients of the internet, but for revocation: without ``revocation`` nobody is asked about it.
-/// ``TrustPolicyFile/configuration`` makes one of a policy file.
+/// The defaults suit clients on the internet, except for revocation: if ``revocation`` is nil, no revocation server is
+/// queried. ``TrustPolicyFile/configuration`` creates a configuration from a policy file.
 public struct TrustConfiguration: Sendable {
-    /// Whom trust begins with; a manager with anchors of its own (``ServerTrustManager/anchors``) decides otherwise.
+    /// The trust anchors. The anchors of a manager (``ServerTrustManager/anchors``) replace them.
     public var anchors: TrustAnchors = .system
 
-    /// How strict the building of a chain is, and how much work it may be.
+    /// The requirements of chain building, and its limits.
     public var requirements = TrustRequirements()
 
-    /// Revocation lists at hand, besides those of the checker and of the manager.
+    /// Revocation lists, in addition to those of the checker and of the manager.
     public var revocationLists: [RevocationList] = []
 
-    /// Who knows about revocation, for evaluators that ask; share one among all handshakes.
+    /// The revocation checker for evaluators that need one. Share one among all handshakes.
     public var revocation: (any RevocationChecking)?
 
-    /// Chains that were found valid before; nil remembers none.
+    /// The cache of validated chains; nil for none.
     public var cache: ValidatedChainCache? = ValidatedChainCache()
 
-    /// The time for which certificates are judged, asked for at each handshake, on any thread.
+    /// A function that returns the time of an evaluation. It is called at each handshake, on any thread.
     public var now: @Sendable () -> TrustTime = { .now }
 
-    /// Where evaluations that anybody should hear of are logged.
+    /// The log for evaluations without protection, at `warning`.
     public var logger = Logger(label: "ServerTrust")
 
-    /// All at their defaults.
+    /// Creates a configuration with the defaults.
     public init() {}
 
-    /// What a server has sent, ready to be judged.
+    /// Returns the input of an evaluation with this configuration.
     ///
     /// - Parameters:
-    ///   - derEncodedChain: Each certificate in DER, the server's own first.
-    ///   - host: Whom the connection is meant for.
+    ///   - derEncodedChain: The certificates in DER, the server's own first.
+    ///   - host: The host of the connection.
     /// - Throws: ``ServerTrustError`` as ``ServerTrust/init(derEncodedChain:host:cache:)``.
     public func trust(derEncodedChain: [[UInt8]], host: String) throws(ServerTrustError) -> ServerTrust {
         var trust = try ServerTrust(derEncodedChain: derEncodedChain, host: host, cache: cache)
@@ -254,34 +260,38 @@ public struct TrustConfiguration: Sendable {
     }
 }
 
-/// How strict the building of a chain is. The defaults suit servers on the internet; ask for less only of old devices of your own.
+/// The requirements and limits of chain building. The defaults suit servers on the internet. Weaken them only for your
+/// own old devices.
 public struct TrustRequirements: Hashable, Sendable {
-    /// The least bits of an RSA key anywhere on the chain (NIST SP 800-57: 2048 is 112 bits of strength). Less than
-    /// 2048 makes no difference: such keys cannot be read here.
+    /// The minimum length in bits of every RSA key of the chain (NIST SP 800-57: 2048 bits have a strength of 112
+    /// bits). Values below 2048 have no effect, because shorter keys cannot be parsed.
     public var minimumRSABits = 2048
 
-    /// Whether signatures with SHA-1 count. Those of anchors are never looked at.
+    /// A Boolean value that indicates whether signatures with SHA-1 are accepted. Signatures of anchors are never
+    /// verified.
     public var allowsSHA1 = false
 
-    /// Whether a certificate that says what it is for must say TLS servers (RFC 5280, 4.2.1.12).
+    /// A Boolean value that indicates whether an extendedKeyUsage extension, if present, must permit TLS servers (RFC
+    /// 5280, 4.2.1.12).
     public var requiresServerAuthentication = true
 
-    /// The most certificates of a chain, the server's and the anchor included.
+    /// The maximum number of certificates of a chain, including the server's and the anchor.
     public var maximumChainLength = 10
 
-    /// The most certificates a peer may send.
+    /// The maximum number of certificates that a peer may send.
     public var maximumSentCertificates = 32
 
-    /// The most certificates that are tried as the issuer of another until a chain is found: a peer that sends many authorities of one
-    /// name could else keep this machine busy. Chains in use need a dozen.
+    /// The maximum number of certificates that are tried as issuers. Without a limit, a peer that sends many
+    /// authorities of one name could cause unlimited work. Real chains need about twelve.
     public var maximumPathSteps = 1000
 
-    /// The most signatures that are checked, for the same reason. Chains in use need a handful.
+    /// The maximum number of signatures that are verified, for the same reason. Real chains need fewer than ten.
     public var maximumSignatureChecks = 64
 
-    /// The most comparisons of a name with a constraint, for the same reason: five hundred names below a hundred constraints.
+    /// The maximum number of comparisons of a name with a constraint, for the same reason. 50,000 are five hundred
+    /// names below a hundred constraints.
     public var maximumNameComparisons = 50_000
 
-    /// All at their defaults.
+    /// Creates requirements with the defaults.
     public init() {}
 }

@@ -3,19 +3,19 @@ import LinuxSupport
 import SwiftASN1
 public import X509
 
-/// A certificate that has been read, with the bytes it was read from. Copies share them.
+/// A parsed certificate with its DER encoding. Copies share their content.
 ///
-/// It stands where `SecCertificate` stands on other systems.
+/// It corresponds to `SecCertificate` on other systems.
 public struct TrustCertificate: Sendable {
     private let content: Content
 
-    /// Reads one certificate in DER.
+    /// Parses a certificate in DER.
     ///
-    /// One whose RSA algorithms lack the NULL that belongs there is read too, for its names, its key and pins; no chain with it is
-    /// valid (``TrustFailure/nonconformingEncoding(subject:detail:)``).
+    /// A certificate whose RSA algorithms lack the required NULL is parsed too, for its names, key and pins. No chain
+    /// with it is valid (``TrustFailure/nonconformingEncoding(subject:detail:)``).
     ///
-    /// - Throws: ``TrustCertificateError`` when it is none, or uses algorithms that cannot be checked here: RSASSA-PSS, DSA, Ed448,
-    ///   other curves than P-256, P-384, P-521 and Ed25519.
+    /// - Throws: ``TrustCertificateError`` if the bytes are not a certificate, or if it uses unsupported algorithms:
+    ///   RSASSA-PSS, DSA, Ed448, or curves other than P-256, P-384, P-521 and Ed25519.
     public init(derEncoded der: [UInt8]) throws(TrustCertificateError) {
         do {
             content = try Content(der: der)
@@ -26,7 +26,7 @@ public struct TrustCertificate: Sendable {
         }
     }
 
-    /// The certificate as it was made, for what X509 already has in hand.
+    /// Creates a certificate from one of X509.
     ///
     /// - Throws: ``TrustCertificateError`` as ``init(derEncoded:)``.
     public init(_ x509: Certificate) throws(TrustCertificateError) {
@@ -39,32 +39,33 @@ public struct TrustCertificate: Sendable {
         try self.init(derEncoded: serializer.serializedBytes)
     }
 
-    /// The bytes it was read from.
+    /// The DER encoding, as it was parsed.
     public var derRepresentation: [UInt8] { content.der }
 
-    /// What it says, by the library that reads it. Of a certificate whose RSA key lacks the NULL of its algorithm, which that library
-    /// does not read, a copy with it: ``derRepresentation`` and ``publicKey`` are always as they were read.
+    /// The certificate as a type of swift-certificates. That library does not parse an RSA key without the NULL of its
+    /// algorithm. For such a certificate, this is a copy with the NULL, while ``derRepresentation`` and ``publicKey``
+    /// remain unchanged.
     public var x509: Certificate { content.x509 }
 
-    /// Its public key.
+    /// The public key.
     public var publicKey: ServerPublicKey { content.publicKey }
 
-    /// The first second in which it is valid.
+    /// The first second of the validity period.
     public var notBefore: TrustTime { content.fields.notBefore }
 
-    /// The last second in which it is valid.
+    /// The last second of the validity period.
     public var notAfter: TrustTime { content.fields.notAfter }
 
-    /// SHA-256 of its DER, what is usually called its fingerprint.
+    /// The SHA-256 digest of the DER encoding: 32 bytes.
     public var fingerprint: [UInt8] { content.fingerprint }
 
-    /// What was read from its bytes.
+    /// The fields that were parsed from the DER encoding.
     var fields: CertificateFields { content.fields }
 
-    /// Its subjectAltName; empty if it has none, nil if it cannot be read.
+    /// The names in subjectAltName; empty if there is no such extension, nil if it cannot be parsed.
     var alternativeNames: [GeneralName]? { content.alternativeNames }
 
-    /// Its nameConstraints; nil if it has none.
+    /// Returns the nameConstraints; nil if there are none.
     func nameConstraints() throws(TrustFailure) -> NameConstraints? {
         do {
             return try content.nameConstraints.get()
@@ -73,7 +74,7 @@ public struct TrustCertificate: Sendable {
         }
     }
 
-    /// Whether the issuer's key has made its signature.
+    /// Returns whether the issuer's key signed this certificate.
     func isSigned(by issuer: TrustCertificate) -> Bool {
         issuer.x509.publicKey.isValidSignature(
             fields.signature,
@@ -82,10 +83,11 @@ public struct TrustCertificate: Sendable {
         )
     }
 
-    /// Who says to have issued it: `CN=Root,O=Forge`.
+    /// The issuer's name, for example `CN=Root,O=Forge`.
     package var issuerName: String { x509.issuer.readable }
 
-    /// Whether issuer and subject are the same name. Whether it has signed itself is another question.
+    /// A Boolean value that indicates whether issuer and subject are the same name. Such a certificate is not
+    /// necessarily self-signed.
     public var isSelfIssued: Bool { x509.issuer == x509.subject }
 
     private final class Content: Sendable {
@@ -94,9 +96,9 @@ public struct TrustCertificate: Sendable {
         let x509: Certificate
         let publicKey: ServerPublicKey
         let fingerprint: [UInt8]
-        /// Read once, for each handshake looks at them; nil if they cannot be read.
+        /// Parsed once, because each handshake needs them; nil if they cannot be parsed.
         let alternativeNames: [GeneralName]?
-        /// Read once, for it may be long.
+        /// Parsed once, because the extension may be long.
         let nameConstraints: Result<NameConstraints?, any Error>
 
         init(der: [UInt8]) throws {
@@ -108,7 +110,7 @@ public struct TrustCertificate: Sendable {
             x509 = try Certificate(
                 derEncoded: fields.keyLacksParameters ? try CertificateFields.withKeyParameters(der) : der
             )
-            // The encoding of r and s outside DER would change bytes without changing the signature.
+            // A non-DER encoding of r and s would change the bytes without changing the signature.
             guard fields.signature.elementsEqual(x509.signature.rawRepresentation) else {
                 throw TrustCertificateError.unreadable("the signature is not encoded in DER")
             }
@@ -124,7 +126,7 @@ public struct TrustCertificate: Sendable {
             fingerprint = Array(SHA256.hash(data: der))
         }
 
-        /// What an extension with names says.
+        /// Parses an extension that contains names.
         private static func named<Value>(
             _ x509: Certificate,
             _ identifier: ASN1ObjectIdentifier,
@@ -137,22 +139,22 @@ public struct TrustCertificate: Sendable {
 }
 
 extension TrustCertificate: Hashable {
-    /// Whether the bytes are the same.
+    /// Returns whether the DER encodings are equal.
     public static func == (one: TrustCertificate, other: TrustCertificate) -> Bool {
         one.content === other.content || one.content.der == other.content.der
     }
 
-    /// The fingerprint.
+    /// Hashes the fingerprint.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(content.fingerprint)
     }
 }
 
 extension TrustCertificate: CustomStringConvertible {
-    /// The common name of its subject; where it has none, the whole subject, or a name the certificate is for. Characters that
-    /// nobody sees are escaped.
+    /// The common name of the subject. Without a common name, the whole subject; without a subject, the first name in
+    /// subjectAltName. Invisible characters are escaped.
     public var description: String {
-        // The last is the most specific.
+        // The last attribute is the most specific.
         let attributes = x509.subject.flatMap { Array($0) }
         let common = attributes.last { $0.type == .NameAttributes.commonName }
         if let common { return AttributeText(common.value).readable.visible }
@@ -162,8 +164,8 @@ extension TrustCertificate: CustomStringConvertible {
 }
 
 extension TrustCertificate {
-    /// The host names and IP addresses it is for (subjectAltName, RFC 5280, 4.2.1.6), as texts; empty where there are none or
-    /// they cannot be read.
+    /// The host names and IP addresses in subjectAltName (RFC 5280, 4.2.1.6) as text; empty if there are none or they
+    /// cannot be parsed.
     public var subjectAlternativeNames: [String] {
         (alternativeNames ?? []).compactMap { name in
             switch name {
@@ -175,16 +177,16 @@ extension TrustCertificate {
     }
 }
 
-/// The public key of a certificate, as it is encoded there (SubjectPublicKeyInfo, RFC 5280, 4.1).
+/// The public key of a certificate in its encoded form (SubjectPublicKeyInfo, RFC 5280, 4.1).
 ///
-/// It stands where `SecKey` stands on other systems. Two certificates with the same key, a renewed one for example, have equal
-/// keys.
+/// It corresponds to `SecKey` on other systems. Two certificates with the same key, for example after a renewal, have
+/// equal keys.
 public struct ServerPublicKey: Hashable, Sendable {
-    /// Algorithm and key in DER.
+    /// The algorithm and the key in DER.
     public let subjectPublicKeyInfo: [UInt8]
 
-    /// A key in DER, for example what `openssl pkey -pubout -outform DER` prints. Nothing is checked: bytes that are no key
-    /// equal no key.
+    /// Creates a key from DER, for example from the output of `openssl pkey -pubout -outform DER`. Nothing is verified.
+    /// Invalid bytes equal no key of a certificate.
     public init(subjectPublicKeyInfo: [UInt8]) {
         self.subjectPublicKeyInfo = subjectPublicKeyInfo
     }
@@ -210,14 +212,14 @@ extension TrustCertificate {
         return alternativeNames
     }
 
-    /// Whether it may sign other certificates, as far as basicConstraints says.
+    /// A Boolean value that indicates whether basicConstraints marks the certificate as a certificate authority.
     var isAuthority: Bool {
         guard case .isCertificateAuthority = try? basicConstraints() else { return false }
         return true
     }
 
-    /// Whether it promises that its server sends a stapled response (status_request in the TLS feature extension, RFC 7633). One that
-    /// cannot be read promises it, in doubt.
+    /// A Boolean value that indicates whether the certificate requires a stapled response (must-staple: status_request
+    /// in the TLS feature extension, RFC 7633). An extension that cannot be parsed counts as a requirement.
     var requiresStapledResponse: Bool {
         guard let feature = x509.extensions.first(where: { $0.oid == [1, 3, 6, 1, 5, 5, 7, 1, 24] }) else {
             return false

@@ -1,26 +1,27 @@
 import LinuxSupport
 import SwiftASN1
 
-/// A moment in whole seconds of Universal Time, as certificates have them (RFC 5280, 4.1.2.5).
+/// A time in whole seconds of UTC, as in certificates (RFC 5280, 4.1.2.5).
 public struct TrustTime: Hashable, Sendable {
-    /// Seconds since 1970-01-01T00:00:00Z, leap seconds not counted (POSIX time).
+    /// The seconds since 1970-01-01T00:00:00Z without leap seconds (POSIX time).
     public let secondsSinceEpoch: Int64
 
-    /// The moment so many seconds after the beginning of 1970; before it if negative.
+    /// Creates a time from the seconds since 1970-01-01T00:00:00Z, negative for earlier times.
     public init(secondsSinceEpoch: Int64) {
         self.secondsSinceEpoch = secondsSinceEpoch
     }
 
-    /// A date of the Gregorian calendar, Universal Time. Parts beyond their range carry over: second 60 is the next minute.
+    /// Creates a time from a date of the Gregorian calendar in UTC. Values outside their range carry over: second 60 is
+    /// the next minute.
     public init(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
         let days = CivilDate.daysSince1970(year: Int64(year), month: Int64(month), day: Int64(day))
         self.init(secondsSinceEpoch: days * 86400 + Int64((hour * 60 + minute) * 60 + second))
     }
 
-    /// This moment by the machine's clock (`clock_gettime(2)` with CLOCK_REALTIME).
+    /// The current time of the machine's clock (`clock_gettime(2)` with CLOCK_REALTIME).
     public static var now: TrustTime { TrustTime(secondsSinceEpoch: SystemClock.real.components.seconds) }
 
-    /// The moment so much later, in whole seconds.
+    /// Returns the time after a duration in whole seconds. The result is limited to the range of the type.
     public func advanced(by duration: Duration) -> TrustTime {
         let (sum, isTooLong) = secondsSinceEpoch.addingReportingOverflow(duration.components.seconds)
         return TrustTime(secondsSinceEpoch: isTooLong ? (duration < .zero ? .min : .max) : sum)
@@ -28,34 +29,34 @@ public struct TrustTime: Hashable, Sendable {
 }
 
 extension TrustTime: Comparable {
-    /// Whether one is earlier.
+    /// Returns whether the first time is earlier.
     public static func < (one: TrustTime, other: TrustTime) -> Bool {
         one.secondsSinceEpoch < other.secondsSinceEpoch
     }
 }
 
 extension TrustTime: CustomStringConvertible {
-    /// As RFC 3339 has it: `2026-11-21T06:36:08Z`.
+    /// The time in the format of RFC 3339: `2026-11-21T06:36:08Z`.
     public var description: String {
         Timestamp(real: .seconds(secondsSinceEpoch)).textInSeconds
     }
 }
 
 extension TrustTime: LosslessStringConvertible {
-    /// Reads a date of Universal Time, `2027-11-01`, which is its first second, or with the time, `2027-11-01T12:00:00Z` (RFC 3339 with
-    /// `Z`, without fractions of a second); nil for everything else, so also for a day that the month does not have.
+    /// Parses a date in UTC, `2027-11-01`, which is its first second, or a time, `2027-11-01T12:00:00Z` (RFC 3339 with
+    /// `Z` and without fractions of a second). Returns nil for any other text, including dates that do not exist.
     public init?(_ text: String) {
         let full = text.utf8.count == 10 ? text + "T00:00:00Z" : text
         guard full.utf8.count == 20 else { return nil }
         guard let real = Timestamp.real(of: full) else { return nil }
         self.init(secondsSinceEpoch: real.components.seconds)
-        // A leap second, or a text in another form, has another description.
+        // The text of a leap second, or of another format, differs from the description.
         guard description == full else { return nil }
     }
 }
 
 extension TrustTime {
-    /// Fractions of a second are left away.
+    /// Creates a time without the fractions of a second.
     init(_ time: GeneralizedTime) {
         self.init(
             year: time.year,
@@ -67,7 +68,7 @@ extension TrustTime {
         )
     }
 
-    /// Reads a UTCTime or a GeneralizedTime (Time, RFC 5280, 4.1).
+    /// Parses a UTCTime or a GeneralizedTime (Time, RFC 5280, 4.1).
     init(_ node: ASN1Node) throws {
         guard node.identifier == .utcTime else {
             self.init(try GeneralizedTime(derEncoded: node))

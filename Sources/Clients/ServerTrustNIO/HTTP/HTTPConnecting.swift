@@ -90,8 +90,9 @@ final class LocalAddressGuard: ChannelOutboundHandler {
             "it is a loopback, link-local or multicast address, and such are not asked"
     }
 
-    /// Whether an address is loopback, link-local, unspecified (which leads to loopback) or multicast (RFC 6890), also as IPv4 within IPv6.
-    /// Private addresses are not local, because private networks have their own authorities there.
+    /// Returns whether an address is loopback, link-local, unspecified (which leads to loopback) or multicast (RFC
+    /// 6890), also as IPv4 within IPv6. Private addresses are not local, because private networks have their own
+    /// authorities there.
     static func isLocal(_ address: SocketAddress) -> Bool {
         switch address {
         case .v4: return address.octets.map(isLocalV4) ?? true

@@ -16,9 +16,11 @@ public struct HTTPRevocationFetcher: RevocationFetching {
 
     /// - Parameters:
     ///   - configuration: The configuration for servers of `https` URLs; its revocation is ignored.
-    ///   - proxy: The proxy to send all requests to. The proxy resolves the names, and must refuse its own local addresses.
-    ///   - allowsLocalAddresses: Whether loopback, link-local and multicast addresses are contacted. The URLs are from certificates of
-    ///     strangers. Private addresses (RFC 1918, RFC 4193) are always contacted.
+    ///   - proxy: The proxy to send all requests to. The proxy resolves the names, and must refuse its own local
+    ///     addresses.
+    ///   - allowsLocalAddresses: A Boolean value that indicates whether loopback, link-local and multicast addresses
+    ///     are contacted. The URLs are from certificates of strangers. Private addresses (RFC 1918, RFC 4193) are
+    ///     always contacted.
     ///   - group: The event loops that do the work.
     /// - Throws: `TLSSettingsError` of ServerTrustNIO.
     public init(

@@ -87,13 +87,15 @@ package struct TrustedHTTPSettings: Hashable, Sendable {
     package var maximumBodyBytes = 1 << 20
     /// The number of bytes of a body after which the response is complete, and 0 for a response without its body; nil for the whole body.
     package var sufficientBodyBytes: Int?
-    /// Whether the exchange ends with the handshake of TLS, and no request is sent.
+    /// A Boolean value that indicates whether the exchange ends with the handshake of TLS, and no request is sent.
     package var endsWithHandshake = false
-    /// Whether the connection is closed without the closing alert of TLS. A server may then omit it too.
+    /// A Boolean value that indicates whether the connection is closed without the closing alert of TLS. A server may
+    /// then omit it too.
     package var omitsClosingAlert = false
     /// The proxy; nil for none.
     package var proxy: HTTPProxy?
-    /// Whether connections to loopback, link-local and multicast addresses are made. The address of the proxy is not checked.
+    /// A Boolean value that indicates whether connections to loopback, link-local and multicast addresses are made. The
+    /// address of the proxy is not checked.
     var allowsLocalAddresses = true
 
     package init() {}

@@ -28,7 +28,8 @@ package struct TrustedHTTPURL: Hashable, Sendable {
     /// The interface of a link-local address (RFC 6874). It is not sent.
     let zone: String?
 
-    /// Whether the name of the host ended in a dot, so that no domain is appended to find it (resolv.conf(5)).
+    /// A Boolean value that indicates whether the name of the host ended in a dot, so that no domain is appended to
+    /// find it (resolv.conf(5)).
     let hasFinalDot: Bool
 
     /// The name for getaddrinfo(3).

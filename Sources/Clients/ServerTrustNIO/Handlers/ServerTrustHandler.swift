@@ -78,7 +78,8 @@ final class ServerTrustHandler: ChannelDuplexHandler {
 
     /// Keeps a verdict.
     ///
-    /// - Returns: Whether the server is trusted, and the handshake has not failed meanwhile.
+    /// - Returns: A Boolean value that indicates whether the server is trusted, and the handshake has not failed
+    ///   meanwhile.
     private func keep(_ verdict: TrustVerdict) -> Bool {
         guard case .evaluating = state else { return false }
         state = .evaluated(verdict)

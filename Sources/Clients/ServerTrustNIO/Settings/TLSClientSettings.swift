@@ -217,7 +217,8 @@ struct PEMInput {
 
     private var isBlank: Bool { bytes.allSatisfy { $0 == 0x20 || (0x09...0x0d).contains($0) } }
 
-    /// Whether the key is encrypted: by the label of PKCS #8 (RFC 7468, 11), or by a header of the older forms (RFC 1421, 4.6.1.1).
+    /// A Boolean value that indicates whether the key is encrypted: by the label of PKCS #8 (RFC 7468, 11), or by a
+    /// header of the older forms (RFC 1421, 4.6.1.1).
     private var isEncrypted: Bool {
         String(decoding: bytes, as: UTF8.self).lines.contains { line in
             line.hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----")

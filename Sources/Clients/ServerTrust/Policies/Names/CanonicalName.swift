@@ -55,7 +55,7 @@ struct CanonicalText {
     /// The text, compared by canonical equivalence as Swift strings are. If the value is not text, its bytes in
     /// hexadecimal.
     let text: String
-    /// Whether a different text is certainly another name.
+    /// A Boolean value that indicates whether a different text is certainly another name.
     let isCertain: Bool
 
     init(_ value: RelativeDistinguishedName.Attribute.Value) {
@@ -97,8 +97,8 @@ struct CanonicalText {
 struct AttributeText {
     /// The text; nil if the value has no string type, or is invalid for its type.
     let text: String?
-    /// Whether the type defines the characters. TeletexString (T.61) is read as ISO 8859-1 beyond ASCII, which is
-    /// common practice but not defined.
+    /// A Boolean value that indicates whether the type defines the characters. TeletexString (T.61) is read as ISO
+    /// 8859-1 beyond ASCII, which is common practice but not defined.
     let isExact: Bool
     /// The text for output; `#` and the encoding in hexadecimal if there is no text (RFC 4514, 2.4).
     let readable: String

@@ -121,8 +121,8 @@ struct ConstrainedRange {
     }
 }
 
-/// Whether a name is in a subtree of names. If a name cannot be parsed or compared, the result is `doubtful`, which
-/// counts as excluded and as not permitted.
+/// The relation of a name to a subtree of names. If a name cannot be parsed or compared, the relation is `doubtful`,
+/// which counts as excluded and as not permitted.
 enum Containment: Hashable {
     case inside, outside, doubtful
 }

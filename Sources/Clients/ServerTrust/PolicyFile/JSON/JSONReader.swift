@@ -235,7 +235,7 @@ struct TextPlace: Hashable, Sendable {
 struct PolicyFileFault: Error {
     let place: TextPlace
     let problem: String
-    /// Whether the cause is another file that cannot be read.
+    /// A Boolean value that indicates whether the cause is another file that cannot be read.
     var isUnreadable = false
 
     init(_ problem: String, at place: TextPlace, isUnreadable: Bool = false) {

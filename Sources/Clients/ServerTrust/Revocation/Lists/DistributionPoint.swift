@@ -4,7 +4,8 @@ import X509
 /// A distribution point of revocation lists in a certificate (cRLDistributionPoints, RFC 5280, 4.2.1.13).
 struct DistributionPoint: Sendable {
     let name: DistributionPointName?
-    /// Whether the list covers all reasons and is issued by the issuer of the certificate.
+    /// A Boolean value that indicates whether the list covers all reasons and is issued by the issuer of the
+    /// certificate.
     let isComplete: Bool
 }
 
@@ -69,7 +70,8 @@ struct IssuingDistributionPoint: Sendable {
     var isOnlyServers = false
     var isOnlyAuthorities = false
     var isOnlyAttributes = false
-    /// Whether the list covers only some reasons, so that a certificate that is not listed may still be revoked.
+    /// A Boolean value that indicates whether the list covers only some reasons, so that a certificate that is not
+    /// listed may still be revoked.
     var hasOnlySomeReasons = false
 }
 

@@ -24,8 +24,8 @@ public struct RevocationList: Sendable {
 
     /// Parses a list in DER.
     ///
-    /// - Parameter checksEntries: Whether all entries are checked now. If false, an invalid entry is an error when a
-    ///   certificate is looked up.
+    /// - Parameter checksEntries: A Boolean value that indicates whether all entries are checked now. If false, an
+    ///   invalid entry is an error when a certificate is looked up.
     private init(_ der: [UInt8], name: String, checksEntries: Bool) throws(RevocationProblem) {
         self.name = name
         do {
@@ -227,13 +227,13 @@ final class RevocationListEntries: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The contents of revokedCertificates (RFC 5280, 5.1.2.6).
-    ///   - hasExtensions: Whether the version of the list permits extensions of entries.
+    ///   - hasExtensions: A Boolean value that indicates whether the version of the list permits extensions of entries.
     init(_ bytes: ArraySlice<UInt8>, hasExtensions: Bool) {
         self.bytes = bytes
         self.hasExtensions = hasExtensions
     }
 
-    /// Whether the entries have been parsed.
+    /// A Boolean value that indicates whether the entries have been parsed.
     var areRead: Bool { places.withLock { $0 != nil } }
 
     /// The number of entries up to the first invalid one.

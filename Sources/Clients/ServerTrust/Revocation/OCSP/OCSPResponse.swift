@@ -90,7 +90,7 @@ extension OCSPResponseData {
         }
     }
 
-    /// Returns the nonce; nil if there is none.
+    /// Returns the nonce; nil if the response has no nonce.
     func nonce() throws -> [UInt8]? {
         guard let entry = extensions[oid: OCSPRequest.nonceIdentifier] else { return nil }
         return Array(try ASN1OctetString(derEncoded: entry.value).bytes)
