@@ -174,7 +174,7 @@ import TrustForge
             Issue.record("somebody was asked")
             return
         }
-        #expect(cause == "POST \(url): no connection to 127.0.0.1 at port \(taken.port): Connection refused")
+        #expect(cause == "POST \(url): cannot connect to 127.0.0.1 at port \(taken.port): Connection refused")
         withExtendedLifetime(taken) {}
     }
 

@@ -95,7 +95,7 @@ import Testing
         } catch {
             #expect(
                 "\(error)"
-                    == "\"ftp://example.org/\" is no URL of HTTP: it does not begin with http:// or https://"
+                    == "\"ftp://example.org/\" is not an HTTP URL: it does not begin with http:// or https://"
             )
         }
     }

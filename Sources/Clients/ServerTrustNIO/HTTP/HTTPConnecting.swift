@@ -3,16 +3,19 @@ package import NIOCore
 import NIOHTTP1
 package import NIOPosix
 
-/// Connects over TCP to the first address of the host that accepts (RFC 8305, as SwiftNIO implements it).
+/// A connector that connects over TCP to the first address of the host that accepts (RFC 8305, as SwiftNIO implements
+/// it).
 package struct SocketConnector: HTTPConnecting {
     /// The maximum number of bytes of one read.
     static let readBytes = 16 << 10
 
     let group: MultiThreadedEventLoopGroup
-    /// Nil for getaddrinfo(3).
+    /// The resolver; nil for `getaddrinfo(3)`.
     var resolver: (any Resolver & Sendable)?
 
-    /// - Parameter group: The event loops that do the work. If it is shut down, its requests fail.
+    /// Creates a connector.
+    ///
+    /// - Parameter group: The event loops of the connections. If it is shut down, requests fail.
     package init(group: MultiThreadedEventLoopGroup) {
         self.group = group
     }
@@ -27,13 +30,14 @@ package struct SocketConnector: HTTPConnecting {
         let bootstrap = ClientBootstrap(group: loop)
             .resolver(resolver)
             .connectTimeout(TimeAmount(limit: target.settings.connectTimeLimit))
-            // A handler that stops after one read gets no other.
+            // One read at a time, so that a handler that has enough data receives no further data.
             .channelOption(.maxMessagesPerRead, value: 1)
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.readBytes))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try prepare(channel) }
             }
-        // The resolver of a loop does one lookup at a time, so a slow name would delay addresses.
+        // The resolver of an event loop performs one lookup at a time, so a slow name would delay connections to
+        // addresses.
         if let address = try? SocketAddress(ipAddress: target.host, port: target.port) {
             return bootstrap.connect(to: address)
         }
@@ -41,12 +45,12 @@ package struct SocketConnector: HTTPConnecting {
     }
 }
 
-/// A source of connections. Web probes have one for sockets that are connected already.
+/// A source of connections. Web probes implement it with sockets that are already connected.
 package protocol HTTPConnecting: Sendable {
     /// Returns the event loop of the next request.
     func nextLoop() -> any EventLoop
 
-    /// Makes a connection to a name or an address. Its channel is given to `prepare` on the loop before it is used.
+    /// Connects to a name or an address. Before the channel is used, it is passed to `prepare` on the event loop.
     func connect(
         to target: FlightTarget,
         on loop: any EventLoop,
@@ -54,9 +58,9 @@ package protocol HTTPConnecting: Sendable {
     ) -> EventLoopFuture<any Channel>
 }
 
-/// The place that a request connects to: the server, or its proxy.
+/// The destination of a connection: the server, or its proxy.
 package struct FlightTarget: Sendable {
-    /// A name or an address.
+    /// The name or address.
     package let host: String
     package let port: Int
     package let settings: TrustedHTTPSettings
@@ -69,14 +73,15 @@ package struct FlightTarget: Sendable {
 }
 
 extension TimeAmount {
-    /// Creates a limit of at most a hundred years, so that deadlines do not overflow.
+    /// Creates a time limit of at most a hundred years, so that deadlines do not overflow.
     init(limit: Duration) {
         self = TimeAmount(min(max(limit, .zero), .seconds(100 * 365 * 86_400)))
     }
 }
 
-/// Refuses connections to addresses of this machine or of a link. A certificate of a stranger could otherwise make this program contact
-/// services that trust local clients. The address is checked after the name lookup.
+/// A handler that refuses connections to addresses of this machine and of local links. Otherwise a certificate of an
+/// unknown server could make this program contact services that trust local clients. The address is checked after the
+/// name lookup.
 final class LocalAddressGuard: ChannelOutboundHandler {
     typealias OutboundIn = Any
 
@@ -87,10 +92,10 @@ final class LocalAddressGuard: ChannelOutboundHandler {
 
     struct Refusal: Error, CustomStringConvertible {
         let description =
-            "it is a loopback, link-local or multicast address, and such are not asked"
+            "it is a loopback, link-local or multicast address, which is not permitted"
     }
 
-    /// Returns whether an address is loopback, link-local, unspecified (which leads to loopback) or multicast (RFC
+    /// Returns whether an address is loopback, link-local, unspecified (which reaches loopback) or multicast (RFC
     /// 6890), also as IPv4 within IPv6. Private addresses are not local, because private networks have their own
     /// authorities there.
     static func isLocal(_ address: SocketAddress) -> Bool {
@@ -98,7 +103,8 @@ final class LocalAddressGuard: ChannelOutboundHandler {
         case .v4: return address.octets.map(isLocalV4) ?? true
         case .v6:
             guard let octets = address.octets else { return true }
-            // ::/96 has the unspecified and the loopback address too; ::ffff:0:0/96 and 64:ff9b::/96 have IPv4 behind them.
+            // ::/96 contains the unspecified and the loopback address. ::ffff:0:0/96 and 64:ff9b::/96 contain IPv4
+            // addresses.
             let prefix = Array(octets.prefix(12))
             let zeros = [UInt8](repeating: 0, count: 10)
             if prefix == zeros + [0, 0] { return true }
@@ -116,13 +122,14 @@ final class LocalAddressGuard: ChannelOutboundHandler {
 }
 
 extension SocketAddress {
-    /// The bytes of the address in network order; nil if it is not an IP address.
+    /// The bytes of the address in network byte order; nil if it is not an IP address.
     fileprivate var octets: [UInt8]? {
         ipAddress.flatMap { WireAddress(String($0.prefix { $0 != "%" }))?.bytes }
     }
 }
 
-/// Requests a tunnel of a proxy (RFC 9110, 9.3.6). Its promise ends with the response, an error, or the removal of the handler.
+/// A handler that requests a tunnel from a proxy (CONNECT, RFC 9110, 9.3.6). Its promise ends with the response, an
+/// error, or the removal of the handler.
 final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -163,7 +170,8 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
             )
         case .body: break
         case .end:
-            // After an error about bytes behind the response, which must have none before TLS begins.
+            // The promise succeeds later on the event loop, so that an error about bytes after the response comes
+            // first. The server sends no bytes before TLS begins.
             context.eventLoop.execute { [opened] in opened.succeed() }
         }
     }

@@ -3,27 +3,27 @@ import NIOCore
 package import NIOHTTP1
 import NIOSSL
 
-/// The stages of one request, and its response as far as it was read.
+/// The stages of one request, and the part of its response that was read.
 package struct HTTPTrace: Sendable {
     /// The last stage that was reached.
     package var stage = TrustedHTTPStage.connecting
-    /// When each stage began, on CLOCK_MONOTONIC.
+    /// The start of each stage, on CLOCK_MONOTONIC.
     package var times: [TrustedHTTPStage: Duration] = [:]
-    /// When the request was written; nil if it was not.
+    /// The time when the request was written, on CLOCK_MONOTONIC; nil if it was not.
     package var sent: Duration?
-    /// When the exchange ended.
+    /// The time when the exchange ended, on CLOCK_MONOTONIC.
     package var ended = Duration.zero
     package var handshake: TrustedHandshake?
     package var head: HTTPResponseHead?
-    /// Empty unless the exchange succeeded.
+    /// The body of the response; empty unless the exchange succeeded.
     package var body: [UInt8] = []
-    /// Nil if the exchange succeeded.
+    /// The failure; nil if the exchange succeeded.
     package var failure: TrustedHTTPFailure?
-    /// The error of the layers below, if one caused the failure.
+    /// The error of SwiftNIO or NIOSSL that caused the failure; nil if there was no such error.
     package var cause: (any Error)?
 }
 
-/// One request over one connection of its own.
+/// One request over a separate connection.
 struct HTTPExchange: Sendable {
     let request: TrustedHTTPRequest
     let head: HTTPRequestHead
@@ -95,7 +95,8 @@ struct HTTPExchange: Sendable {
         try pipeline.addHandler(ResponseHandler(request, head: head, settings, flight: flight))
     }
 
-    /// Adds the decoder behind the encoder, because it must see the method of the request.
+    /// Adds the encoder and the decoder. The decoder is behind the encoder, because it must receive the method of the
+    /// request.
     private func addHTTPHandlers(
         to pipeline: ChannelPipeline.SynchronousOperations,
         informational: NIOInformationalResponseStrategy
@@ -117,14 +118,15 @@ struct HTTPExchange: Sendable {
     private static let tunnelName = "tunnel"
 }
 
-/// The state of a request that any thread may end: by its response, an error, its time limit, or cancellation. The first end counts.
+/// The state of a request. A response, an error, the time limit or cancellation ends it, on any thread. The first of
+/// them counts.
 final class HTTPFlight: Sendable {
     private struct State {
         var trace = HTTPTrace()
         var isOver = false
         var waiter: CheckedContinuation<HTTPTrace, Never>?
         var clock: Scheduled<Void>?
-        /// Several while addresses are tried.
+        /// The open connections. There may be several while addresses are tried.
         var channels: [ObjectIdentifier: any Channel] = [:]
     }
 
@@ -151,7 +153,7 @@ final class HTTPFlight: Sendable {
         }
     }
 
-    /// Waits for the end. It is called once, before anything else may end the flight.
+    /// Starts the request, and waits for its end. Call it once, before any other method that can end the request.
     func outcome(on loop: any EventLoop, start: () -> Void) async -> HTTPTrace {
         let trace = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -177,9 +179,9 @@ final class HTTPFlight: Sendable {
         return trace
     }
 
-    /// Takes a connection that is closed with the flight.
+    /// Adds a connection, which is closed when the request ends.
     ///
-    /// - Throws: CancellationError if it is over.
+    /// - Throws: `CancellationError` if the request has ended.
     func adopt(_ channel: any Channel) throws {
         let identifier = ObjectIdentifier(channel)
         let isOver = state.withLock { state in
@@ -192,7 +194,8 @@ final class HTTPFlight: Sendable {
         }
     }
 
-    /// Ends the flight. After a failure all connections are closed at once; after a response its handler closes the connection.
+    /// Ends the request. After a failure all connections are closed immediately. After a response its handler closes
+    /// the connection.
     func finish(_ failure: TrustedHTTPFailure? = nil, cause: (any Error)? = nil, body: [UInt8] = []) {
         let isAbort = failure != nil || target.settings.omitsClosingAlert
         typealias End = (CheckedContinuation<HTTPTrace, Never>?, Scheduled<Void>?, [any Channel], HTTPTrace)
@@ -212,7 +215,7 @@ final class HTTPFlight: Sendable {
         waiter?.resume(returning: trace)
     }
 
-    /// Ends the flight with an error of the layers below.
+    /// Ends the request with an error of SwiftNIO or NIOSSL.
     func fail(_ error: any Error) {
         finish(TrustedHTTPFailure(error, trace.stage, target), cause: error)
     }
@@ -222,15 +225,15 @@ final class HTTPFlight: Sendable {
     }
 }
 
-/// An event of the pipeline towards the network: the request follows.
+/// An outbound event of the pipeline: the request follows.
 package struct HTTPRequestBegins: Sendable {}
 
-/// An event of the pipeline from the network: enough of the response was received.
+/// An inbound event of the pipeline: a sufficient part of the response was received.
 package struct HTTPResponseSuffices: Sendable {
     package init() {}
 }
 
-/// The end of the pipeline: sends the request, and reads the response within the limits.
+/// The last handler of the pipeline. It sends the request, and reads the response within the limits.
 final class ResponseHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -287,7 +290,8 @@ final class ResponseHandler: ChannelInboundHandler {
 
     private func finish(_ context: ChannelHandlerContext) {
         flight.finish(body: body)
-        // TLS waits a while for the closing alert of the peer (RFC 8446, 6.1), after the response was delivered.
+        // The response is already delivered, so the caller does not wait while TLS waits for the closing alert of the
+        // peer (RFC 8446, 6.1).
         if !settings.omitsClosingAlert { context.close(promise: nil) }
     }
 
@@ -306,9 +310,9 @@ final class ResponseHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    // MARK: The response
+    // MARK: Response
 
-    /// Adds a part of the response.
+    /// Adds a part of the response. Returns whether the response is complete.
     private func isComplete(_ part: HTTPClientResponsePart) throws(TrustedHTTPFailure) -> Bool {
         switch part {
         case .head(let head): try add(head)
@@ -325,7 +329,7 @@ final class ResponseHandler: ChannelInboundHandler {
     private func add(_ head: HTTPResponseHead) throws(TrustedHTTPFailure) {
         switch head.status.code {
         case ..<100: throw .malformedResponse("its status is \(head.status.code)")
-        case 101: throw .malformedResponse("it changes protocols, which was not requested")
+        case 101: throw .malformedResponse("it switches protocols, which was not requested")
         case ..<200:
             informational += 1
             guard informational <= Self.maximumInformational else {
@@ -341,13 +345,13 @@ final class ResponseHandler: ChannelInboundHandler {
     }
 
     private func checkFraming(_ headers: HTTPHeaders) throws(TrustedHTTPFailure) {
-        // With another coding, which was not requested, the end of the body would be uncertain (RFC 9112, 6.1).
+        // With any other coding, which was not requested, the end of the body would be ambiguous (RFC 9112, 6.1).
         let codings = headers[canonicalForm: "Transfer-Encoding"]
         guard codings.isEmpty || codings.count == 1 && codings[0].lowercased() == "chunked" else {
             throw .malformedResponse("its body is encoded with \(codings.joined(separator: ", "))")
         }
         if codings.isEmpty, let announced = headers.first(name: "Content-Length") {
-            // The decoder accepts only numbers. A number beyond Int is too large as well.
+            // The decoder accepts only digits. A number that exceeds Int is also too large.
             guard let count = Int(announced), count <= settings.maximumBodyBytes else {
                 throw .bodyTooLarge(limit: settings.maximumBodyBytes)
             }
@@ -355,7 +359,8 @@ final class ResponseHandler: ChannelInboundHandler {
     }
 }
 
-/// Closes the connection at once on an event. It is next to the network, because a close above TLS would wait for the closing alert.
+/// A handler that closes the connection immediately on an event. It is next to the network, because a close above TLS
+/// would wait for the closing alert.
 final class AbortHandler: ChannelDuplexHandler {
     typealias InboundIn = NIOAny
     typealias OutboundIn = NIOAny

@@ -2,11 +2,11 @@ import NIOHTTP1
 public import NIOPosix
 public import ServerTrust
 
-/// Fetches OCSP responses and revocation lists for a `RevocationChecker`.
+/// A fetcher of OCSP responses and revocation lists for a `RevocationChecker`.
 ///
-/// Nearly all URLs are plain `http`, because the responses are signed. Servers of `https` URLs are judged as `DefaultTrustEvaluator` does,
-/// without revocation of their own certificates, which could wait for itself.
-/// Redirects are not followed.
+/// Nearly all URLs are plain `http`, because the responses are signed. Servers of `https` URLs are verified as by
+/// `DefaultTrustEvaluator`. The revocation of their own certificates is not checked, because the check could wait for
+/// itself. Redirects are not followed.
 ///
 /// ```swift
 /// let checker = RevocationChecker(fetcher: try HTTPRevocationFetcher())
@@ -14,14 +14,16 @@ public import ServerTrust
 public struct HTTPRevocationFetcher: RevocationFetching {
     private let client: TrustedHTTPClient
 
+    /// Creates a fetcher.
+    ///
     /// - Parameters:
-    ///   - configuration: The configuration for servers of `https` URLs; its revocation is ignored.
-    ///   - proxy: The proxy to send all requests to. The proxy resolves the names, and must refuse its own local
-    ///     addresses.
+    ///   - configuration: The configuration for servers of `https` URLs. Its revocation checker is ignored.
+    ///   - proxy: The proxy for all requests; nil for none. The proxy resolves the names, and must itself refuse its
+    ///     local addresses.
     ///   - allowsLocalAddresses: A Boolean value that indicates whether loopback, link-local and multicast addresses
-    ///     are contacted. The URLs are from certificates of strangers. Private addresses (RFC 1918, RFC 4193) are
-    ///     always contacted.
-    ///   - group: The event loops that do the work.
+    ///     are contacted. Keep it false, because the URLs are from certificates of unknown servers. Private addresses
+    ///     (RFC 1918, RFC 4193) are always contacted.
+    ///   - group: The event loops of the connections.
     /// - Throws: `TLSSettingsError` of ServerTrustNIO.
     public init(
         configuration: TrustConfiguration = TrustConfiguration(),
@@ -39,7 +41,9 @@ public struct HTTPRevocationFetcher: RevocationFetching {
         client = TrustedHTTPClient(tls: tls, settings: settings, connector: SocketConnector(group: group))
     }
 
-    /// Returns the body of a response with status 200.
+    /// Fetches the body of a response with status 200.
+    ///
+    /// - Throws: `RevocationFetchError`.
     public func fetch(_ request: RevocationRequest) async throws(RevocationFetchError) -> [UInt8] {
         var settings = client.settings
         settings.timeLimit = request.timeLimit

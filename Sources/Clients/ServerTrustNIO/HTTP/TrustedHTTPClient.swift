@@ -4,20 +4,23 @@ package import NIOHTTP1
 import NIOPosix
 import ServerTrust
 
-/// A client of HTTP/1.1 for requests of this package: revocation, webhooks, heartbeats and web probes.
+/// An HTTP/1.1 client for the requests of this package: revocation, webhooks, heartbeats and web probes.
 ///
-/// A manager of server trust judges each server of `https`. The client makes one connection for each request and closes it after the
-/// response. It keeps no cookies, follows no redirects, decompresses nothing, and reads no environment variables. Thread-safe.
+/// A `ServerTrustManager` verifies each `https` server. The client opens one connection for each request and closes it
+/// after the response. It has no cookies, follows no redirects, decompresses nothing, and reads no environment
+/// variables. Thread-safe.
 package struct TrustedHTTPClient: Sendable {
-    /// The settings of requests that have none of their own.
+    /// The default settings of requests.
     package let settings: TrustedHTTPSettings
-    /// Nil for a client of plain `http`.
+    /// The source of TLS handlers; nil for a client of plain `http`.
     let tls: ServerTrustHandlerFactory?
     private let connector: any HTTPConnecting
 
+    /// Creates a client.
+    ///
     /// - Parameters:
-    ///   - tls: The source of TLS; nil for a client of plain `http`.
-    ///   - settings: The settings of requests that have none of their own.
+    ///   - tls: The source of TLS handlers; nil for a client of plain `http`.
+    ///   - settings: The default settings of requests.
     ///   - connector: The source of connections.
     package init(
         tls: ServerTrustHandlerFactory?,
@@ -29,9 +32,13 @@ package struct TrustedHTTPClient: Sendable {
 
     /// Sends a request and reads the response, whatever its status is.
     ///
-    /// If the task is cancelled or the time is up, the connection is closed at once. A name lookup that has begun ends later, unnoticed.
+    /// If the task is cancelled or the time limit is exceeded, the connection is closed immediately. A name lookup
+    /// cannot be cancelled, so it continues in the background.
     ///
-    /// - Parameter settings: Replaces the settings of the client.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - settings: The settings of this request; nil for the default settings.
+    /// - Throws: ``TrustedHTTPFailure``.
     package func execute(
         _ request: TrustedHTTPRequest,
         settings: TrustedHTTPSettings? = nil
@@ -39,7 +46,7 @@ package struct TrustedHTTPClient: Sendable {
         let trace = try await trace(request, settings: settings)
         if let failure = trace.failure { throw failure }
         guard let head = trace.head else { throw .connectionClosed(trace.stage) }
-        // Without a tunnel this can only be a response of the proxy itself.
+        // Without a tunnel, a response with status 407 can only be from the proxy.
         if (settings ?? self.settings).proxy != nil, request.url.scheme == .http, head.status.code == 407 {
             throw .proxyRefused(status: 407, reason: head.status.reasonPhrase)
         }
@@ -51,9 +58,9 @@ package struct TrustedHTTPClient: Sendable {
         )
     }
 
-    /// Sends a request, and returns each stage of it, also of a request that fails.
+    /// Sends a request, and returns its stages, even if it fails.
     ///
-    /// - Throws: An error about the request itself. Nothing was sent then.
+    /// - Throws: ``TrustedHTTPFailure`` if the request is invalid. Nothing is sent in this case.
     package func trace(
         _ request: TrustedHTTPRequest,
         settings: TrustedHTTPSettings? = nil
@@ -74,64 +81,71 @@ package struct TrustedHTTPClient: Sendable {
     }
 }
 
-/// The limits of a request, and how it ends.
+/// The limits of a request, and the way it ends.
 package struct TrustedHTTPSettings: Hashable, Sendable {
     /// The time limit from the call to the last byte.
     package var timeLimit: Duration = .seconds(30)
     /// The time limit for one connection, from the lookup of the host until one of its addresses accepts.
     package var connectTimeLimit: Duration = .seconds(10)
-    /// The maximum number of bytes in names and values of the header fields of a response, including trailers. There are never more than
-    /// 256 fields.
+    /// The maximum number of bytes in the names and values of the header fields of a response, including trailers. The
+    /// maximum number of fields is 256.
     package var maximumHeaderBytes = 64 << 10
-    /// The maximum number of bytes of a body. The body is refused as soon as it has one more.
+    /// The maximum number of bytes of a response body. A longer body is an error.
     package var maximumBodyBytes = 1 << 20
-    /// The number of bytes of a body after which the response is complete, and 0 for a response without its body; nil for the whole body.
+    /// The number of bytes of the body after which the response is complete: 0 for a response without its body, nil for
+    /// the whole body.
     package var sufficientBodyBytes: Int?
-    /// A Boolean value that indicates whether the exchange ends with the handshake of TLS, and no request is sent.
+    /// A Boolean value that indicates whether the exchange ends with the TLS handshake, without a request.
     package var endsWithHandshake = false
-    /// A Boolean value that indicates whether the connection is closed without the closing alert of TLS. A server may
+    /// A Boolean value that indicates whether the connection is closed without the closing alert of TLS. The server may
     /// then omit it too.
     package var omitsClosingAlert = false
     /// The proxy; nil for none.
     package var proxy: HTTPProxy?
-    /// A Boolean value that indicates whether connections to loopback, link-local and multicast addresses are made. The
-    /// address of the proxy is not checked.
+    /// A Boolean value that indicates whether connections to loopback, link-local and multicast addresses are
+    /// permitted. The address of the proxy is not checked.
     var allowsLocalAddresses = true
 
     package init() {}
 }
 
-/// A proxy of HTTP that is reached without TLS. For `https` it is asked for a tunnel (CONNECT, RFC 9110, 9.3.6), within which the server
-/// itself is judged. Requests for plain `http` are sent to it whole (RFC 9112, 3.2.2), so it can read and change them.
+/// An HTTP proxy that is contacted without TLS.
+///
+/// For `https` URLs the proxy opens a tunnel (CONNECT, RFC 9110, 9.3.6), and the server in the tunnel is verified.
+/// Requests for `http` URLs are sent to the proxy itself (RFC 9112, 3.2.2), so it can read and change them.
 public struct HTTPProxy: Hashable, Sendable {
-    /// Its name or address.
+    /// The name or address of the proxy.
     public var host: String
 
-    /// Its port.
+    /// The port of the proxy.
     public var port: Int
 
-    /// The header field `Proxy-Authorization` (RFC 9110, 11.7.2), see ``basic(user:password:)``; nil for none.
+    /// The value of the header field `Proxy-Authorization` (RFC 9110, 11.7.2), see ``basic(user:password:)``; nil for
+    /// none.
     public var authorization: String?
 
-    /// Creates a proxy that requires no credentials unless `authorization` is given.
+    /// Creates a proxy. If `authorization` is nil, no credentials are sent.
     public init(host: String, port: Int, authorization: String? = nil) {
         self.host = host
         self.port = port
         self.authorization = authorization
     }
 
-    /// Encodes name and password for `authorization` (RFC 7617). They can be read on the way to the proxy.
+    /// Returns the value of `authorization` for a name and a password (Basic, RFC 7617). They can be read on the path
+    /// to the proxy.
     public static func basic(user: String, password: String) -> String {
         "Basic \(Base64.encode(Array("\(user):\(password)".utf8)))"
     }
 }
 
-/// A request. No header is added except `Host`, `Connection`, `Content-Length`, and the credentials for a proxy.
+/// A request. The client adds only the header fields `Host`, `Connection`, `Content-Length`, and the credentials for a
+/// proxy.
 package struct TrustedHTTPRequest: Sendable {
     package var url: TrustedHTTPURL
-    /// Any method except CONNECT.
+    /// The method: any except CONNECT.
     package var method: HTTPMethod
-    /// `Connection`, `Content-Length` and `Transfer-Encoding` are replaced. A `Host` is kept; TLS uses the host of the URL.
+    /// The header fields. `Connection`, `Content-Length` and `Transfer-Encoding` are replaced. A `Host` field is kept,
+    /// but TLS uses the host of the URL.
     package var headers: HTTPHeaders
     package var body: [UInt8]
 
@@ -147,6 +161,8 @@ package struct TrustedHTTPRequest: Sendable {
         self.body = body
     }
 
+    /// Creates a request from the text of a URL.
+    ///
     /// - Throws: ``TrustedHTTPFailure/invalidURL(_:problem:)``.
     package init(
         _ url: String,
@@ -158,24 +174,24 @@ package struct TrustedHTTPRequest: Sendable {
     }
 }
 
-/// A response. Trailers are left out, and nothing is decompressed.
+/// A response. Trailers are omitted, and nothing is decompressed.
 package struct TrustedHTTPResponse: Sendable {
-    /// 200 to 999.
+    /// The status, from 200 to 999.
     package let status: HTTPResponseStatus
-    /// In the sequence of the server.
+    /// The header fields, in the order of the server.
     package let headers: HTTPHeaders
-    /// Empty for HEAD, 204 and 304.
+    /// The body; empty for HEAD, 204 and 304.
     package let body: [UInt8]
-    /// The agreed parameters and the judged certificates; nil for plain `http`.
+    /// The parameters of the TLS handshake and the verified certificates; nil for plain `http`.
     package let handshake: TrustedHandshake?
 }
 
 extension TrustedHTTPRequest {
-    /// Returns the head as it is sent (RFC 9112, 3).
+    /// Returns the request line and the header fields as they are sent (RFC 9112, 3).
     ///
     /// - Parameter proxy: The proxy that the request is sent to without a tunnel; nil for the server.
-    /// - Throws: ``TrustedHTTPFailure/invalidMethod(_:)`` or ``TrustedHTTPFailure/invalidHeader(_:)``, because a line break would make a
-    ///   second request.
+    /// - Throws: ``TrustedHTTPFailure/invalidMethod(_:)`` or ``TrustedHTTPFailure/invalidHeader(_:)``, because a line
+    ///   break would start a second request.
     func head(forProxy proxy: HTTPProxy?) throws(TrustedHTTPFailure) -> HTTPRequestHead {
         guard method != .CONNECT, Self.isToken(method.rawValue) else { throw .invalidMethod(method.rawValue) }
         var fields = HTTPHeaders()
@@ -195,7 +211,7 @@ extension TrustedHTTPRequest {
 
     static func check(_ headers: HTTPHeaders) throws(TrustedHTTPFailure) {
         for (name, value) in headers {
-            // RFC 9110, 5.5: no control characters but the tab.
+            // RFC 9110, 5.5: no control characters except the tab.
             let isText = value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }
             guard isToken(name), isText else { throw .invalidHeader(name) }
         }
@@ -203,10 +219,10 @@ extension TrustedHTTPRequest {
 
     private static let ownFields: Set = ["connection", "content-length", "transfer-encoding", "keep-alive"]
 
-    /// The methods whose requests have a `Content-Length` also without a body (RFC 9110, 8.6).
+    /// The methods whose requests have a `Content-Length` even without a body (RFC 9110, 8.6).
     private static let methodsWithBody: [HTTPMethod] = [.POST, .PUT, .PATCH]
 
-    /// RFC 9110, 5.6.2.
+    /// Returns whether a text is a token (RFC 9110, 5.6.2).
     private static func isToken(_ text: String) -> Bool {
         !text.isEmpty
             && text.unicodeScalars.allSatisfy { scalar in

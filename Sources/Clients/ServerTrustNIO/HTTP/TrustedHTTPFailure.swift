@@ -5,28 +5,28 @@ import NIOPosix
 import NIOSSL
 package import ServerTrust
 
-/// Why a request has no response. A response is never a failure, whatever its status is.
+/// The reason why a request has no response. A response is never a failure, whatever its status is.
 package enum TrustedHTTPFailure: Error, Hashable, Sendable {
-    // MARK: The request
+    // MARK: Request
 
-    /// The text is not a URL of HTTP.
+    /// The text is not an HTTP URL.
     case invalidURL(String, problem: String)
-    /// It is not a method (RFC 9110, 9.1), or it is CONNECT.
+    /// The text is not a method (RFC 9110, 9.1), or it is CONNECT.
     case invalidMethod(String)
-    /// The name or the value of this header field cannot be sent (RFC 9110, 5).
+    /// The name or the value of this header field contains characters that are not permitted (RFC 9110, 5).
     case invalidHeader(String)
 
-    // MARK: The connection
+    // MARK: Connection
 
     /// The host has no address; `cause` is the text of the resolver.
     case unresolved(host: String, cause: String)
-    /// None of the addresses accepts a connection; `cause` is the text of the system for each.
+    /// No address accepts a connection. `cause` is the text of the system for each address.
     case unreachable(host: String, port: Int, cause: String)
     /// No address accepted a connection within ``TrustedHTTPSettings/connectTimeLimit``.
     case connectTimedOut(host: String, port: Int, limit: Duration)
-    /// The proxy refuses a tunnel (RFC 9110, 9.3.6), or requires credentials (407).
+    /// The proxy refuses the tunnel (RFC 9110, 9.3.6), or requires credentials (407).
     case proxyRefused(status: Int, reason: String)
-    /// The response of the proxy is not HTTP, or is followed by other bytes.
+    /// The response of the proxy is not HTTP, or other bytes follow it.
     case proxyMalformed(String)
 
     // MARK: TLS
@@ -36,7 +36,7 @@ package enum TrustedHTTPFailure: Error, Hashable, Sendable {
     /// The handshake failed for another reason; `cause` is the text of the TLS library.
     case handshakeFailed(cause: String)
 
-    // MARK: The response
+    // MARK: Response
 
     /// The peer closed the connection before the response was complete.
     case connectionClosed(TrustedHTTPStage)
@@ -44,12 +44,12 @@ package enum TrustedHTTPFailure: Error, Hashable, Sendable {
     case connectionFailed(TrustedHTTPStage, cause: String)
     /// The response is not HTTP/1.1 (RFC 9112).
     case malformedResponse(String)
-    /// More bytes of header fields than ``TrustedHTTPSettings/maximumHeaderBytes``, or more than 256 fields.
+    /// The header fields exceed ``TrustedHTTPSettings/maximumHeaderBytes``, or there are more than 256.
     case headersTooLarge(limit: Int)
-    /// More bytes of a body than ``TrustedHTTPSettings/maximumBodyBytes``.
+    /// The body exceeds ``TrustedHTTPSettings/maximumBodyBytes``.
     case bodyTooLarge(limit: Int)
 
-    // MARK: The end
+    // MARK: Time limit and cancellation
 
     /// The response was not complete within ``TrustedHTTPSettings/timeLimit``.
     case timedOut(TrustedHTTPStage, limit: Duration)
@@ -57,22 +57,22 @@ package enum TrustedHTTPFailure: Error, Hashable, Sendable {
     case cancelled
 }
 
-/// A stage of a request. The raw value is the text in messages.
+/// A stage of a request. The raw value is its text in error messages.
 package enum TrustedHTTPStage: String, Hashable, Sendable, CaseIterable {
-    /// The addresses of the host are looked up and connected to.
+    /// The host is resolved, and its addresses are tried.
     case connecting = "connecting"
-    /// The proxy is asked for a tunnel.
+    /// The tunnel was requested from the proxy.
     case tunnel = "waiting for the proxy's tunnel"
-    /// TLS; the certificates are judged.
+    /// The TLS handshake, including the verification of the certificates.
     case handshake = "in the TLS handshake"
-    /// The request is sent, and the head of the response has not arrived.
-    case head = "waiting for the answer"
-    /// The head has arrived, and the body is incomplete.
-    case body = "reading the answer's body"
+    /// The request is sent, and the head of the response is incomplete.
+    case head = "waiting for the response"
+    /// The head was received, and the body is incomplete.
+    case body = "reading the body of the response"
 }
 
 extension TrustedHTTPFailure {
-    /// Converts an error of the layers below.
+    /// Converts an error of SwiftNIO or NIOSSL.
     init(_ error: any Error, _ stage: TrustedHTTPStage, _ target: FlightTarget) {
         switch error {
         case let failure as TrustedHTTPFailure: self = failure
@@ -112,7 +112,7 @@ extension TrustedHTTPFailure {
         }
     }
 
-    /// The text of the system without the call that the event loop adds.
+    /// Returns the text of the system, without the name of the call that SwiftNIO adds.
     private static func cause(_ error: any Error) -> String {
         (error as? IOError).map { "\(SystemError(rawValue: $0.errnoCode))" } ?? "\(error)"
     }
@@ -123,33 +123,34 @@ extension TrustedHTTPFailure {
 }
 
 extension TrustedHTTPFailure: CustomStringConvertible {
-    /// A sentence that is safe to print and at most a page long.
+    /// One sentence. Text from the network is escaped, and the sentence is cut at 2048 characters.
     package var description: String { sentence.shown }
 
     private var sentence: String {
         switch self {
-        case .invalidURL(let text, let problem): "\"\(text)\" is no URL of HTTP: \(problem)"
-        case .invalidMethod(let method): "the method \"\(method)\" cannot be sent"
-        case .invalidHeader(let name): "the header field \"\(name)\" has characters that cannot be sent"
+        case .invalidURL(let text, let problem): "\"\(text)\" is not an HTTP URL: \(problem)"
+        case .invalidMethod(let method): "cannot send the method \"\(method)\""
+        case .invalidHeader(let name):
+            "cannot send the header field \"\(name)\": it contains characters that are not permitted"
         case .unresolved(let host, let cause):
             "\(host) has no address: \(cause); check the name and the name servers"
-        case .unreachable(let host, let port, let cause): "no connection to \(host) at port \(port): \(cause)"
+        case .unreachable(let host, let port, let cause): "cannot connect to \(host) at port \(port): \(cause)"
         case .connectTimedOut(let host, let port, let limit):
-            "no connection to \(host) at port \(port) within \(limit): nobody answers; check the way there, or wait longer"
-        case .proxyRefused(407, _): "the proxy wants to know who asks (407): set HTTPProxy.authorization"
+            "cannot connect to \(host) at port \(port): no answer within \(limit); check the route, or wait longer"
+        case .proxyRefused(407, _): "the proxy requires credentials (407); set HTTPProxy.authorization"
         case .proxyRefused(let status, let reason):
-            "the proxy makes no tunnel: \(status) \(reason); ask whether it allows this host and port"
-        case .proxyMalformed(let problem): "the proxy does not speak HTTP/1.1: \(problem); check its address"
+            "the proxy refused the tunnel: \(status) \(reason); check whether it permits this host and port"
+        case .proxyMalformed(let problem): "the response of the proxy is not HTTP/1.1: \(problem); check its address"
         case .untrusted(let error): "\(error)"
         case .handshakeFailed(let cause): "the TLS handshake failed: \(cause)"
-        case .connectionClosed(let stage): "the other side closed the connection, \(stage.rawValue)"
-        case .connectionFailed(let stage, let cause): "the connection broke, \(stage.rawValue): \(cause)"
-        case .malformedResponse(let problem): "the answer is not HTTP/1.1: \(problem)"
+        case .connectionClosed(let stage): "the peer closed the connection, \(stage.rawValue)"
+        case .connectionFailed(let stage, let cause): "the connection failed, \(stage.rawValue): \(cause)"
+        case .malformedResponse(let problem): "the response is not HTTP/1.1: \(problem)"
         case .headersTooLarge(let limit):
-            "the answer has more than \(limit) bytes of header fields, or more than 256 fields"
+            "the response has more than \(limit) bytes of header fields, or more than 256 fields"
         case .bodyTooLarge(let limit):
-            "the answer's body has more than \(limit) bytes: raise maximumBodyBytes to read it"
-        case .timedOut(let stage, let limit): "no whole answer within \(limit), \(stage.rawValue)"
+            "the body of the response has more than \(limit) bytes; raise maximumBodyBytes to read it"
+        case .timedOut(let stage, let limit): "no complete response within \(limit), \(stage.rawValue)"
         case .cancelled: "the task was cancelled"
         }
     }

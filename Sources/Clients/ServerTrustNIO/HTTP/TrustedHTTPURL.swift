@@ -1,10 +1,10 @@
 import LinuxSupport
 package import ServerTrust
 
-/// An absolute URL of HTTP (RFC 3986; RFC 9110, 4.2).
+/// An absolute HTTP URL (RFC 3986; RFC 9110, 4.2).
 ///
-/// Hosts may be in any script and become A-labels. A fragment is removed. Bytes of a path or query that are not ASCII are percent-encoded.
-/// All else is sent as it was written.
+/// Host names in any script are converted to A-labels. A fragment is removed. Bytes of the path and the query that are
+/// not ASCII are percent-encoded. The rest is unchanged.
 package struct TrustedHTTPURL: Hashable, Sendable {
     package enum Scheme: String, Hashable, Sendable {
         case http
@@ -19,23 +19,23 @@ package struct TrustedHTTPURL: Hashable, Sendable {
     /// The host that the certificate must name.
     package let host: ServerHost
 
-    /// 1 to 65535.
+    /// The port, from 1 to 65535.
     package let port: Int
 
-    /// Path and query, beginning with `/`.
+    /// The path and the query, beginning with `/`.
     package let target: String
 
-    /// The interface of a link-local address (RFC 6874). It is not sent.
+    /// The interface of a link-local address (RFC 6874). It is not sent to the server.
     let zone: String?
 
-    /// A Boolean value that indicates whether the name of the host ended in a dot, so that no domain is appended to
-    /// find it (resolv.conf(5)).
+    /// A Boolean value that indicates whether the host name has a trailing dot, so that the resolver appends no search
+    /// domain (resolv.conf(5)).
     let hasFinalDot: Bool
 
     /// The name for getaddrinfo(3).
     var lookupName: String { "\(host)\(zone.map { "%" + $0 } ?? "")\(hasFinalDot ? "." : "")" }
 
-    /// `Host` of a request (RFC 9110, 7.2).
+    /// The value of the header field `Host` (RFC 9110, 7.2).
     package var authority: String { hostText + portText }
 
     /// The authority with its port, which CONNECT requires (RFC 9110, 9.3.6).
@@ -57,7 +57,7 @@ extension TrustedHTTPURL: CustomStringConvertible {
 }
 
 extension TrustedHTTPURL {
-    /// Reads `http://` or `https://`, a host, and the rest.
+    /// Parses a URL with the scheme `http` or `https`.
     ///
     /// - Throws: ``TrustedHTTPFailure/invalidURL(_:problem:)``.
     package init(_ text: String) throws(TrustedHTTPFailure) {
@@ -65,7 +65,7 @@ extension TrustedHTTPURL {
             throw Self.invalid("\(text.prefix(64))…", "it is longer than \(Self.maximumLength) bytes")
         }
         guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7f }) else {
-            throw Self.invalid(text, "it has a blank or a control character; write it percent-encoded")
+            throw Self.invalid(text, "it has a space or a control character; write it percent-encoded")
         }
         let name = text.prefix { $0 != ":" }.lowercased()
         let start = text.dropFirst(name.count)
@@ -74,9 +74,9 @@ extension TrustedHTTPURL {
         }
         let rest = start.dropFirst(3)
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        // It would be written to logs and error messages.
+        // The credentials would appear in logs and error messages.
         guard !authority.contains("@") else {
-            throw Self.invalid("\(name)://…", "it names a user; put credentials into the header Authorization")
+            throw Self.invalid("\(name)://…", "it contains a user name; put credentials into the header Authorization")
         }
         let (hostText, portText) = try Self.split(authority, of: text)
         self.scheme = scheme
@@ -86,14 +86,14 @@ extension TrustedHTTPURL {
         target = Self.target(rest.dropFirst(authority.count))
     }
 
-    /// In bytes. Most servers refuse longer URLs.
+    /// The maximum length in bytes. Most servers refuse longer URLs.
     static let maximumLength = 8192
 
     static func invalid(_ text: String, _ problem: String) -> TrustedHTTPFailure {
         .invalidURL(text, problem: problem)
     }
 
-    /// Splits host and port. Only an address in brackets may have more colons.
+    /// Splits the authority into host and port. Only an address in brackets may contain more colons.
     private static func split(
         _ authority: Substring,
         of text: String
@@ -103,12 +103,14 @@ extension TrustedHTTPURL {
                 throw invalid(text, "a bracket is not closed")
             }
             let behind = authority[authority.unicodeScalars.index(after: end)...]
-            guard behind.isEmpty || behind.first == ":" else { throw invalid(text, "the address in it is none") }
+            guard behind.isEmpty || behind.first == ":" else {
+                throw invalid(text, "unexpected text follows the closing bracket")
+            }
             return (authority[..<behind.startIndex], behind.isEmpty ? nil : behind.dropFirst())
         }
         let parts = authority.split(at: ":", omittingEmptySubsequences: false)
         guard parts.count <= 2 else {
-            throw invalid(text, "there are several colons; an IPv6 address stands in brackets")
+            throw invalid(text, "it has several colons; write an IPv6 address in brackets")
         }
         return (parts[0], parts.count == 2 ? parts[1] : nil)
     }
@@ -131,7 +133,7 @@ extension TrustedHTTPURL {
             var name = text[percent...].dropFirst().dropLast()
             if name.hasPrefix("25") { name = name.dropFirst(2) }
             let isName = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
-            guard !name.isEmpty, isName else { throw invalid(url, "behind the address stands no name of an interface") }
+            guard !name.isEmpty, isName else { throw invalid(url, "the zone of the address is not an interface name") }
             zone = String(name)
             text = text[..<percent] + "]"
         }

@@ -4,8 +4,8 @@ public import NIOSSL
 import NIOTLS
 public import ServerTrust
 
-/// The handler behind the TLS handler of one connection. It asks the manager about the server, and reports the manager's error where the
-/// TLS handler reports only a failed handshake. Only its event loop uses it.
+/// The handler behind the TLS handler of one connection. It evaluates the server with the manager, and replaces the TLS
+/// handler's handshake error with the error of the manager. Use it only on its event loop.
 final class ServerTrustHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -16,7 +16,7 @@ final class ServerTrustHandler: ChannelDuplexHandler {
         case handshaking
         case evaluating(TrustEvaluation)
         case evaluated(TrustVerdict)
-        /// The handshake has ended, with an error if it failed.
+        /// The handshake has ended. The value is the error, or nil if it succeeded.
         case over((any Error)?)
     }
 
@@ -26,14 +26,14 @@ final class ServerTrustHandler: ChannelDuplexHandler {
     private var state = State.handshaking
     private weak var tls: NIOSSLClientHandler?
 
-    /// The promise always ends after the handler was added to a pipeline.
+    /// Creates a handler. After the handler was added to a pipeline, the promise is always completed.
     init(factory: ServerTrustHandlerFactory, host: String, handshake: EventLoopPromise<TrustedHandshake>) {
         self.factory = factory
         self.host = host
         self.handshake = handshake
     }
 
-    /// Returns the TLS handler of this one.
+    /// Creates the TLS handler that belongs to this handler.
     func makeTLSHandler(_ context: NIOSSLContext, serverName: String?) throws -> NIOSSLClientHandler {
         let handler = try NIOSSLClientHandler(
             context: context,
@@ -47,7 +47,8 @@ final class ServerTrustHandler: ChannelDuplexHandler {
         return handler
     }
 
-    /// Verifies the server. The TLS handler calls it within its own work, so the answer must come later.
+    /// Evaluates the server. The TLS handler calls this method while it processes the handshake, so the result must be
+    /// delivered later.
     private func evaluate(
         _ certificates: [NIOSSLCertificate],
         _ answer: EventLoopPromise<NIOSSLVerificationResultWithMetadata>
@@ -71,15 +72,14 @@ final class ServerTrustHandler: ChannelDuplexHandler {
                 on: loop
             )
         } catch {
-            let reason = TrustFailure.unreadableCertificate("the server's certificates cannot be read: \(error)")
+            let reason = TrustFailure.unreadableCertificate("cannot read the server's certificates: \(error)")
             evaluation.finish(.failure(ServerTrustError(reason: reason, host: host)))
         }
     }
 
-    /// Keeps a verdict.
+    /// Stores the result of the evaluation.
     ///
-    /// - Returns: A Boolean value that indicates whether the server is trusted, and the handshake has not failed
-    ///   meanwhile.
+    /// - Returns: Whether the server is trusted and the handshake has not failed in the meantime.
     private func keep(_ verdict: TrustVerdict) -> Bool {
         guard case .evaluating = state else { return false }
         state = .evaluated(verdict)
@@ -87,7 +87,8 @@ final class ServerTrustHandler: ChannelDuplexHandler {
         return true
     }
 
-    /// Ends with an error, unless it has ended. The manager's error replaces errors that follow from it.
+    /// Ends the handshake with an error, unless it has ended. If the manager refused the server, its error replaces the
+    /// given one, which is only a consequence.
     @discardableResult
     private func end(_ error: any Error) -> any Error {
         let state = state
@@ -119,13 +120,14 @@ final class ServerTrustHandler: ChannelDuplexHandler {
         case .over(nil):
             context.fireUserInboundEventTriggered(event)
         case .handshaking, .evaluating, .evaluated(.failure), .over:
-            // A handshake without a verdict fails, even if the TLS library completed it.
+            // Without a positive evaluation the handshake fails, even if the TLS library completed it.
             context.fireErrorCaught(end(ServerTrustError(reason: .noCertificates, host: host)))
             context.close(promise: nil)
         }
     }
 
-    /// Until the handshake is done the TLS handler keeps written data. If the handshake fails, the writes fail with its error.
+    /// Passes data on. The TLS handler buffers it until the handshake is complete. If the handshake fails, the writes
+    /// fail with its error.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard let promise, !isOver else { return context.write(data, promise: promise) }
         let written = context.eventLoop.makePromise(of: Void.self)
@@ -164,19 +166,19 @@ public struct TrustedHandshake: Sendable {
     /// The requested host.
     public let host: String
 
-    /// The protocol agreed on with ALPN (RFC 7301); nil without an agreement.
+    /// The protocol negotiated with ALPN (RFC 7301); nil if none was negotiated.
     public let applicationProtocol: String?
 
     /// The version of TLS; nil if the TLS library does not report it.
     public let version: TLSVersion?
 
-    /// The server's certificates as they were judged.
+    /// The server's certificates and the settings of their evaluation.
     public let trust: ServerTrust
 }
 
-/// Adds TLS to connections of SwiftNIO clients. A manager decides which servers are trusted.
+/// A factory of handlers that add TLS to connections of SwiftNIO clients. A manager decides which servers are trusted.
 ///
-/// A factory has a context of the TLS library, so create one for many connections. Thread-safe.
+/// A factory contains a context of the TLS library, so create one for many connections. Thread-safe.
 ///
 /// ```swift
 /// let factory = try ServerTrustHandlerFactory(manager: manager)
@@ -190,7 +192,7 @@ public struct ServerTrustHandlerFactory: Sendable {
     /// The manager that decides which servers are trusted.
     public private(set) var manager: ServerTrustManager
 
-    /// The settings of TLS.
+    /// The TLS settings.
     public let settings: TLSClientSettings
 
     /// The configuration of each evaluation.
@@ -198,10 +200,12 @@ public struct ServerTrustHandlerFactory: Sendable {
 
     private let context: NIOSSLContext
 
+    /// Creates a factory.
+    ///
     /// - Parameters:
-    ///   - manager: The manager that decides, by `ServerTrustManager.evaluateOnline(_:forHost:)`.
-    ///   - settings: The settings of TLS.
-    ///   - configuration: Anchors, revocation, cache, time and log of each evaluation.
+    ///   - manager: The manager that evaluates servers, with `ServerTrustManager.evaluateOnline(_:forHost:)`.
+    ///   - settings: The TLS settings.
+    ///   - configuration: The anchors, revocation, cache, time and log of each evaluation.
     /// - Throws: ``TLSSettingsError``.
     public init(
         manager: ServerTrustManager,
@@ -219,7 +223,7 @@ public struct ServerTrustHandlerFactory: Sendable {
         }
     }
 
-    /// Returns a factory with another manager, which shares the context of the TLS library.
+    /// Returns a factory with another manager and configuration, which shares the context of the TLS library.
     package func with(
         _ manager: ServerTrustManager,
         _ configuration: TrustConfiguration
@@ -229,7 +233,7 @@ public struct ServerTrustHandlerFactory: Sendable {
         return factory
     }
 
-    /// Returns the two handlers of a connection, the one next to the network first.
+    /// Returns the two handlers of a connection. The TLS handler is next to the network.
     ///
     /// - Throws: `ServerTrustError` with `TrustFailure.invalidHost(_:)`.
     func makeHandlers(
@@ -240,7 +244,7 @@ public struct ServerTrustHandlerFactory: Sendable {
         return (try handler.makeTLSHandler(context, serverName: try Self.serverName(host)), handler)
     }
 
-    /// Returns the name for Server Name Indication; nil for addresses (RFC 6066, section 3).
+    /// Returns the name for Server Name Indication; nil for addresses (RFC 6066, 3).
     private static func serverName(_ host: String) throws(ServerTrustError) -> String? {
         do {
             let host = try ServerHost(host)
@@ -251,10 +255,10 @@ public struct ServerTrustHandlerFactory: Sendable {
     }
 }
 
-/// One evaluation of a server by a manager. It ends with the verdict, the time limit or cancellation, whichever is first.
+/// An evaluation of a server by a manager. It ends with the result, the time limit or cancellation, whichever is first.
 final class TrustEvaluation: Sendable {
     private struct State {
-        /// Nil after the end.
+        /// The promise; nil after the end.
         var promise: EventLoopPromise<TrustVerdict>?
         var task: Task<Void, Never>?
         var timeLimit: Scheduled<Void>?
@@ -262,12 +266,12 @@ final class TrustEvaluation: Sendable {
 
     private let state: Locked<State>
 
-    /// The promise ends exactly once, on any thread.
+    /// Creates an evaluation. The promise is completed exactly once, on any thread.
     init(promise: EventLoopPromise<TrustVerdict>) {
         state = Locked(State(promise: promise))
     }
 
-    /// Judges on a thread of its own, because it may take milliseconds or wait for other servers.
+    /// Starts the evaluation on a separate thread, because it may take milliseconds or wait for other servers.
     func start(
         chain: [[UInt8]],
         host: String,
@@ -296,7 +300,7 @@ final class TrustEvaluation: Sendable {
         if isAnswered { timeLimit.cancel() }
     }
 
-    /// Ends the evaluation, its task and its time limit.
+    /// Ends the evaluation with a result, and cancels its task and its time limit.
     func finish(_ verdict: TrustVerdict) {
         let ended = state.withLock { state in
             defer { state = State() }
@@ -308,24 +312,27 @@ final class TrustEvaluation: Sendable {
     }
 }
 
-/// The verdict of an evaluation.
+/// The result of an evaluation.
 typealias TrustVerdict = Result<ServerTrust, ServerTrustError>
 
 extension ChannelPipeline.SynchronousOperations {
-    /// Adds TLS to the connection. The factory's manager decides whether the server is trusted. Call it on the channel's event loop,
-    /// usually in the channel's initializer.
+    /// Adds TLS to the connection. The factory's manager decides whether the server is trusted. Call it on the
+    /// channel's event loop, usually in the channel's initializer.
     ///
-    /// No data of the application is sent before the manager has decided. If the server is not trusted, the connection is closed, and the
-    /// pipeline and the future fail with the manager's `ServerTrustError`. Other failures of a handshake are errors of SwiftNIO and NIOSSL.
-    /// If the channel closes meanwhile, the evaluation is cancelled.
+    /// No application data is sent before the manager has decided. If the server is not trusted, the connection is
+    /// closed, and the pipeline and the future fail with the manager's `ServerTrustError`. Other failures of the
+    /// handshake are errors of SwiftNIO and NIOSSL. If the channel closes during the evaluation, the evaluation is
+    /// cancelled.
     ///
     /// - Parameters:
     ///   - factory: The source of the handlers.
-    ///   - host: The host of the connection: a name in any script, or an IP address. Names are sent to the server as A-labels
-    ///     (RFC 6066, section 3), addresses are not.
+    ///   - host: The host of the connection: a name in any script, or an IP address. Names are sent to the server as
+    ///     A-labels (Server Name Indication, RFC 6066, 3). Addresses are not sent.
     ///   - position: The position, between the handlers of the network and those of the application.
-    /// - Returns: The completed handshake. With TLS 1.3 a server refuses the client's certificate only later.
-    /// - Throws: `ServerTrustError` with `TrustFailure.invalidHost(_:)`, or an error of the pipeline if the channel is closed.
+    /// - Returns: The completed handshake. With TLS 1.3 a server verifies the client's certificate later, so a refusal
+    ///   is a later error of the pipeline.
+    /// - Throws: `ServerTrustError` with `TrustFailure.invalidHost(_:)`, or an error of the pipeline if the channel is
+    ///   closed.
     @discardableResult
     public func addServerTrust(
         _ factory: ServerTrustHandlerFactory,
@@ -335,7 +342,7 @@ extension ChannelPipeline.SynchronousOperations {
         let handshake = eventLoop.makePromise(of: TrustedHandshake.self)
         do {
             let handlers = try factory.makeHandlers(forHost: host, handshake: handshake)
-            // The receiver comes first, because the other may send at once.
+            // The handler that receives events is added first, because the TLS handler may send some immediately.
             try addHandler(handlers.trust, position: position)
             try addHandler(handlers.tls, position: .before(handlers.trust))
         } catch {

@@ -1,30 +1,32 @@
 import LinuxSupport
 public import NIOSSL
 
-/// The settings of a TLS client for all servers.
+/// The TLS settings of a client.
 public struct TLSClientSettings: Sendable {
     /// The oldest accepted version. TLS 1.3 is used if the server supports it.
     public var minimumVersion = TLSMinimumVersion.tls12
 
-    /// The offered application protocols (ALPN, RFC 7301), the preferred one first: `h2`, `http/1.1`. If empty, none is offered.
+    /// The application protocols that are offered (ALPN, RFC 7301), for example `h2` and `http/1.1`, the preferred one
+    /// first. If empty, none is offered.
     public var applicationProtocols: [String] = []
 
     /// The identity for mutual TLS; nil for none.
     public var identity: TLSClientIdentity?
 
-    /// The time limit of `ServerTrustManager.evaluateOnline(_:forHost:)`. After it the server is refused with
+    /// The time limit of `ServerTrustManager.evaluateOnline(_:forHost:)`. If it is exceeded, the server is refused with
     /// `TrustFailure.timedOut(_:)`.
     public var evaluationTimeLimit: Duration = .seconds(10)
 
-    /// The curves of the key exchange; nil for those of the TLS library.
+    /// The curves of the key exchange; nil for the default of the TLS library.
     package var curves: [NIOTLSCurve]?
 
-    /// All at their defaults.
+    /// Creates settings with the defaults.
     public init() {}
 }
 
 extension TLSClientSettings {
-    /// Returns the configuration for NIOSSL, which then checks neither chain nor host. A callback must.
+    /// Returns the configuration for NIOSSL. NIOSSL then verifies neither the chain nor the host, so a callback must do
+    /// so.
     package func tlsConfiguration() throws(TLSSettingsError) -> TLSConfiguration {
         for name in applicationProtocols where !(1...255).contains(name.utf8.count) {
             throw .invalidApplicationProtocol(name)
@@ -47,8 +49,8 @@ extension TLSClientSettings {
     }
 }
 
-/// The oldest accepted version of TLS. The newest version that both sides support is used. Versions before 1.2 are always refused
-/// (RFC 8996).
+/// The oldest accepted version of TLS. The newest version that both peers support is used. Versions before 1.2 are
+/// always refused (RFC 8996).
 public enum TLSMinimumVersion: String, Hashable, Sendable, CaseIterable {
     /// TLS 1.2 (RFC 5246).
     case tls12 = "1.2"
@@ -56,7 +58,7 @@ public enum TLSMinimumVersion: String, Hashable, Sendable, CaseIterable {
     case tls13 = "1.3"
 }
 
-/// The reason why settings are not usable.
+/// The reason why TLS settings are not usable.
 public enum TLSSettingsError: Error, Hashable, Sendable {
     /// The name of an application protocol is empty or longer than 255 bytes (RFC 7301, section 3.1).
     case invalidApplicationProtocol(String)
@@ -64,28 +66,28 @@ public enum TLSSettingsError: Error, Hashable, Sendable {
     /// The time limit of an evaluation is not positive.
     case invalidTimeLimit(Duration)
 
-    /// The TLS library refuses the settings; the text is the library's.
+    /// The TLS library refuses the settings. The text is the reason of the library.
     case refused(String)
 }
 
 extension TLSSettingsError: CustomStringConvertible {
-    /// The error, and a hint.
+    /// The reason, and a hint.
     public var description: String {
         switch self {
         case .invalidApplicationProtocol(let name):
-            "\"\(name)\" cannot be offered as application protocol: it must have 1 to 255 bytes"
+            "cannot offer the application protocol \"\(name)\": it must have 1 to 255 bytes"
         case .invalidTimeLimit(let limit):
-            "the time limit of evaluations is \(limit), and no server is trusted in no time: give more"
-        case .refused(let cause): "the TLS library does not take the settings: \(cause)"
+            "cannot use an evaluation time limit of \(limit): it must be positive"
+        case .refused(let cause): "the TLS library refused the settings: \(cause)"
         }
     }
 }
 
-/// The identity of a client for mutual TLS: its certificate, those of the authorities above it, and its key.
+/// The identity of a client for mutual TLS: its certificate, the certificates of the authorities above it, and its key.
 ///
-/// The files are read and checked against each other when the value is created, so a wrong file shows without a connection.
+/// The files are read and checked against each other by the initializer, so errors appear before the first connection.
 public struct TLSClientIdentity: Sendable {
-    /// The client's own certificate first.
+    /// The certificates, the client's own first.
     public let certificateChain: [NIOSSLCertificate]
 
     /// The key of the first certificate.
@@ -94,12 +96,14 @@ public struct TLSClientIdentity: Sendable {
     /// The maximum size of a file in bytes.
     private static let limit = 1 << 20
 
-    /// Reads both from files in PEM, which may be the same file. Blocks the thread.
+    /// Reads certificates and key from PEM files, which may be the same file. Blocks the thread.
     ///
     /// - Parameters:
-    ///   - certificateFile: The client's certificate, then those of the authorities above it; the root may be left out.
-    ///   - keyFile: Its key: PKCS #8, encrypted or not, or the older forms of RSA and EC.
-    ///   - passphrase: The passphrase of an encrypted key, in ASCII. It is not kept.
+    ///   - certificateFile: The path of the file with the client's certificate, then those of the authorities above it.
+    ///     The root may be omitted.
+    ///   - keyFile: The path of the file with the client's key, in PKCS #8, encrypted or not, or in the older formats
+    ///     of RSA and EC.
+    ///   - passphrase: The passphrase of an encrypted key, in ASCII. It is not stored.
     /// - Throws: ``TLSIdentityError``, which names the file.
     public init(
         certificateFile: String,
@@ -113,17 +117,17 @@ public struct TLSClientIdentity: Sendable {
         )
     }
 
-    /// Reads both from text in PEM.
+    /// Parses certificates and key from PEM text.
     ///
     /// - Parameters:
-    ///   - certificatePEM: The client's certificate, then those of the authorities above it; the root may be left out.
-    ///   - keyPEM: Its key.
-    ///   - passphrase: The passphrase of an encrypted key, in ASCII. It is not kept.
+    ///   - certificatePEM: The client's certificate, then those of the authorities above it. The root may be omitted.
+    ///   - keyPEM: The client's key.
+    ///   - passphrase: The passphrase of an encrypted key, in ASCII. It is not stored.
     /// - Throws: ``TLSIdentityError``.
     public init(certificatePEM: [UInt8], keyPEM: [UInt8], passphrase: [UInt8]? = nil) throws(TLSIdentityError) {
         try self.init(
-            certificates: PEMInput(name: "the text given", bytes: certificatePEM),
-            key: PEMInput(name: "the text given", bytes: keyPEM),
+            certificates: PEMInput(name: "the given text", bytes: certificatePEM),
+            key: PEMInput(name: "the given text", bytes: keyPEM),
             passphrase: passphrase
         )
     }
@@ -175,12 +179,12 @@ public struct TLSClientIdentity: Sendable {
     }
 }
 
-/// Text in PEM (RFC 7468), and the name that errors give it.
+/// A PEM text (RFC 7468), and its name in error messages.
 struct PEMInput {
     let name: String
     let bytes: [UInt8]
 
-    /// Returns all certificates in sequence; at least one.
+    /// Returns all certificates in the order of the text; at least one.
     func certificates() throws(TLSIdentityError) -> [NIOSSLCertificate] {
         guard !isBlank else { throw .empty(file: name) }
         let certificates: [NIOSSLCertificate]
@@ -204,7 +208,7 @@ struct PEMInput {
             }
         }
         guard let passphrase else { throw .passphraseMissing(file: name) }
-        // NIOSSL may trap on other keys, depending on the machine.
+        // NIOSSL may trap on other passphrases, depending on the machine.
         guard passphrase.allSatisfy({ $0 > 0 && $0 < 0x80 }) else { throw .unsupportedPassphrase(file: name) }
         do {
             return try NIOSSLPrivateKey(bytes: bytes, format: .pem) { (set: NIOSSLPassphraseSetter<[UInt8]>) in
@@ -217,8 +221,8 @@ struct PEMInput {
 
     private var isBlank: Bool { bytes.allSatisfy { $0 == 0x20 || (0x09...0x0d).contains($0) } }
 
-    /// A Boolean value that indicates whether the key is encrypted: by the label of PKCS #8 (RFC 7468, 11), or by a
-    /// header of the older forms (RFC 1421, 4.6.1.1).
+    /// A Boolean value that indicates whether the key is encrypted, according to the label of PKCS #8 (RFC 7468, 11) or
+    /// a header of the older formats (RFC 1421, 4.6.1.1).
     private var isEncrypted: Bool {
         String(decoding: bytes, as: UTF8.self).lines.contains { line in
             line.hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----")
@@ -227,30 +231,30 @@ struct PEMInput {
     }
 }
 
-/// The reason why files or texts are not an identity. `file` is the path, or states that text was given.
+/// The reason why files or texts are not a usable identity. `file` is the path, or indicates that text was given.
 public enum TLSIdentityError: Error, Hashable, Sendable {
     /// The file cannot be read; `cause` is the text of the system.
     case unreadable(file: String, cause: String)
     /// The file is empty.
     case empty(file: String)
-    /// The file has no certificate in PEM, or one that cannot be parsed.
+    /// The file contains no certificate in PEM, or one that cannot be parsed.
     case noCertificate(file: String)
     /// TLS cannot use the certificate, because its key is not RSA, EC or Ed25519. `cause` is the text of the TLS library.
     case unusableCertificate(file: String, cause: String)
-    /// The file has no private key in PEM, or one that cannot be parsed.
+    /// The file contains no private key in PEM, or one that cannot be parsed.
     case noKey(file: String)
     /// The key is encrypted, and no passphrase was given.
     case passphraseMissing(file: String)
-    /// The passphrase has bytes other than ASCII.
+    /// The passphrase contains bytes that are not ASCII.
     case unsupportedPassphrase(file: String)
-    /// The passphrase does not decrypt the key, or the key is damaged, or encrypted in a way that is not supported.
+    /// The key cannot be decrypted: the passphrase is wrong, the key is damaged, or its encryption is not supported.
     case wrongPassphrase(file: String)
-    /// The key is not the one the first certificate is for.
+    /// The key does not belong to the first certificate.
     case keyMismatch(certificateFile: String, keyFile: String)
 }
 
 extension TLSIdentityError: CustomStringConvertible {
-    /// The file, the error, and a hint.
+    /// The file, the reason, and a hint.
     public var description: String {
         switch self {
         case .unreadable(let file, let cause): "cannot read \(file): \(cause)"
@@ -258,14 +262,14 @@ extension TLSIdentityError: CustomStringConvertible {
         case .noCertificate(let file):
             "\(file) has no certificate that can be read: it must be in PEM, the client's own first"
         case .unusableCertificate(let file, let cause):
-            "the certificate of \(file) cannot be used with TLS: \(cause); it must be for an RSA, EC or Ed25519 key"
+            "cannot use the certificate of \(file) with TLS: \(cause); its key must be RSA, EC or Ed25519"
         case .noKey(let file): "\(file) has no private key that can be read: it must be in PEM"
-        case .passphraseMissing(let file): "the key of \(file) is encrypted: give its passphrase"
+        case .passphraseMissing(let file): "the key of \(file) is encrypted; set its passphrase"
         case .unsupportedPassphrase(let file):
-            "the passphrase for the key of \(file) is not ASCII: encrypt the key again with one that is"
+            "the passphrase for the key of \(file) is not ASCII; encrypt the key again with an ASCII passphrase"
         case .wrongPassphrase(let file):
-            "the key of \(file) cannot be decrypted: the passphrase is wrong, or the key is damaged or encrypted with an old "
-                + "cipher (`openssl pkcs8 -topk8 -v2 aes-256-cbc` encrypts it anew)"
+            "cannot decrypt the key of \(file): the passphrase is wrong, or the key is damaged or encrypted with an old "
+                + "cipher (`openssl pkcs8 -topk8 -v2 aes-256-cbc` encrypts it again)"
         case .keyMismatch(let certificateFile, let keyFile):
             "the key of \(keyFile) does not belong to the first certificate of \(certificateFile)"
         }
