@@ -4,8 +4,8 @@ import NIOSSL
 public import ServerTrust
 
 extension HTTPClient.Configuration {
-    /// These settings, with a manager that every TLS connection must pass before the first byte of a request is sent on it: over
-    /// HTTP/1.1 and HTTP/2, of every host, also after redirects.
+    /// Returns a copy of the configuration with a manager that evaluates every TLS connection before the first byte of
+    /// a request is sent: over HTTP/1.1 and HTTP/2, for every host, and after redirects.
     ///
     /// ```swift
     /// let pins = try PinSet(["sha256/…", "sha256/…"])
@@ -13,24 +13,24 @@ extension HTTPClient.Configuration {
     /// let client = HTTPClient(configuration: HTTPClient.Configuration().enforcing(manager))
     /// ```
     ///
-    /// Call it last: what is set afterwards is not looked at. Initializers of connections that are there already run after the verdict.
-    /// It changes:
+    /// Call it last, because later changes of the configuration are not taken into account. Connection initializers
+    /// that are already set run after the evaluation. The method changes:
     ///
-    /// - `http1_1ConnectionDebugInitializer` and `http2ConnectionDebugInitializer`, where connections are judged. Without them there
-    ///   is no enforcement: do not set them later.
-    /// - `tlsConfiguration`: TLS 1.2 at least, no key exchange by RSA unless it has suites of its own, and the roots and the verification of
-    ///   ``ServerTrustEnforcement/handshakeVerification``. A client certificate in it stays. A request with a
-    ///   `tlsConfiguration` of its own is judged as well.
-    /// - `connectionPool.retryConnectionEstablishment` is false: a server that is refused would else be asked again until
-    ///   `timeout.connect` is over. Set it afterwards if other failures of connections should be retried.
+    /// - `http1_1ConnectionDebugInitializer` and `http2ConnectionDebugInitializer`, which evaluate connections. Do not
+    ///   replace them later, because no server is evaluated without them.
+    /// - `tlsConfiguration`: TLS 1.2 or later, no RSA key exchange unless it contains cipher suites, and the roots and
+    ///   verification of ``ServerTrustEnforcement/handshakeVerification``. Its client certificate is kept. Requests
+    ///   with their own `tlsConfiguration` are evaluated too.
+    /// - `connectionPool.retryConnectionEstablishment` becomes false. Otherwise a refused server would be contacted
+    ///   repeatedly until `timeout.connect`. To retry other connection failures, set it to true afterwards.
     ///
-    /// A refused request fails with `ServerTrustError`. What cannot be seen, and which evaluators are exact here, is in
-    /// `docs/server-trust.md`.
+    /// A refused request throws `ServerTrustError`. `docs/server-trust.md` lists the data that is not available, and
+    /// the evaluators that behave differently.
     ///
     /// - Parameters:
-    ///   - manager: Which evaluator is for which host. The host is the one of the TLS connection: the URL's, or what `dnsOverride`
-    ///     says TLS is for; never a `Host` header.
-    ///   - enforcement: Anchors, revocation, limits.
+    ///   - manager: The evaluators of hosts. The host is that of the TLS connection: the host of the URL, or the one
+    ///     that `dnsOverride` sets for TLS. A `Host` header is ignored.
+    ///   - enforcement: The anchors, revocation and limits.
     public func enforcing(
         _ manager: ServerTrustManager,
         _ enforcement: ServerTrustEnforcement = ServerTrustEnforcement()
@@ -67,60 +67,66 @@ extension HTTPClient.Configuration {
     }
 }
 
-/// How a client's connections are judged. The defaults suit servers on the internet.
+/// The settings of the evaluation of a client's connections. The defaults suit servers on the internet.
 public struct ServerTrustEnforcement: Sendable {
-    /// Anchors, requirements, revocation, cache, time and log of each evaluation. There is no stapled response on these connections.
-    /// Refusals are logged at `warning`.
+    /// The anchors, requirements, revocation, cache, time and log of each evaluation. Stapled responses are not
+    /// available on these connections. Refusals are logged at `warning`.
     public var configuration = TrustConfiguration()
 
-    /// What TLS checks by itself during the handshake, before the manager is asked.
+    /// The verification by the TLS library during the handshake, before the manager evaluates the server.
     public var handshakeVerification = HandshakeVerification.full()
 
-    /// Authorities that servers may need between their certificate and an anchor. Only needed where the certificates that a server
-    /// sends cannot be asked for: through a proxy, or without ``fetchesChains``.
+    /// The authorities that may be needed between a server's certificate and an anchor. They are required only if the
+    /// certificates that a server sends cannot be fetched: through a proxy, or without ``fetchesChains``.
     public var intermediates: [TrustCertificate] = []
 
-    /// A Boolean value that indicates whether a second handshake asks a server for the certificates it sends, when its
-    /// own certificate was not seen before. async-http-client shows only the server's own; without the others most
-    /// chains cannot be built, and are refused. The second connection goes to the same address, asks for the same name,
-    /// and ends before anything of HTTP is said.
+    /// A Boolean value that indicates whether the certificates of a new server are fetched with a second handshake.
+    ///
+    /// async-http-client provides only the server's own certificate. Without the others most chains cannot be built,
+    /// and are refused. The second connection has the same address and name, and ends before any HTTP data is sent.
     public var fetchesChains = true
 
-    /// How long one connection may be judged, revocation and the second handshake included; over it, it is refused.
+    /// The time limit for the evaluation of one connection, including revocation and the second handshake. If it is
+    /// exceeded, the connection is refused.
     public var evaluationTimeLimit: Duration = .seconds(10)
 
-    /// A Boolean value that indicates whether connections without TLS are let through, of `http` URLs and of redirects
-    /// to them. Nothing is judged on those.
+    /// A Boolean value that indicates whether connections without TLS are permitted, for `http` URLs and redirects to
+    /// them. Their servers are not evaluated.
     public var allowsPlainHTTP = false
 
-    /// All at their defaults.
+    /// Creates settings with the defaults.
     public init() {}
 }
 
-/// What BoringSSL, the TLS library below async-http-client, checks by itself during the handshake.
+/// The verification by BoringSSL, the TLS library of async-http-client, during the handshake.
 public enum HandshakeVerification: Sendable {
-    /// The chain up to the anchors, its times, and the host; then the manager is asked. A server must pass both.
+    /// BoringSSL verifies the chain to the anchors, its times, and the host. The manager evaluates the server
+    /// afterwards. A server must pass both.
     ///
-    /// What BoringSSL refuses the manager never sees: the request fails with an error of NIOSSL, which has no reason of ours. So
-    /// `DisabledTrustEvaluator`, and evaluators that ask for no valid chain or no host, are stricter here than they say.
-    /// Pinned certificates that have signed themselves must stand in `alsoTrusting`; that alone makes no server trusted. BoringSSL refuses them
-    /// there too if they are no authorities.
+    /// If BoringSSL refuses a server, the manager does not evaluate it, and the request fails with an error of NIOSSL
+    /// without a `TrustFailure`. `DisabledTrustEvaluator`, and evaluators that do not require a valid chain or host,
+    /// are therefore stricter than documented. Pinned self-signed certificates must also be in `alsoTrusting`, which
+    /// does not make a server trusted without the manager. BoringSSL refuses them even there if they are not
+    /// certificate authorities.
     case full(alsoTrusting: [TrustCertificate] = [])
 
-    /// Nothing: the manager alone decides. Every evaluator means what it says, and every refusal has its reason.
+    /// BoringSSL verifies nothing, and only the manager decides. Every evaluator works as documented, and every refusal
+    /// has a `TrustFailure`.
     ///
-    /// Then all depends on the two connection initializers that the configuration was given: whoever replaces them later trusts
-    /// everybody. The key of the server's certificate is proven by the handshake all the same.
+    /// The security then depends on the two connection initializers of the configuration: if they are replaced later,
+    /// every server is trusted. The handshake still proves that the server has the key of its certificate.
     case managerAlone
 }
 
 extension TLSConfiguration {
-    /// TLS 1.2 at least, without key exchange by RSA unless suites were chosen, and what is checked during the handshake.
+    /// Returns a copy with TLS 1.2 or later, without RSA key exchange unless cipher suites were chosen, and with the
+    /// verification of the handshake.
     func enforcing(_ enforcement: ServerTrustEnforcement, _ manager: ServerTrustManager) -> TLSConfiguration {
         var configuration = self
         configuration.minimumTLSVersion = minimumTLSVersion.atLeast12
         configuration.maximumTLSVersion = maximumTLSVersion?.atLeast12
-        // Not where the suites were chosen: a key exchange with RSA keeps no secret from who learns the key later (RFC 9325, 4.1).
+        // RSA key exchange has no forward secrecy (RFC 9325, 4.1). It stays permitted if the user has chosen the cipher
+        // suites.
         if cipherSuites == TLSConfiguration.makeClientConfiguration().cipherSuites {
             configuration.cipherSuites += ":!kRSA"
         }
@@ -136,7 +142,8 @@ extension TLSConfiguration {
         return configuration
     }
 
-    /// One that BoringSSL cannot read makes no server trusted by it.
+    /// Returns the certificates that BoringSSL can parse. Others are skipped, which makes BoringSSL trust fewer
+    /// servers.
     private static func roots(_ certificates: [TrustCertificate]) -> [NIOSSLCertificate] {
         certificates.compactMap { try? NIOSSLCertificate(bytes: $0.derRepresentation, format: .der) }
     }

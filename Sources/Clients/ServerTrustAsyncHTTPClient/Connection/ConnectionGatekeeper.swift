@@ -6,20 +6,22 @@ import NIOHTTP2
 import NIOSSL
 import ServerTrust
 
-/// Lets connections of async-http-client to their first request, or closes them.
+/// Holds each connection of async-http-client after the handshake until its server was evaluated, and then admits or
+/// closes it.
 ///
-/// How a refusal ends matters: the pool must hear of the end of a connection before it hears that the connection was not made, for it
-/// stops the program when it hears of an end while it waits to try again.
+/// If a connection is refused, the channel must close before its initializer fails. The connection pool stops the
+/// program if a channel closes while the pool waits to retry the connection.
 struct ConnectionGatekeeper: Sendable {
     let judge: ConnectionJudge
     let isProxied: Bool
 
-    /// Called on the channel's event loop, after the handshake.
+    /// Evaluates an HTTP/1.1 connection. Call it on the channel's event loop, after the handshake.
     func admit(_ channel: any Channel) -> EventLoopFuture<Void> {
         admit(channel, gate: nil)
     }
 
-    /// The same. A frame that comes before the pool knows the connection could stop the program, so they wait.
+    /// Evaluates an HTTP/2 connection. Frames are held back until the pool has registered the connection, because an
+    /// earlier frame could stop the program. Call it on the channel's event loop, after the handshake.
     func admitHTTP2(_ channel: any Channel) -> EventLoopFuture<Void> {
         do {
             let pipeline = channel.pipeline.syncOperations
@@ -38,7 +40,7 @@ struct ConnectionGatekeeper: Sendable {
             return refuse(
                 channel,
                 ServerTrustError(
-                    reason: .custom("the connection is without TLS, which allowsPlainHTTP would let through"),
+                    reason: .custom("the connection has no TLS; set allowsPlainHTTP to permit it"),
                     host: host
                 )
             )
@@ -51,7 +53,8 @@ struct ConnectionGatekeeper: Sendable {
         }
     }
 
-    /// What comes first: the verdict, the end of the time for it, or of the connection.
+    /// Returns a future that ends with the evaluation, the time limit, or the end of the connection, whichever is
+    /// first.
     private func verdict(on peer: ConnectionPeer, _ channel: any Channel) -> EventLoopFuture<Void> {
         let verdict = FirstResult<Void>(on: channel.eventLoop)
         let task = Task(executorPreference: JudgingExecutor()) {
@@ -63,7 +66,7 @@ struct ConnectionGatekeeper: Sendable {
         }
         let limit = judge.enforcement.evaluationTimeLimit
         let timer = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) {
-            let reason = TrustFailure.custom("it took longer than \(limit) to judge it")
+            let reason = TrustFailure.custom("the evaluation took longer than \(limit)")
             verdict.complete(.failure(ServerTrustError(reason: reason, host: peer.host)))
         }
         channel.closeFuture.whenComplete { _ in verdict.complete(.failure(HTTPClientError.remoteConnectionClosed)) }
@@ -83,7 +86,7 @@ struct ConnectionGatekeeper: Sendable {
         verdict.assumeIsolated().whenComplete { result in
             switch result {
             case .success where channel.isActive:
-                // The pool knows the connection when this returns.
+                // When this call returns, the pool has registered the connection.
                 admission.succeed()
                 gate?.open()
             case .success:
@@ -95,7 +98,8 @@ struct ConnectionGatekeeper: Sendable {
         return admission.futureResult
     }
 
-    /// Closes the connection below TLS, for the peer must not be waited for, and fails when it has ended.
+    /// Closes the connection below TLS, so that it does not wait for the peer. The returned future fails after the
+    /// connection has closed.
     private func refuse(_ channel: any Channel, _ error: any Error) -> EventLoopFuture<Void> {
         if error is ServerTrustError { judge.enforcement.configuration.logger.warning("\(error)") }
         let refusal = channel.eventLoop.makePromise(of: Void.self)
@@ -110,7 +114,7 @@ struct ConnectionGatekeeper: Sendable {
     }
 }
 
-/// A promise that several may keep; the first does.
+/// A promise that may be completed several times. Only the first completion counts. Thread-safe.
 struct FirstResult<Value: Sendable>: Sendable {
     private let promise: Locked<EventLoopPromise<Value>?>
     let future: EventLoopFuture<Value>
@@ -126,7 +130,7 @@ struct FirstResult<Value: Sendable>: Sendable {
     }
 }
 
-/// Keeps back what comes in until the connection has been judged.
+/// A handler that holds back inbound data until the connection was evaluated.
 final class FrameGate: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
     typealias OutboundIn = NIOAny
@@ -141,13 +145,13 @@ final class FrameGate: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { frames.append(data) }
 
-    /// Nothing more is read from the socket, so that no peer can fill the memory.
+    /// Defers reading from the socket, so that the peer cannot fill the memory.
     func read(context: ChannelHandlerContext) { isReadWanted = true }
 
     func open() {
         guard let context else { return }
         for frame in frames { context.fireChannelRead(frame) }
-        // Streams flush nothing between a frame and the end of the frames.
+        // Streams flush only at the end of a series of frames.
         if !frames.isEmpty { context.fireChannelReadComplete() }
         frames = []
         if isReadWanted { context.read() }
@@ -155,34 +159,36 @@ final class FrameGate: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// Whom a connection is for, and what is known of who is there.
+/// The peer of a connection: the requested host, the certificate and the addresses.
 struct ConnectionPeer: Sendable {
-    /// What the manager is asked about.
+    /// The host that the manager evaluates.
     let host: String
-    /// What was asked for in the handshake; nil for addresses.
+    /// The name in the handshake (Server Name Indication); nil for addresses.
     let serverName: String?
-    /// In DER. The handshake has proven that the peer has its key.
+    /// The peer's certificate in DER. The handshake proved that the peer has its key.
     let certificate: [UInt8]
     let remoteAddress: SocketAddress?
     let localAddress: SocketAddress?
 
-    /// - Throws: ``ServerTrustError`` when that cannot be told.
+    /// Reads the peer from the TLS handler and the channel.
+    ///
+    /// - Throws: ``ServerTrustError`` if the host or the certificate is not available.
     init(_ handler: NIOSSLClientHandler, on channel: any Channel, isProxied: Bool) throws(ServerTrustError) {
         remoteAddress = channel.remoteAddress
         localAddress = channel.localAddress
         let address = channel.remoteAddress?.ipAddress
         guard let name = handler.serverName else {
-            throw Self.error("NIOSSL no longer says what a handshake is for", host: address)
+            throw Self.error("NIOSSL does not provide the host of the handshake", host: address)
         }
         serverName = name
         if let name {
             host = name
         } else if isProxied {
-            throw Self.error("behind a proxy the address that a connection is for is not known", host: nil)
+            throw Self.error("the address of a server behind a proxy is not known", host: nil)
         } else if let address {
             host = address
         } else {
-            throw Self.error("a connection that is not over IP has no host to judge", host: nil)
+            throw Self.error("the connection is not over IP, so its host is not known", host: nil)
         }
         guard let leaf = handler.peerCertificate, let bytes = try? leaf.toDERBytes() else {
             throw ServerTrustError(reason: .noCertificates, host: host)
@@ -196,10 +202,11 @@ struct ConnectionPeer: Sendable {
 }
 
 extension NIOSSLClientHandler {
-    /// The name the handshake asked for and verified, nil within if there was none, nil if it cannot be found.
+    /// The name that the handshake requested and verified. The inner value is nil for a handshake without a name. The
+    /// outer value is nil if the name cannot be read.
     ///
-    /// NIOSSL keeps it to itself, and async-http-client tells nobody whom a connection is for, so it is read by reflection. A
-    /// `Host` header would not do: it may be another host than the one the connection is to, and it comes too late.
+    /// The property of NIOSSL is private, and async-http-client does not pass the host to the initializer, so it is
+    /// read by reflection. A `Host` header cannot replace it: it may name another host, and it is sent later.
     var serverName: String?? {
         guard let connection = Self.child("connection", of: Mirror(reflecting: self)),
             let value = Self.child("expectedHostname", of: Mirror(reflecting: connection)),

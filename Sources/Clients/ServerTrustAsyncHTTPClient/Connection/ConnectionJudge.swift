@@ -5,11 +5,11 @@ import NIOPosix
 import NIOSSL
 import ServerTrust
 
-/// Asks the manager about the server of a connection.
+/// Evaluates the server of a connection with the manager.
 struct ConnectionJudge: Sendable {
     let manager: ServerTrustManager
     let enforcement: ServerTrustEnforcement
-    /// Nil where the certificates a server sends cannot be asked for.
+    /// The fetcher of the certificates that a server sends; nil if they cannot be fetched.
     let fetcher: ChainFetcher?
     private let memory = ChainMemory()
 
@@ -19,10 +19,11 @@ struct ConnectionJudge: Sendable {
         self.fetcher = fetcher
     }
 
-    /// Returns if the server is trusted.
+    /// Evaluates the server of a connection. Returns if it is trusted.
     ///
-    /// The certificates behind the server's own only help to build the chain; each is checked by the signature on the one before.
-    /// So it does not matter that they come from elsewhere than this connection.
+    /// async-http-client provides only the server's own certificate. The other certificates are fetched with a second
+    /// connection. They only help to build the chain. The signature of each certificate is verified with the key of the
+    /// next one, so their origin does not matter.
     func judge(_ peer: ConnectionPeer, on eventLoop: any EventLoop) async throws(ServerTrustError) {
         let others = await others(of: peer, on: eventLoop)
         do {
@@ -44,13 +45,14 @@ struct ConnectionJudge: Sendable {
             return try await fetcher?.certificates(of: peer, on: eventLoop)
         } catch {
             enforcement.configuration.logger.warning(
-                "the certificates that the server of \(peer.host.shown) sends cannot be asked for: \("\(error)".shown)"
+                "cannot fetch the certificates of the server of \(peer.host.shown): \("\(error)".shown)"
             )
             return nil
         }
     }
 
-    /// The server's own first, each once, and no more of them than a server may send.
+    /// Returns the server's own certificate, then the others without duplicates, up to the maximum number that a server
+    /// may send.
     private func chain(_ leaf: [UInt8], _ others: [[UInt8]]) -> [[UInt8]] {
         var seen: Set = [leaf]
         let more = (others + enforcement.intermediates.map(\.derRepresentation)).filter { seen.insert($0).inserted }
@@ -60,20 +62,21 @@ struct ConnectionJudge: Sendable {
     private static func explained(_ error: ServerTrustError) -> ServerTrustError {
         guard case .unknownIssuer = error.reason else { return error }
         let reason = TrustFailure.custom(
-            "\(error.reason). What the server sends was not seen here: give its authorities as `intermediates`"
+            "\(error.reason); the server's other certificates are not available, so add its authorities to `intermediates`"
         )
         return ServerTrustError(reason: reason, host: error.host, chain: error.chain)
     }
 }
 
-/// What servers sent behind their own certificates, for the next connection. Only of servers that were trusted.
+/// The other certificates of trusted servers, by the server's own certificate. They are reused for later connections.
+/// Thread-safe.
 private struct ChainMemory: Sendable {
     private static let capacity = 256
     private let chains = Locked<[[UInt8]: [[UInt8]]]>([:])
 
     func others(for leaf: [UInt8]) -> [[UInt8]]? { chains.withLock { $0[leaf] } }
 
-    /// When it is full it begins anew; a client has few servers.
+    /// Stores certificates. If the cache is full, it is emptied, because a client contacts few servers.
     func remember(_ others: [[UInt8]], for leaf: [UInt8]) {
         chains.withLock { chains in
             if chains.count >= Self.capacity, chains[leaf] == nil { chains = [:] }
@@ -84,24 +87,25 @@ private struct ChainMemory: Sendable {
     func forget(_ leaf: [UInt8]) { chains.withLock { $0[leaf] = nil } }
 }
 
-/// Begins a handshake with a server to see the certificates it sends, and breaks it off.
+/// Fetches the certificates that a server sends, with a handshake that is not completed.
 struct ChainFetcher: Sendable {
     private let context: Result<NIOSSLContext, any Error>
 
-    /// As the client's connections, but without its certificate.
+    /// Creates a fetcher with the TLS configuration of the client, but without the client's certificate.
     init(_ configuration: TLSConfiguration, offersHTTP2: Bool) {
         var configuration = configuration
         configuration.applicationProtocols = offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
         configuration.certificateChain = []
         configuration.privateKey = nil
-        // Or the certificates would not be shown; nothing is trusted by it.
+        // Required to receive the certificates. The handshake is never completed, so no server is trusted by it.
         configuration.certificateVerification = .noHostnameVerification
         configuration.trustRoots = .certificates([])
         configuration.additionalTrustRoots = []
         context = Result { try NIOSSLContext(configuration: configuration) }
     }
 
-    /// In DER, as the server that `peer` is connected to sends them to whoever asks for the same name. Cancelling ends the connection.
+    /// Returns the certificates in DER that the server of `peer` sends for the same name. If the task is cancelled, the
+    /// connection is closed.
     func certificates(of peer: ConnectionPeer, on eventLoop: any EventLoop) async throws -> [[UInt8]] {
         let context = try context.get()
         guard let remote = peer.remoteAddress else { throw ChannelError.unknownLocalAddress }
@@ -124,7 +128,7 @@ struct ChainFetcher: Sendable {
             bootstrap = bootstrap.bind(to: local)
         }
         let connection = bootstrap.connect(to: remote)
-        // A promise that nobody keeps stops a debug build.
+        // A promise that is never completed stops a debug build.
         connection.whenFailure { sent.complete(.failure($0)) }
         let channel = try await connection.get()
         channel.closeFuture.whenComplete { _ in sent.complete(.failure(ChannelError.eof)) }

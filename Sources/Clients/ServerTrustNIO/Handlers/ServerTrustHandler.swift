@@ -79,7 +79,7 @@ final class ServerTrustHandler: ChannelDuplexHandler {
 
     /// Stores the result of the evaluation.
     ///
-    /// - Returns: Whether the server is trusted and the handshake has not failed in the meantime.
+    /// - Returns: True if the server is trusted and the handshake has not failed in the meantime.
     private func keep(_ verdict: TrustVerdict) -> Bool {
         guard case .evaluating = state else { return false }
         state = .evaluated(verdict)
