@@ -23,7 +23,7 @@ import TrustForge
 
     private static let wrong = [TrustWorld.stranger.pin, World.rsaRoot.pin]
     private static let mismatch =
-        "none of the pins is on the chain, which has \(TrustWorld.leaf.pin), \(TrustWorld.intermediate.pin),"
+        "none of the pins is on the chain, whose pins are \(TrustWorld.leaf.pin), \(TrustWorld.intermediate.pin),"
         + " \(TrustWorld.root.pin)"
 
     @Test func `the right pins`() async throws {

@@ -171,7 +171,7 @@ extension TrustFailure: CustomStringConvertible {
         case .hostMismatch(let names): "the certificate is for \(names.joined(separator: ", "))"
         case .noSubjectAlternativeName(let subject): "\(subject) has no host name or address in subjectAltName"
         case .pinMismatch(let presented):
-            "none of the pins is on the chain, which has \(presented.map(\.description).joined(separator: ", "))"
+            "none of the pins is on the chain, whose pins are \(presented.map(\.description).joined(separator: ", "))"
         case .notPinned(let subject): "neither \(subject) nor an authority above it is pinned"
         case .noPins: "there are no pins, so no server is trusted"
         case .revoked(let subject, let detail): "\(subject) is revoked \(detail)"

@@ -348,7 +348,7 @@ final class ResponseHandler: ChannelInboundHandler {
         // With any other coding, which was not requested, the end of the body would be ambiguous (RFC 9112, 6.1).
         let codings = headers[canonicalForm: "Transfer-Encoding"]
         guard codings.isEmpty || codings.count == 1 && codings[0].lowercased() == "chunked" else {
-            throw .malformedResponse("its body is encoded with \(codings.joined(separator: ", "))")
+            throw .malformedResponse("its Transfer-Encoding is \(codings.joined(separator: ", "))")
         }
         if codings.isEmpty, let announced = headers.first(name: "Content-Length") {
             // The decoder accepts only digits. A number that exceeds Int is also too large.
