@@ -114,7 +114,7 @@ struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     var count: Int { values.count }
 
-    /// The value of a key. Reading it counts as a use.
+    /// Returns the value of a key. Reading it counts as a use.
     subscript(key: Key) -> Value? {
         mutating get {
             guard let index = values.index(forKey: key) else { return nil }

@@ -2,7 +2,7 @@ import Dispatch
 import LinuxSupport
 import X509
 
-/// Builds a chain from a server's certificate to an anchor (RFC 4158; RFC 5280, 6).
+/// A builder of chains from a server's certificate to an anchor (RFC 4158; RFC 5280, 6).
 ///
 /// The search is depth first. It tries anchors before certificates that the peer sent, and likely issuers before
 /// unlikely ones. It verifies each signature before it continues.

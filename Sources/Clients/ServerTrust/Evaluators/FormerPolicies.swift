@@ -3,25 +3,26 @@ public import Logging
 /// A policy for the evaluation of a server: the enumeration of Alamofire 4. Each case corresponds to an evaluator of
 /// Alamofire 5 (``evaluator``).
 public enum ServerTrustPolicy: Sendable {
-    /// Requires a valid chain to an anchor and, if `validateHost` is true, a certificate for the host.
+    /// A policy that requires a valid chain to an anchor and, if `validateHost` is true, a certificate for the host.
     case performDefaultEvaluation(validateHost: Bool)
 
-    /// Requires the same, and that no certificate of the chain is revoked.
+    /// A policy that requires the same, and that no certificate of the chain is revoked.
     case performRevokedEvaluation(validateHost: Bool, revocationFlags: RevocationFlags)
 
-    /// Requires that a pinned certificate is on the chain. If `validateCertificateChain` is true, the chain must be
-    /// valid and the pinned certificates are the only anchors, as in Alamofire 4. Otherwise the pinned certificate must
-    /// be linked to the server's certificate by signatures. If `certificates` is empty, no server is trusted.
+    /// A policy that requires that a pinned certificate is on the chain. If `validateCertificateChain` is true, the
+    /// chain must be valid and the pinned certificates are the only anchors, as in Alamofire 4. Otherwise the pinned
+    /// certificate must be linked to the server's certificate by signatures. If `certificates` is empty, no server is
+    /// trusted.
     case pinCertificates(certificates: [TrustCertificate], validateCertificateChain: Bool, validateHost: Bool)
 
-    /// Requires that a pinned key is on the chain. If `validateCertificateChain` is true, the chain must be valid. If
-    /// `publicKeys` is empty, no server is trusted.
+    /// A policy that requires that a pinned key is on the chain. If `validateCertificateChain` is true, the chain must
+    /// be valid. If `publicKeys` is empty, no server is trusted.
     case pinPublicKeys(publicKeys: [ServerPublicKey], validateCertificateChain: Bool, validateHost: Bool)
 
-    /// Trusts **every server**. The log has one warning for each host. See ``DisabledTrustEvaluator``.
+    /// A policy that trusts **every server**. The log has one warning for each host. See ``DisabledTrustEvaluator``.
     case disableEvaluation
 
-    /// Trusts the server if the closure returns true. Nothing else is checked.
+    /// A policy that trusts the server if the closure returns true. Nothing else is checked.
     case customEvaluation(@Sendable (_ serverTrust: ServerTrust, _ host: String) -> Bool)
 
     /// Returns whether a server is trusted. A refusal is logged at `info`; ``evaluator`` throws the reason.
@@ -242,7 +243,8 @@ public enum AFSSLPinningMode: UInt, Hashable, Sendable {
     case certificate = 2
 }
 
-/// Trusts no server. Without pins and without a valid chain, no authority has verified the name in a certificate.
+/// An evaluator that trusts no server. Without pins and without a valid chain, no authority has verified the name in a
+/// certificate.
 struct UnvouchedNameTrustEvaluator: ServerTrustEvaluating {
     func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         let reason = TrustFailure.custom(

@@ -1,6 +1,7 @@
 import Logging
 
-/// Requires that one of the pinned certificates is on the chain. If the list is empty, no server is trusted.
+/// An evaluator that requires that one of the pinned certificates is on the chain. If the list is empty, no server is
+/// trusted.
 public struct PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     private let certificates: [TrustCertificate]
     private let acceptSelfSignedCertificates: Bool
@@ -64,8 +65,8 @@ public struct PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// Requires that one of the pinned keys is on the chain. A certificate that is renewed with the same key still matches.
-/// If the list is empty, no server is trusted.
+/// An evaluator that requires that one of the pinned keys is on the chain. A certificate that is renewed with the same
+/// key still matches. If the list is empty, no server is trusted.
 public struct PublicKeysTrustEvaluator: ServerTrustEvaluating {
     private let keys: [ServerPublicKey]
     private let validateCertificateChain: Bool
@@ -110,7 +111,7 @@ public struct PublicKeysTrustEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// Requires that one of the pins of a set is on the validated chain.
+/// An evaluator that requires that one of the pins of a set is on the validated chain.
 public struct PinSetTrustEvaluator: ServerTrustEvaluating {
     private let pins: PinSet
     private let performDefaultValidation: Bool

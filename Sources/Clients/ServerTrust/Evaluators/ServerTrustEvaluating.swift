@@ -26,7 +26,8 @@ extension ServerTrustEvaluating {
     }
 }
 
-/// Requires a valid chain to an anchor, and a certificate for the host. This is the minimum that a client should check.
+/// An evaluator that requires a valid chain to an anchor, and a certificate for the host. This is the minimum that a
+/// client should check.
 public struct DefaultTrustEvaluator: ServerTrustEvaluating {
     private let validateHost: Bool
 
@@ -44,8 +45,8 @@ public struct DefaultTrustEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// Trusts **every server**, so that an attacker on the path can read and change all data. Use it only for your own test
-/// machines. Pinning the certificate of a test machine (``PinnedCertificatesTrustEvaluator`` with
+/// An evaluator that trusts **every server**, so that an attacker on the path can read and change all data. Use it only
+/// for your own test machines. Pinning the certificate of a test machine (``PinnedCertificatesTrustEvaluator`` with
 /// `acceptSelfSignedCertificates`) is as easy, and safe.
 ///
 /// The log has one warning for each host.
@@ -136,8 +137,8 @@ extension ServerTrustEvaluating where Self == CompositeTrustEvaluator {
     }
 }
 
-/// Requires that several evaluators trust the server. They run in sequence, and the first refusal ends the evaluation.
-/// Without evaluators no server is trusted.
+/// An evaluator that requires that several evaluators trust the server. They run in sequence, and the first refusal
+/// ends the evaluation. Without evaluators no server is trusted.
 public struct CompositeTrustEvaluator: ServerTrustEvaluating {
     private let evaluators: [any ServerTrustEvaluating]
 
@@ -164,8 +165,9 @@ public struct CompositeTrustEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// Requires a valid chain, the host, and that no certificate of the chain is revoked. The revocation status is from
-/// ``ServerTrust/revocation``. Without a checker, only the stapled response and the given lists are used.
+/// An evaluator that requires a valid chain, the host, and that no certificate of the chain is revoked. The revocation
+/// status is from ``ServerTrust/revocation``. Without a checker, only the stapled response and the given lists are
+/// used.
 ///
 /// | Method | Sources |
 /// |---|---|

@@ -14,9 +14,9 @@ protocol TrustPolicy: Sendable {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure)
 }
 
-/// Requires that the encoding of every certificate, including the anchor, conforms to the standards. Implementations
-/// parse other encodings differently, so they must not be trusted. Certificates that cannot be parsed never reach a
-/// policy.
+/// A policy that requires that the encoding of every certificate, including the anchor, conforms to the standards.
+/// Implementations parse other encodings differently, so they must not be trusted. Certificates that cannot be parsed
+/// never reach a policy.
 struct EncodingPolicy: TrustPolicy {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         for certificate in chain {
@@ -26,8 +26,8 @@ struct EncodingPolicy: TrustPolicy {
     }
 }
 
-/// Requires version 3 for certificates with extensions (RFC 5280, 4.1.2.1). Implementations interpret extensions of
-/// other versions differently.
+/// A policy that requires version 3 for certificates with extensions (RFC 5280, 4.1.2.1). Implementations interpret
+/// extensions of other versions differently.
 struct VersionPolicy: TrustPolicy {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         for certificate in chain where certificate.x509.version != .v3 && !certificate.x509.extensions.isEmpty {
@@ -36,7 +36,8 @@ struct VersionPolicy: TrustPolicy {
     }
 }
 
-/// Requires that every certificate, including the anchor, is within its validity period (RFC 5280, 6.1.3 (a) (2)).
+/// A policy that requires that every certificate, including the anchor, is within its validity period (RFC 5280, 6.1.3
+/// (a) (2)).
 struct ValidityPolicy: TrustPolicy {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         for certificate in chain {
@@ -50,7 +51,7 @@ struct ValidityPolicy: TrustPolicy {
     }
 }
 
-/// Refuses critical extensions that no policy supports (RFC 5280, 4.2).
+/// A policy that refuses critical extensions that no policy supports (RFC 5280, 4.2).
 ///
 /// The certificatePolicies extension is accepted, because no policy is required. Without policyConstraints, which is
 /// critical and not supported, it has no effect (RFC 5280, 6.1.1).
@@ -70,8 +71,8 @@ struct CriticalExtensionPolicy: TrustPolicy {
     }
 }
 
-/// Requires that every issuer of the chain is a certificate authority, and that the number of authorities below it is
-/// within its limit (basicConstraints, RFC 5280, 4.2.1.9 and 6.1.4 (k) to (m)).
+/// A policy that requires that every issuer of the chain is a certificate authority, and that the number of authorities
+/// below it is within its limit (basicConstraints, RFC 5280, 4.2.1.9 and 6.1.4 (k) to (m)).
 ///
 /// Certificates of version 1 have no basicConstraints. They are accepted only as anchors, because an anchor is trusted
 /// by configuration.
@@ -96,7 +97,7 @@ struct AuthorityPolicy: TrustPolicy {
     }
 }
 
-/// Requires that the server's certificate is for the host of the connection (RFC 9525, 6).
+/// A policy that requires that the server's certificate is for the host of the connection (RFC 9525, 6).
 ///
 /// Only subjectAltName counts: a host name is compared with dNSName entries, and an address with iPAddress entries,
 /// byte by byte. `ServerIdentityPolicy` of swift-certificates falls back to the common name, which RFC 9525 forbids.
@@ -121,8 +122,8 @@ struct HostPolicy: TrustPolicy {
     }
 }
 
-/// Requires a minimum length of RSA keys, including the anchor's. All supported curves (P-256 and larger, Ed25519) are
-/// strong enough.
+/// A policy that requires a minimum length of RSA keys, including the anchor's. All supported curves (P-256 and larger,
+/// Ed25519) are strong enough.
 struct KeyStrengthPolicy: TrustPolicy {
     let minimumRSABits: Int
 
@@ -136,9 +137,9 @@ struct KeyStrengthPolicy: TrustPolicy {
     }
 }
 
-/// Refuses signatures with SHA-1 (RFC 9155), because chosen-prefix collisions have been affordable since 2020. The
-/// anchor's own signature proves nothing and is not checked. Certificates with MD5 or older algorithms cannot be
-/// parsed.
+/// A policy that refuses signatures with SHA-1 (RFC 9155), because chosen-prefix collisions have been affordable since
+/// 2020. The anchor's own signature proves nothing and is not checked. Certificates with MD5 or older algorithms cannot
+/// be parsed.
 struct SignatureStrengthPolicy: TrustPolicy {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         for certificate in chain.dropLast() where certificate.x509.signatureAlgorithm == .sha1WithRSAEncryption {
@@ -147,8 +148,8 @@ struct SignatureStrengthPolicy: TrustPolicy {
     }
 }
 
-/// Requires that the keyUsage extension, if present, permits the use of the key (RFC 5280, 4.2.1.3): signing
-/// certificates for an authority, and one of the three uses in TLS for a server.
+/// A policy that requires that the keyUsage extension, if present, permits the use of the key (RFC 5280, 4.2.1.3):
+/// signing certificates for an authority, and one of the three uses in TLS for a server.
 struct KeyUsagePolicy: TrustPolicy {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         for (index, certificate) in chain.enumerated() {
@@ -166,7 +167,7 @@ struct KeyUsagePolicy: TrustPolicy {
     }
 }
 
-/// Requires that the extendedKeyUsage extension, if present, permits TLS servers (RFC 5280, 4.2.1.12).
+/// A policy that requires that the extendedKeyUsage extension, if present, permits TLS servers (RFC 5280, 4.2.1.12).
 ///
 /// The server's certificate must contain serverAuth. As in OpenSSL and browsers, anyExtendedKeyUsage is not sufficient
 /// there. An intermediate may contain either; its usages also limit the certificates below it. Anchors are not checked.
@@ -181,7 +182,8 @@ struct ExtendedKeyUsagePolicy: TrustPolicy {
     }
 }
 
-/// Requires that every name below an authority is permitted by its nameConstraints (RFC 5280, 4.2.1.10 and 6.1.4 (g)).
+/// A policy that requires that every name below an authority is permitted by its nameConstraints (RFC 5280, 4.2.1.10
+/// and 6.1.4 (g)).
 ///
 /// swift-certificates refuses chains with constraints on directory names, which real chains have. Here these are
 /// compared. A constraint of an unsupported form applies only if a certificate below has a name of that form, which is

@@ -2,17 +2,17 @@
 public struct TrustPolicyEntry: Sendable {
     /// The value of the key `policy`.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
-        /// Requires a valid chain and the host (``DefaultTrustEvaluator``).
+        /// A policy that requires a valid chain and the host (``DefaultTrustEvaluator``).
         case `default`
-        /// Requires the same, and that no certificate is revoked (``RevocationTrustEvaluator``).
+        /// A policy that requires the same, and that no certificate is revoked (``RevocationTrustEvaluator``).
         case revocation
-        /// Requires that one of the certificates is on the chain (``PinnedCertificatesTrustEvaluator``).
+        /// A policy that requires that one of the certificates is on the chain (``PinnedCertificatesTrustEvaluator``).
         case certificates
-        /// Requires that one of the keys is on the chain (``PublicKeysTrustEvaluator``).
+        /// A policy that requires that one of the keys is on the chain (``PublicKeysTrustEvaluator``).
         case publicKeys
-        /// Requires that one of the pins is on the chain (``PinSetTrustEvaluator``).
+        /// A policy that requires that one of the pins is on the chain (``PinSetTrustEvaluator``).
         case pins
-        /// Trusts every server (``DisabledTrustEvaluator``).
+        /// A policy that trusts every server (``DisabledTrustEvaluator``).
         case disabled
     }
 

@@ -207,7 +207,7 @@ extension TrustPolicyFileError: CustomStringConvertible {
     }
 }
 
-/// Reads the files that a policy file names. Their paths are relative to its directory.
+/// A reader of the files that a policy file names. Their paths are relative to its directory.
 struct PolicyFileReferences {
     /// The directory without a trailing slash; empty for the current directory.
     let directory: String

@@ -1,8 +1,8 @@
 import X509
 
-/// Checks the revocation of every certificate of a chain except the anchor, with OCSP responders and certificate
-/// revocation lists. Results are cached until an update is available. Share one checker among all handshakes.
-/// Thread-safe.
+/// A checker that determines whether a certificate of a chain is revoked, with OCSP responders and certificate
+/// revocation lists. The anchor is not checked. Results are cached until an update is available. Share one checker
+/// among all handshakes. Thread-safe.
 ///
 /// | Source | ``knownStatus(of:in:flags:)`` | ``status(of:in:flags:)`` |
 /// |---|---|---|

@@ -56,7 +56,7 @@ public struct RevocationFlags: OptionSet, Hashable, Sendable {
     public static let ocsp = RevocationFlags(rawValue: 1 << 0)
     /// Certificate revocation lists are permitted (RFC 5280, 5).
     public static let crl = RevocationFlags(rawValue: 1 << 1)
-    /// Lists are used before OCSP if both are permitted.
+    /// Revocation lists are used before OCSP if both are permitted.
     public static let preferCRL = RevocationFlags(rawValue: 1 << 2)
     /// A good status is required for each certificate except the anchor (hard fail). Without this flag, only a revoked
     /// status refuses the server (soft fail).

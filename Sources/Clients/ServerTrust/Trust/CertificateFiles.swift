@@ -2,9 +2,9 @@ import LinuxSupport
 public import Logging
 import SwiftASN1
 
-/// Reads certificates from files in DER, or in PEM with any number of certificates. Certificates that cannot be parsed
-/// are skipped and logged at `warning`, with the file and the reason, because a missing pin would refuse a good server.
-/// PEM blocks of other types are ignored.
+/// Functions that read certificates from files in DER, or in PEM with any number of certificates. Certificates that
+/// cannot be parsed are skipped and logged at `warning`, with the file and the reason, because a missing pin would
+/// refuse a good server. PEM blocks of other types are ignored.
 public enum CertificateFiles {
     /// A function that receives the file and the reason of a skipped certificate.
     typealias Skipped = (_ path: String, _ error: TrustCertificateError) -> Void

@@ -159,7 +159,7 @@ extension TrustCertificate: CustomStringConvertible {
         let common = attributes.last { $0.type == .NameAttributes.commonName }
         if let common { return AttributeText(common.value).readable.visible }
         if !x509.subject.isEmpty { return x509.subject.readable }
-        return subjectAlternativeNames.first?.visible ?? "without a name"
+        return subjectAlternativeNames.first?.visible ?? "an unnamed certificate"
     }
 }
 

@@ -6,8 +6,8 @@ import NIOHTTP2
 import NIOSSL
 import ServerTrust
 
-/// Holds each connection of async-http-client after the handshake until its server was evaluated, and then admits or
-/// closes it.
+/// A gate that holds each connection of async-http-client after the handshake until its server was evaluated, and then
+/// admits or closes it.
 ///
 /// If a connection is refused, the channel must close before its initializer fails. The connection pool stops the
 /// program if a channel closes while the pool waits to retry the connection.

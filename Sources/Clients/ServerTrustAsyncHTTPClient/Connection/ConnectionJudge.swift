@@ -5,7 +5,7 @@ import NIOPosix
 import NIOSSL
 import ServerTrust
 
-/// Evaluates the server of a connection with the manager.
+/// An evaluation of servers of connections with the manager.
 struct ConnectionJudge: Sendable {
     let manager: ServerTrustManager
     let enforcement: ServerTrustEnforcement
@@ -87,7 +87,7 @@ private struct ChainMemory: Sendable {
     func forget(_ leaf: [UInt8]) { chains.withLock { $0[leaf] = nil } }
 }
 
-/// Fetches the certificates that a server sends, with a handshake that is not completed.
+/// A fetcher of the certificates that a server sends, with a handshake that is not completed.
 struct ChainFetcher: Sendable {
     private let context: Result<NIOSSLContext, any Error>
 

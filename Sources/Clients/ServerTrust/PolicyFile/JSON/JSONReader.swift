@@ -245,7 +245,7 @@ struct PolicyFileFault: Error {
     }
 }
 
-/// Reads the members of an object by key, and refuses unknown keys.
+/// A reader of the members of an object by key. It refuses unknown keys.
 struct JSONObjectReader {
     /// The name of the object in error messages, for example `a policy of the kind "pins"`.
     let name: String

@@ -120,11 +120,11 @@ enum RevocationURL {
     }
 }
 
-/// Sends each query once for all waiting callers, within a time limit.
+/// A coordinator that sends each query once for all waiting callers, within a time limit.
 ///
-/// The first caller starts the work and the time limit. The caller's wait ends with the result, the time limit or
-/// cancellation of its task, whichever is first. If all callers are cancelled, the work is cancelled. The result of
-/// work that continues after its end is ignored. Thread-safe.
+/// The first caller starts the work and the time limit. The wait of a caller ends with the result, the time limit or
+/// cancellation of its task, whichever is first. If all callers are cancelled, the work is cancelled. If the work does
+/// not react to cancellation, its result is ignored. Thread-safe.
 final class FetchFlights: Sendable {
     private struct Flight {
         let number: UInt64

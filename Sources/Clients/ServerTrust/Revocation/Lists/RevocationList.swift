@@ -304,11 +304,11 @@ final class RevocationListEntries: Sendable {
     }
 }
 
-/// Evaluates a list for one certificate (RFC 5280, 6.3.3).
+/// The evaluation of a list for one certificate (RFC 5280, 6.3.3).
 struct RevocationListJudge {
     let question: RevocationQuestion
     let settings: RevocationSettings
-    /// Verifies the list's signature. The function may cache the result.
+    /// A function that verifies the list's signature. The function may cache the result.
     let checkSignature: (RevocationList, RevocationQuestion) throws(RevocationProblem) -> Void
 
     func answer(_ list: RevocationList) throws(RevocationProblem) -> RevocationAnswer {

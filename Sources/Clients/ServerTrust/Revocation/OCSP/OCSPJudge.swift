@@ -1,11 +1,11 @@
 import SwiftASN1
 import X509
 
-/// Evaluates an OCSP response for one certificate (RFC 6960, 3.2 and 4.2.2).
+/// The evaluation of an OCSP response for one certificate (RFC 6960, 3.2 and 4.2.2).
 struct OCSPJudge {
     let question: RevocationQuestion
     let settings: RevocationSettings
-    /// Returns whether a responder's certificate is on an available list.
+    /// A function that returns whether a responder's certificate is on an available list.
     let isRevoked: (RevocationQuestion) -> Bool
 
     /// Verifies a response, and returns the revocation status.
@@ -107,8 +107,8 @@ struct OCSPJudge {
     }
 }
 
-/// Verifies that a response is signed by the certificate's issuer, or by a responder that the issuer authorized (RFC
-/// 6960, 4.2.2.2). Responders that are trusted by local configuration are not supported.
+/// The verification of a response's signature. The signer must be the certificate's issuer, or a responder that the
+/// issuer authorized (RFC 6960, 4.2.2.2). Responders that are trusted by local configuration are not supported.
 struct OCSPSigner {
     /// The maximum number of certificates that are read from one response.
     private static let maximumCertificates = 8
@@ -116,8 +116,8 @@ struct OCSPSigner {
     private static let noCheck: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 48, 1, 5]
 
     let question: RevocationQuestion
-    /// Returns whether a responder's certificate is on an available list. It is called unless the certificate has the
-    /// extension id-pkix-ocsp-nocheck (RFC 6960, 4.2.2.2.1).
+    /// A function that returns whether a responder's certificate is on an available list. It is called unless the
+    /// certificate has the extension id-pkix-ocsp-nocheck (RFC 6960, 4.2.2.2.1).
     let isRevoked: (RevocationQuestion) -> Bool
 
     func check(_ response: OCSPResponse) throws(RevocationProblem) {
