@@ -80,7 +80,8 @@ struct WarnedHosts: Sendable {
 }
 
 extension ServerTrustEvaluating where Self == RevocationTrustEvaluator {
-    /// An evaluator that requires a valid chain, the host and no revocation, with any source of revocation data.
+    /// An evaluator that requires a valid chain, a certificate for the host, and no revoked certificate. Any
+    /// source of the revocation status is permitted.
     public static var revocationChecking: RevocationTrustEvaluator { RevocationTrustEvaluator() }
 
     /// Returns an evaluator, as ``RevocationTrustEvaluator/init(performDefaultValidation:validateHost:options:)``.
@@ -165,14 +166,14 @@ public struct CompositeTrustEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// An evaluator that requires a valid chain, the host, and that no certificate of the chain is revoked. The revocation
-/// status is from ``ServerTrust/revocation``. Without a checker, only the stapled response and the given lists are
-/// used.
+/// An evaluator that requires a valid chain, a certificate for the host, and that no certificate of the chain is
+/// revoked. The revocation status is from ``ServerTrust/revocation``. Without a checker, only the stapled response and
+/// the given lists are used.
 ///
 /// | Method | Sources |
 /// |---|---|
 /// | ``evaluate(_:forHost:)`` | the stapled response, given lists and cached results |
-/// | ``evaluateOnline(_:forHost:)`` | the same, responders and lists on the network |
+/// | ``evaluateOnline(_:forHost:)`` | the same, and responders and lists on the network |
 ///
 /// Without ``RevocationFlags/requirePositiveResponse``, an unknown status is accepted. ``evaluate(_:forHost:)`` then
 /// trusts a revoked certificate unless its status is already known.

@@ -106,8 +106,8 @@ public final class RevocationChecker: RevocationChecking {
     /// Returns the status from local data, cached data and the network. If the task is cancelled, the status is unknown
     /// with ``RevocationProblem/cancelled``.
     ///
-    /// All certificates are checked concurrently. The sources of one certificate are queried in sequence, and each
-    /// starts ``RevocationSettings/headStart`` after the previous one. All queries end within
+    /// All certificates are checked concurrently. The sources of one certificate are queried in sequence. The next one
+    /// starts ``RevocationSettings/headStart`` after the previous one, or as soon as that fails. All queries end within
     /// ``RevocationSettings/timeLimit``.
     public func status(
         of chain: ValidatedChain,

@@ -24,7 +24,7 @@ public struct RevocationSettings: Hashable, Sendable {
     /// The maximum size of a fetched list in bytes. It takes about twice as much memory.
     public var maximumListBytes = 8 << 20
 
-    /// The maximum number of responders, and of lists, that are queried for a certificate that names them.
+    /// The maximum number of responders, and of list URLs, of one certificate that are queried.
     public var maximumSources = 2
 
     /// A Boolean value that indicates whether OCSP requests contain a nonce (RFC 9654), which prevents the replay of

@@ -5,7 +5,7 @@ import NIOPosix
 import NIOSSL
 import ServerTrust
 
-/// An evaluation of servers of connections with the manager.
+/// The evaluation of the servers of connections by a manager.
 struct ConnectionJudge: Sendable {
     let manager: ServerTrustManager
     let enforcement: ServerTrustEnforcement

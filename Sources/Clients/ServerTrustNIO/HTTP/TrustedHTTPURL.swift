@@ -49,7 +49,7 @@ package struct TrustedHTTPURL: Hashable, Sendable {
 }
 
 extension TrustedHTTPURL: CustomStringConvertible {
-    /// The URL as text; ``init(_:)`` reads it.
+    /// The URL as text, which ``init(_:)`` parses.
     package var description: String {
         let name = isIPv6 ? "[\(host)\(zone.map { "%25" + $0 } ?? "")]" : lookupName
         return "\(scheme.rawValue)://\(name)\(portText)\(target)"
