@@ -15,9 +15,9 @@ public struct PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     ///     ``ServerTrustPolicy/certificates(in:logger:)`` reads them from a directory.
     ///   - acceptSelfSignedCertificates: A Boolean value that indicates whether the pinned certificates are the only
     ///     anchors. Set it for servers with a self-signed certificate or a private root.
-    ///   - performDefaultValidation: A Boolean value that indicates whether the chain must be valid. A pin then counts
-    ///     only on the validated chain. If this and `validateHost` are false, a pin counts if it is linked to the
-    ///     server's certificate by signatures, even if a certificate has expired.
+    ///   - performDefaultValidation: A Boolean value that indicates whether the chain must be valid. If true, a pin
+    ///     counts only on the validated chain. If this and `validateHost` are false, a pin counts if it is linked to
+    ///     the server's certificate by signatures, even if a certificate has expired.
     ///   - validateHost: A Boolean value that indicates whether the certificate must be for the host. As in Alamofire
     ///     5, this requires a valid chain even without `performDefaultValidation`.
     public init(
@@ -77,9 +77,9 @@ public struct PublicKeysTrustEvaluator: ServerTrustEvaluating {
     /// - Parameters:
     ///   - keys: The pinned keys, of servers, intermediates or roots. ``ServerTrustPolicy/publicKeys(in:logger:)``
     ///     reads them from certificates in a directory.
-    ///   - performDefaultValidation: A Boolean value that indicates whether the chain must be valid. A key then counts
-    ///     only on the validated chain. If this and `validateHost` are false, a key counts if it is linked to the
-    ///     server's certificate by signatures, even if a certificate has expired.
+    ///   - performDefaultValidation: A Boolean value that indicates whether the chain must be valid. If true, a key
+    ///     counts only on the validated chain. If this and `validateHost` are false, a key counts if it is linked to
+    ///     the server's certificate by signatures, even if a certificate has expired.
     ///   - validateHost: A Boolean value that indicates whether the certificate must be for the host. As in Alamofire
     ///     5, this requires a valid chain even without `performDefaultValidation`.
     public init(keys: [ServerPublicKey], performDefaultValidation: Bool = true, validateHost: Bool = true) {
@@ -121,10 +121,9 @@ public struct PinSetTrustEvaluator: ServerTrustEvaluating {
     ///
     /// - Parameters:
     ///   - pins: The pins, and the handling of a mismatch.
-    ///   - performDefaultValidation: A Boolean value that indicates whether the chain must be valid. This also applies
-    ///     to a set that only reports. If false, a pin counts if it is linked to the server's certificate by
-    ///     signatures, and the pins are the only protection. A set that is expired or only reports then still requires
-    ///     a valid chain.
+    ///   - performDefaultValidation: A Boolean value that indicates whether the chain must be valid.  If false, a pin
+    ///     counts if it is linked to the server's certificate by signatures, and the pins are the only protection. A
+    ///     set that has expired or only reports requires a valid chain even then.
     ///   - validateHost: A Boolean value that indicates whether the certificate must be for the host.
     public init(pins: PinSet, performDefaultValidation: Bool = true, validateHost: Bool = true) {
         self.pins = pins

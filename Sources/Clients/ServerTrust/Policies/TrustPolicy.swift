@@ -170,7 +170,8 @@ struct KeyUsagePolicy: TrustPolicy {
 /// A policy that requires that the extendedKeyUsage extension, if present, permits TLS servers (RFC 5280, 4.2.1.12).
 ///
 /// The server's certificate must contain serverAuth. As in OpenSSL and browsers, anyExtendedKeyUsage is not sufficient
-/// there. An intermediate may contain either; its usages also limit the certificates below it. Anchors are not checked.
+/// there. If an intermediate has the extension, it must contain either, because its usages limit the certificates below
+/// it. Anchors are not checked.
 struct ExtendedKeyUsagePolicy: TrustPolicy {
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         for (index, certificate) in chain.enumerated() where index == 0 || index < chain.count - 1 {

@@ -93,7 +93,8 @@ public struct RevocationList: Sendable {
 }
 
 /// The content of a list (TBSCertList, RFC 5280, 5.1). Only the fields around the entries are parsed, because there may
-/// be many entries. The entries are parsed after the signature is verified.
+/// be many entries. The entries of a fetched list are parsed after its signature is verified. Those of a given list are
+/// checked when it is created.
 final class RevocationListContent: Sendable {
     let issuer: DistinguishedName
     let thisUpdate: TrustTime
