@@ -121,7 +121,7 @@ public struct PinSetTrustEvaluator: ServerTrustEvaluating {
     ///
     /// - Parameters:
     ///   - pins: The pins, and the handling of a mismatch.
-    ///   - performDefaultValidation: A Boolean value that indicates whether the chain must be valid.  If false, a pin
+    ///   - performDefaultValidation: A Boolean value that indicates whether the chain must be valid. If false, a pin
     ///     counts if it is linked to the server's certificate by signatures, and the pins are the only protection. A
     ///     set that has expired or only reports requires a valid chain even then.
     ///   - validateHost: A Boolean value that indicates whether the certificate must be for the host.
