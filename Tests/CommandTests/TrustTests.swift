@@ -83,7 +83,7 @@ import TrustForge
         )
         // What a stranger wrote into it is shown, not done.
         try await server.trust("{\"hosts\": {\"\u{1b}[2J\": 1}}")
-            .expectRefusal("policy.json:1:13: a text ends on the line it begins on", status: 65)
+            .expectRefusal("policy.json:1:13: a string may not contain a control character; escape it", status: 65)
     }
 }
 
