@@ -1,7 +1,8 @@
 import LinuxSupport
 
-/// Does work that needs the network, and does it again when that makes sense: not while the network is away, but for a probe after a
-/// minute (``RetryLimits/probeInterval``), at once when it is back, and never twice what must not be done twice.
+/// Runs an operation that needs the network, and repeats it if that is useful and safe. While the network is down, only
+/// probes are made, the first after a minute (``RetryLimits/probeInterval``). When the network is back, the operation
+/// is repeated immediately. An operation that must not run twice is never repeated after it may have taken effect.
 ///
 /// ```swift
 /// let target = try RetryTarget(host: "example.org", method: .get)
@@ -10,20 +11,21 @@ import LinuxSupport
 /// }
 /// ```
 ///
-/// The first attempt is made at once, whatever the monitor says (unless ``RetryPolicy/waitsFirst``): only an attempt is proof. What follows a failure is in the tables
-/// of ``RetryPolicy``; what all requests to a host share, in ``RetryCoordinator``.
+/// The first attempt is made immediately, whatever the monitor reports, because only an attempt proves that the host is
+/// reachable. To wait for a path first, set ``RetryPolicy/waitsFirst``. The tables of ``RetryPolicy`` define the step
+/// after a failure. ``RetryCoordinator`` contains the state that all requests to a host share.
 ///
 /// - Parameters:
-///   - policy: When to try again.
-///   - target: Where the work goes, and whether it may be done twice.
-///   - coordinator: What is shared with other requests.
-///   - clock: What measures the deadline and the history.
-///   - observer: Told of each wait, and of the end.
-///   - isolation: Where this runs; the caller's own unless told otherwise.
-///   - operation: The work, called once for each attempt with its number, beginning with 1. It runs in a child task, is cancelled at
-///     the deadline, and has to end when it is cancelled: this returns only then. An error that is no ``RetryableError``, and that
-///     the policy's classifier does not know, is not retried.
-/// - Returns: What the work returned, with every attempt.
+///   - policy: The rules for retries.
+///   - target: The host of the operation, and whether it may be repeated.
+///   - coordinator: The state that all requests share.
+///   - clock: Measures the deadline and the times of the history.
+///   - observer: Receives an event for each wait, and for the end.
+///   - isolation: The actor on which this function runs. The default is that of the caller.
+///   - operation: The work. Called once for each attempt with its number, which starts at 1. It runs in a child task
+///     and is cancelled at the deadline. It must end when it is cancelled, because this function returns only then. An
+///     error is retried only if it is a ``RetryableError`` or if the policy's classifier returns a stage for it.
+/// - Returns: The value that the operation returned, with every attempt.
 /// - Throws: ``RetryError``, with every attempt.
 public func withRetry<Value: Sendable>(
     policy: RetryPolicy = .standard,
@@ -38,7 +40,7 @@ public func withRetry<Value: Sendable>(
     return try run.outcome(after: await run.end())
 }
 
-/// A function of its own, so that its copies are not on the stack of whoever waits.
+/// Creates a run. A separate function that is not inlined, so that its copies are not on the stack of the waiting task.
 @inline(never)
 func makeRun<Value: Sendable>(
     _ policy: RetryPolicy,
@@ -55,7 +57,7 @@ func makeRun<Value: Sendable>(
 }
 
 extension RetryRun {
-    /// What came of it, once it has ended.
+    /// Returns the outcome of a run that has ended.
     @inline(never)
     func outcome(after ending: RetryError.Ending?) throws(RetryError) -> RetryOutcome<Value> {
         guard ending == nil, case .kept(let value, _)? = result else {
@@ -65,10 +67,11 @@ extension RetryRun {
     }
 }
 
-/// As ``withRetry(policy:target:coordinator:clock:observer:isolation:operation:)``, for what is kept until it is done and goes one at a time: its
-/// retries neither take from nor add to the host's budget, which belongs to those that somebody waits for.
+/// Runs an operation like ``withRetry(policy:target:coordinator:clock:observer:isolation:operation:)``, without using
+/// the host's budget. Its retries neither remove nor add tokens. For stored requests that are sent one at a time. The
+/// budget remains for requests that a caller waits for.
 ///
-/// - Returns: What the work returned.
+/// - Returns: The value that the operation returned.
 package func withUnpaidRetry<Value: Sendable>(
     policy: RetryPolicy,
     target: RetryTarget,
@@ -85,17 +88,17 @@ package func withUnpaidRetry<Value: Sendable>(
     return try run.outcome(after: await run.end()).value
 }
 
-/// Sends a request with any client, and sends it again when that makes sense, as
-/// ``withRetry(policy:target:coordinator:clock:observer:isolation:operation:)``; with the adapter, the retrier and all else that `options`
-/// have. Redirects are the client's.
+/// Sends a request with any client, and retries it like
+/// ``withRetry(policy:target:coordinator:clock:observer:isolation:operation:)``. The client follows redirects itself.
 ///
 /// - Parameters:
-///   - request: What to send; its method, idempotency key and host decide how it is retried.
-///   - policy: When to try again.
-///   - options: Adapter, retrier, host, priority, coordinator, observer, clock. What else there is needs a client that tells more.
-///   - isolation: Where this runs; the caller's own unless told otherwise.
-///   - send: Sends the adapted request. An answer that is a failure is to be thrown, as a ``StatusFailure`` for example.
-/// - Returns: What `send` returned, with every attempt.
+///   - request: The request. Its method, idempotency key and host determine how it is retried.
+///   - policy: The rules for retries.
+///   - options: The adapter, retrier, host, priority, coordinator, observer, tracer, idempotency key and clock. The
+///     other options have no effect here, because they need a client that reports the progress of an attempt.
+///   - isolation: The actor on which this function runs. The default is that of the caller.
+///   - send: Sends the adapted request. If the response is a failure, it must throw, for example a ``StatusFailure``.
+/// - Returns: The value that `send` returned, with every attempt.
 /// - Throws: ``RetryError``, with every attempt.
 public func withRetry<Value: Sendable>(
     _ request: PlainRequest,

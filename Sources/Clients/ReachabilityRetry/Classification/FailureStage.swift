@@ -1,46 +1,49 @@
 import Glibc
 import LinuxSupport
 
-/// How far a request got before it failed: what decides whether it may be sent again.
+/// The stage that a request reached before it failed. It determines whether the request may be sent again.
 public enum FailureStage: Hashable, Sendable {
-    /// Nothing of it has left: the name was not resolved, the connection was not made. Anything may be sent again.
+    /// No part of the request was sent, for example because the name was not resolved or the connection was not made.
+    /// Any request may be sent again.
     case neverSent
 
-    /// It has left, in part or as a whole, and no answer came: the server may have acted on it.
+    /// The request was sent, in part or completely, and no response arrived. The server may have acted on it.
     case mayHaveBeenProcessed
 
-    /// The server answered with this status.
+    /// The server responded with this status.
     ///
-    /// `retryAfter` is how long the server asks to wait, see ``RetryAfter``; nil where it does not ask.
+    /// `retryAfter` is the pause that the server requests (``RetryAfter``); nil if it requests none.
     case answered(status: Int, retryAfter: Duration? = nil)
 }
 
 extension FailureStage {
-    /// Whether it has left, so that it counts as sent.
+    /// A Boolean value that indicates whether the request was sent.
     public var wasSent: Bool { self != .neverSent }
 
-    /// The status of the answer; nil where there is none.
+    /// The status of the response; nil without a response.
     var status: Int? { if case .answered(let status, _) = self { status } else { nil } }
 
-    /// The statuses by which the server says that it has not acted: 408 (RFC 9110, 15.5.9), 425 (RFC 8470, 5.2), 429 (RFC
-    /// 6585, 4).
+    /// The statuses by which a server reports that it has not acted: 408 (RFC 9110, 15.5.9), 425 (RFC 8470, 5.2), 429
+    /// (RFC 6585, 4).
     private static let untouchedStatuses: Set<Int> = [408, 425, 429]
 
-    /// Whether the server says that it has not acted. A 503 (RFC 9110, 15.6.4) is also what gateways answer whose server broke off in
-    /// the middle of the work: only with Retry-After does it ask for the request to be sent again.
+    /// Returns whether the server reports that it has not acted. Gateways also send 503 (RFC 9110, 15.6.4) if the
+    /// server behind them failed in the middle of the work. Only a 503 with Retry-After requests that the request be
+    /// sent again.
     private static func isUntouched(_ status: Int, _ retryAfter: Duration?) -> Bool {
         untouchedStatuses.contains(status) || status == 503 && retryAfter != nil
     }
 
-    /// Whether the server refuses the request as it is, a 401 for example, and not for want of time or strength.
+    /// A Boolean value that indicates whether the server refuses the request itself, for example with 401, and not
+    /// because of a timeout or load.
     var isRefusal: Bool {
         guard case .answered(let status, nil) = self else { return false }
         return (400..<500).contains(status) && !Self.untouchedStatuses.contains(status)
     }
 
-    /// Whether the request may be sent again.
+    /// Returns whether the request may be sent again.
     ///
-    /// - Parameter isRepeatable: Whether doing it twice means the same as once.
+    /// - Parameter isRepeatable: True if executing the request twice has the same effect as once.
     func maySendAgain(isRepeatable: Bool) -> Bool {
         switch self {
         case .neverSent: true
@@ -51,7 +54,7 @@ extension FailureStage {
 }
 
 extension FailureStage: CustomStringConvertible {
-    /// A few words for logs.
+    /// A short text for logs.
     public var description: String {
         switch self {
         case .neverSent: "never sent"
@@ -62,28 +65,31 @@ extension FailureStage: CustomStringConvertible {
     }
 }
 
-/// An error that tells how far the request got. What clients throw is given this by their adapters; a policy may have a
-/// classifier of its own instead.
+/// An error with the stage that the request reached. The clients of this package convert their errors to it. A policy
+/// may have its own classifier instead.
 public protocol RetryableError: Error {
-    /// How far the request got; nil where a retry would not help.
+    /// The stage that the request reached; nil if the error must not be retried.
     var failureStage: FailureStage? { get }
 
-    /// Whether a connection in use was lost: reset, or closed before the answer was whole. Unless implemented, false.
+    /// A Boolean value that indicates whether a connection in use was lost: reset, or closed before the response was
+    /// complete. The default implementation returns false.
     var isConnectionLost: Bool { get }
 
-    /// The reason why no connection was made, if waiting for the network does not help against it. Unless implemented, nil.
+    /// The reason why no connection was made, if waiting for the network does not help. The default implementation
+    /// returns nil.
     var connectionFailure: ConnectionFailure? { get }
 }
 
 extension RetryableError {
-    /// Not known to be.
+    /// False.
     public var isConnectionLost: Bool { false }
 
-    /// Not known.
+    /// Nil.
     public var connectionFailure: ConnectionFailure? { nil }
 }
 
-/// A reason why no connection was made that repeats at once, so that a policy limits its attempts.
+/// A reason why no connection was made that also affects an immediate retry. A policy therefore limits the number of
+/// such attempts.
 public enum ConnectionFailure: Hashable, Sendable {
     /// The host refuses connections to the port (ECONNREFUSED). Limited by ``RetryPolicy/attemptsRefused``.
     case refused
@@ -92,18 +98,18 @@ public enum ConnectionFailure: Hashable, Sendable {
 }
 
 extension FailureStage {
-    /// What an error number (`errno(3)`, `connect(2)`, `tcp(7)`) says of a request.
+    /// Creates the stage that corresponds to an error number (`errno(3)`, `connect(2)`, `tcp(7)`).
     ///
     /// | Error | Resolving, connecting | Exchanging |
     /// |---|---|---|
     /// | ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, ENONET | never sent | may have been processed |
     /// | ECONNREFUSED, ETIMEDOUT, ECONNRESET, ECONNABORTED, ENETRESET, EPIPE, ENOTCONN, EPROTO | never sent | may have been processed |
-    /// | EADDRNOTAVAIL (no source address), EACCES, EPERM (a rule forbids), EINVAL (a blackhole) | never sent | not retried |
+    /// | EADDRNOTAVAIL (no source address), EACCES, EPERM (forbidden by a rule), EINVAL (a blackhole route) | never sent | not retried |
     /// | ENOBUFS, ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR | never sent | may have been processed |
     /// | all others | not retried | not retried |
     ///
-    /// Nil stands for "not retried". A connection in use can be told that it is refused, too, by what answers for a server that has gone
-    /// (`udp(7)`): by then the request has left.
+    /// Returns nil for "not retried". A connection in use may also fail with ECONNREFUSED, if an ICMP error arrives for
+    /// a server that is gone (`udp(7)`). The request was sent by then.
     public init?(errorNumber: Int32, during phase: ConnectionPhase) {
         if phase == .exchanging {
             guard Self.lost.contains(errorNumber) else { return nil }
@@ -114,39 +120,40 @@ extension FailureStage {
         }
     }
 
-    /// The connection is lost, or cannot go on for now.
+    /// The errors of a connection that is lost, or cannot continue for now.
     private static let lost: Set<Int32> = [
         ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, ENONET, ECONNREFUSED, ETIMEDOUT, ECONNRESET, ECONNABORTED,
         ENETRESET, EPIPE, ENOTCONN, EPROTO, ENOBUFS, ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR,
     ]
 
-    /// What `connect(2)` says where a route, a rule or a missing address stands in the way.
+    /// The errors of `connect(2)` that are caused by a route, a firewall rule or a missing address.
     private static let unrouted: Set<Int32> = [EADDRNOTAVAIL, EACCES, EPERM, EINVAL]
 }
 
-/// A failed system call on a connection, or a time limit of a client's own (ETIMEDOUT).
+/// A failed system call on a connection, or a timeout of the client (ETIMEDOUT).
 public struct SocketFailure: RetryableError, Hashable {
     /// The error number, `errno(3)`.
     public let errorNumber: Int32
 
-    /// What the connection was doing.
+    /// The phase of the connection when the call failed.
     public let phase: ConnectionPhase
 
     /// - Parameters:
     ///   - errorNumber: The error number, `errno(3)`.
-    ///   - phase: What the connection was doing.
+    ///   - phase: The phase of the connection when the call failed.
     public init(errorNumber: Int32, during phase: ConnectionPhase) {
         self.errorNumber = errorNumber
         self.phase = phase
     }
 
-    /// What the error number says, see ``FailureStage/init(errorNumber:during:)``.
+    /// The stage of the error number (``FailureStage/init(errorNumber:during:)``).
     public var failureStage: FailureStage? { FailureStage(errorNumber: errorNumber, during: phase) }
 
-    /// Whether it was a connection in use, and ECONNRESET, ECONNABORTED, ENETRESET, EPIPE or ENOTCONN.
+    /// A Boolean value that indicates whether a connection in use failed with ECONNRESET, ECONNABORTED, ENETRESET,
+    /// EPIPE or ENOTCONN.
     public var isConnectionLost: Bool { phase == .exchanging && Self.lost.contains(errorNumber) }
 
-    /// ECONNREFUSED of a connection that is being made.
+    /// `refused` if a new connection failed with ECONNREFUSED; otherwise nil.
     public var connectionFailure: ConnectionFailure? {
         phase == .connecting && errorNumber == ECONNREFUSED ? .refused : nil
     }
@@ -159,33 +166,33 @@ extension SocketFailure: CustomStringConvertible {
     public var description: String { "error \(errorNumber) while \(phase)" }
 }
 
-/// What a connection was doing when it failed.
+/// The phase of a connection when it failed.
 public enum ConnectionPhase: Hashable, Sendable {
-    /// The host's name was being resolved.
+    /// The host name was being resolved.
     case resolving
-    /// The connection was being made: `connect(2)`, a proxy's, or the TLS handshake.
+    /// The connection was being established: `connect(2)`, a proxy, or the TLS handshake.
     case connecting
-    /// The request was being sent, or its answer waited for or read.
+    /// The request was being sent, or its response was awaited or read.
     case exchanging
 }
 
-/// An answer that is a failure.
+/// The error of a response whose status is a failure.
 public struct StatusFailure: RetryableError, Hashable {
     /// The status, 100 to 599.
     public let status: Int
 
-    /// How long the server asks to wait before a retry; nil where it does not ask.
+    /// The pause before a retry that the server requests; nil if it requests none.
     public let retryAfter: Duration?
 
     /// - Parameters:
-    ///   - status: The status of the answer.
-    ///   - retryAfter: What its Retry-After asks for, see ``RetryAfter``.
+    ///   - status: The status of the response.
+    ///   - retryAfter: The pause that its field Retry-After requests (``RetryAfter``).
     public init(status: Int, retryAfter: Duration? = nil) {
         self.status = status
         self.retryAfter = retryAfter
     }
 
-    /// Answered, with this status.
+    /// `answered` with this status.
     public var failureStage: FailureStage? { .answered(status: status, retryAfter: retryAfter) }
 }
 
@@ -195,12 +202,13 @@ extension StatusFailure: CustomStringConvertible {
 }
 
 extension StatusFailure {
-    /// An answer with these header fields.
+    /// Creates the error of a response with these header fields.
     ///
     /// - Parameters:
-    ///   - status: The status of the answer.
-    ///   - retryAfter: The field Retry-After, if there is one.
-    ///   - date: The field Date; where it is missing or wrong, dates are counted from this machine's time.
+    ///   - status: The status of the response.
+    ///   - retryAfter: The field Retry-After; nil without one.
+    ///   - date: The field Date. If it is missing or invalid, a date in Retry-After is counted from the time of this
+    ///     machine.
     package init(status: Int, retryAfter: String?, date: String?) {
         guard let retryAfter else {
             self.init(status: status)

@@ -1,35 +1,36 @@
-/// Why an attempt of an HTTP client ended, if the error of the client alone does not say it.
+/// The reason why an attempt of an HTTP client ended, if the error of the client alone does not state it.
 ///
 /// | Error | Stage | Then |
 /// |---|---|---|
-/// | ``noPath(_:)``, ``notConnected(_:)``, ``heldBack(_:)`` | never sent | begun again when that makes sense |
+/// | ``noPath(_:)``, ``notConnected(_:)``, ``heldBack(_:)`` | never sent | retried as the policy defines |
 /// | ``unsent(_:)`` | never sent | retried |
-/// | ``sent(_:)`` | may have been processed; not retried if the cause is not retried | as the policy says |
-/// | ``sourceAddressLost(_:)``, ``pathInterrupted`` | may have been processed | as the policy says |
+/// | ``sent(_:)`` | may have been processed; not retried if the cause is not retried | as the policy defines |
+/// | ``sourceAddressLost(_:)``, ``pathInterrupted`` | may have been processed | as the policy defines |
 /// | ``refused(status:_:)`` | answered | the retrier decides |
 /// | ``bodyNotReplayable(_:)``, ``adapterFailed(_:)`` | not retried | the request ends |
 public enum AttemptError: RetryableError {
-    /// The attempt was not made, or was ended before anything was sent, because the kernel reports no path. If the verdict is "reachable", the
-    /// path has changed since the attempt began.
+    /// The attempt was not made, or was ended before anything was sent, because there is no path. If the verdict is
+    /// "reachable", the path has changed since the attempt began.
     case noPath(RetryVerdict)
-    /// There was no connection for this time.
+    /// The attempt was not connected within this time.
     case notConnected(Duration)
-    /// The attempt was not made, because the host has asked other requests to wait for this time (Retry-After).
+    /// The attempt was not made, because the host has requested a pause that ends after this time (Retry-After).
     case heldBack(Duration)
     /// The attempt failed with this error before a byte was sent.
     case unsent(any Error)
-    /// The attempt failed with this error after it was sent, although the error alone says otherwise.
+    /// The attempt failed with this error after the request was sent, although the error alone suggests otherwise.
     case sent(any Error)
-    /// The attempt was sent from this address, which the machine has no more. No response can arrive.
+    /// The request was sent from this address, which was then removed from the machine. No response can arrive.
     case sourceAddressLost(String)
-    /// The path was away while the response was read, and is back. The rest is requested again, because the connection would continue only with
-    /// the peer's next retransmission (RFC 6298, section 5.5), after about as long again.
+    /// The path was interrupted while the response was read, and is back. The rest of the response is requested again.
+    /// The old connection would continue only with the peer's next retransmission (RFC 6298, section 5.5), which comes
+    /// after about the same time again.
     case pathInterrupted
     /// ``RequestRetryOptions/validate`` has refused the response with this error.
     case refused(status: Int, any Error)
-    /// The attempt failed with this error, and its body was read from a stream, so that it cannot be sent again.
+    /// The attempt failed with this error. Its body was read from a stream and cannot be sent again.
     case bodyNotReplayable(any Error)
-    /// An adapter failed with this error, or the body could not be made, so that nothing was sent.
+    /// An adapter failed with this error, or the body could not be created. Nothing was sent.
     case adapterFailed(any Error)
 
     /// The name of the case, for logs and metrics.
@@ -48,7 +49,7 @@ public enum AttemptError: RetryableError {
         }
     }
 
-    /// The error below this one; nil if there is none.
+    /// The underlying error. Nil for a case without one.
     public var cause: (any Error)? {
         switch self {
         case .unsent(let cause), .sent(let cause), .refused(_, let cause), .bodyNotReplayable(let cause),
@@ -58,7 +59,8 @@ public enum AttemptError: RetryableError {
         }
     }
 
-    /// Whether the attempt was not made, or was ended before anything was sent, because it could not succeed.
+    /// A Boolean value that indicates whether the attempt was not made, or was ended before anything was sent, because
+    /// it could not succeed.
     package var isCut: Bool {
         switch self {
         case .noPath, .notConnected, .heldBack: true
@@ -66,7 +68,7 @@ public enum AttemptError: RetryableError {
         }
     }
 
-    /// See the table.
+    /// The stage in the table above.
     public var failureStage: FailureStage? {
         switch self {
         case .noPath, .notConnected, .heldBack, .unsent: .neverSent
@@ -77,7 +79,7 @@ public enum AttemptError: RetryableError {
         }
     }
 
-    /// Whether a connection in use was lost.
+    /// A Boolean value that indicates whether a connection in use was lost.
     public var isConnectionLost: Bool {
         switch self {
         case .sourceAddressLost, .pathInterrupted: true
@@ -86,29 +88,29 @@ public enum AttemptError: RetryableError {
         }
     }
 
-    /// The reason of the cause why no connection was made.
+    /// The reason of the underlying error why no connection was made.
     public var connectionFailure: ConnectionFailure? {
         if case .unsent(let cause) = self { (cause as? any RetryableError)?.connectionFailure } else { nil }
     }
 }
 
 extension AttemptError: CustomStringConvertible {
-    /// One sentence.
+    /// One sentence for logs.
     public var description: String {
         switch self {
-        case .noPath(let verdict) where verdict.status == .reachable: "the path changed before anything was sent"
-        case .noPath(let verdict): "nothing was sent: \(verdict)"
-        case .notConnected(let time): "nothing was sent: no connection within \(time)"
-        case .heldBack(let time): "nothing was sent: the host asks to wait for \(time)"
-        case .unsent(let cause): "failed before it was sent: \(cause)"
-        case .sent(let cause): "failed after it was sent: \(cause)"
-        case .sourceAddressLost(let address): "the source address \(address) is gone, so that no response can arrive"
-        case .pathInterrupted: "the path was away while the response was read, and is back"
-        case .refused(let status, let cause): "the response with status \(status) is not accepted: \(cause)"
+        case .noPath(let verdict) where verdict.status == .reachable: "cannot send the request: the path changed"
+        case .noPath(let verdict): "cannot send the request: \(verdict)"
+        case .notConnected(let time): "cannot send the request: no connection within \(time)"
+        case .heldBack(let time): "cannot send the request: the host requested a pause of \(time) (Retry-After)"
+        case .unsent(let cause): "cannot send the request: \(cause)"
+        case .sent(let cause): "cannot receive the response to a request that was sent: \(cause)"
+        case .sourceAddressLost(let address): "cannot receive the response: the source address \(address) was removed"
+        case .pathInterrupted: "cannot read the response: the path was interrupted, and is back"
+        case .refused(let status, let cause): "cannot accept the response with status \(status): \(cause)"
         case .bodyNotReplayable(let cause):
-            "the body was read from a stream and cannot be sent again; give a closure that makes it for each attempt;"
+            "cannot send the body again: it was read from a stream; pass a closure that creates the body for each attempt;"
                 + " the attempt failed with: \(cause)"
-        case .adapterFailed(let cause): "the request could not be prepared, so it was not sent: \(cause)"
+        case .adapterFailed(let cause): "cannot prepare the request: \(cause)"
         }
     }
 }

@@ -1,47 +1,51 @@
 import LinuxSupport
 
-/// The progress of the attempt under way, as its client reports it. One object serves all attempts of a request.
+/// The progress of the current attempt, as its client reports it. One object serves all attempts of a request.
+/// Thread-safe.
 ///
-/// A client that cannot report when its request is sent calls ``send()`` when it begins. No attempt is cut then.
+/// A client that cannot report when its request is sent calls ``send()`` at the beginning. Then no attempt is ended
+/// early.
 package final class AttemptProgress: Sendable {
     private struct State {
         var isSent = false
-        /// The number of attempts that were ended before they had sent anything.
+        /// The number of attempts that were ended before they sent anything.
         var cuts = 0
-        /// The first path that existed during the attempt.
+        /// The first verdict of the attempt that had a path.
         var path: RetryVerdict?
-        /// The time when the path went away, on the clock of the run; nil if there is a path.
+        /// The time when the path was lost, on the clock of the run; nil while there is a path.
         var awaySince: Duration?
     }
 
-    /// The longest loss after which the connection is left to TCP, whose next retransmission comes after about as long again.
+    /// The longest interruption after which the connection is left to TCP. Its next retransmission comes after about
+    /// the same time again.
     private static let shortLoss = Duration.milliseconds(500)
 
     private let state = Locked(State())
     private let resumes: @Sendable () -> Bool
 
-    /// - Parameter resumes: Whether the rest of a response that breaks off can be requested.
+    /// - Parameter resumes: True if the rest of an interrupted response can be requested.
     package init(resumes: @escaping @Sendable () -> Bool = { false }) {
         self.resumes = resumes
     }
 
-    /// Whether something of the request has left, or may have left.
+    /// A Boolean value that indicates whether a part of the request was sent, or may have been sent.
     package var hasSent: Bool { state.withLock { $0.isSent } }
 
-    /// The number of attempts that were ended before they had sent anything. The connection of each may still be in progress.
+    /// The number of attempts that were ended before they sent anything. The connection of each may still be in
+    /// progress.
     package var cuts: Int { state.withLock { $0.cuts } }
 
-    /// Reports that something of the request leaves now.
+    /// Records that a part of the request is sent now.
     package func send() {
         state.withLock { $0.isSent = true }
     }
 
-    /// Begins another attempt.
+    /// Records that another attempt begins.
     func begin() {
         state.withLock { $0 = State(cuts: $0.cuts) }
     }
 
-    /// Counts an attempt that was ended before it had sent anything.
+    /// Counts an attempt that was ended before it sent anything.
     func cut() {
         state.withLock { $0.cuts += 1 }
     }
@@ -49,11 +53,11 @@ package final class AttemptProgress: Sendable {
     /// The generation of the path when it was first queried during the attempt; nil before that.
     var generation: UInt64? { state.withLock { $0.path?.generation } }
 
-    /// The source address of packets then; nil if it is not known.
+    /// The source address of packets at that time; nil if it is not known.
     var source: String? { state.withLock { $0.path?.source } }
 
-    /// Receives a verdict while a response is awaited or read. Returns whether the path is back after a long loss, and the rest of the response
-    /// can be requested.
+    /// Records a verdict while a response is awaited or read. Returns whether the path is back after a long
+    /// interruption, and the rest of the response can be requested.
     func isInterrupted(by verdict: RetryVerdict, now: Duration) -> Bool {
         let wasAwayForLong = state.withLock { state in
             if verdict.isOffline { state.awaySince = state.awaySince ?? now }
@@ -64,7 +68,7 @@ package final class AttemptProgress: Sendable {
         return wasAwayForLong && resumes()
     }
 
-    /// Receives a verdict while nothing was sent. Returns whether the path has changed since the first one.
+    /// Records a verdict while nothing was sent. Returns whether the path has changed since the first verdict.
     func hasNewPath(by verdict: RetryVerdict) -> Bool {
         guard verdict.status == .reachable else { return false }
         return state.withLock { state in
@@ -77,7 +81,7 @@ package final class AttemptProgress: Sendable {
     }
 }
 
-/// The head of a response, from any client.
+/// The status and header fields of a response, from any client.
 public struct AnswerHead: Sendable {
     /// The status, 100 to 599.
     public let status: Int
@@ -86,17 +90,17 @@ public struct AnswerHead: Sendable {
 
     /// - Parameters:
     ///   - status: The status.
-    ///   - field: The first value of a header field, whatever the case of its name.
+    ///   - field: Returns the first value of a header field. It ignores the case of the name.
     public init(status: Int, field: @escaping @Sendable (_ name: String) -> String?) {
         self.status = status
         self.field = field
     }
 
-    /// The first value of a header field.
+    /// Returns the first value of a header field, or nil if the response does not have the field.
     public subscript(name: String) -> String? { field(name) }
 }
 
-/// The value of an attempt, and the head of the response, which decides what follows.
+/// The value of an attempt, and the head of the response.
 package struct ClientAnswer<Value: Sendable>: Sendable {
     package let value: Value
     package let head: AnswerHead
@@ -107,11 +111,11 @@ package struct ClientAnswer<Value: Sendable>: Sendable {
     }
 }
 
-/// Ends an attempt that cannot succeed, or that is slower than another one:
+/// A check that ends an attempt if it cannot succeed, or if a new attempt would be faster:
 ///
-/// - nothing was sent, and there is no path or another path;
-/// - it was sent from an address that this machine has no more, so that no response can arrive;
-/// - the path was away for long while the response was read, and the rest can be requested.
+/// - Nothing was sent, and there is no path or a different one.
+/// - The request was sent from an address that was removed from this machine, so that no response can arrive.
+/// - The path was interrupted for long while the response was read, and the rest can be requested.
 ///
 /// Most attempts are connected within milliseconds. The host is watched only for an attempt that takes longer.
 struct ConnectingAttempt: Sendable {
@@ -123,23 +127,27 @@ struct ConnectingAttempt: Sendable {
     /// The maximum time until something is sent; nil for the limits of the client.
     let limit: Duration?
     let began: Duration
-    /// Whether the attempt tests the monitor. A missing path does not end it then, and the return of a path does.
+    /// A Boolean value that indicates whether the attempt is a probe. A probe does not end because the path is missing,
+    /// but when the path returns.
     let isProbe: Bool
-    /// Whether the request may be repeated. Otherwise the attempt is not ended after it was sent.
+    /// A Boolean value that indicates whether the request may be repeated. If not, the attempt is not ended after the
+    /// request was sent.
     let isRepeatable: Bool
 
     /// The next step.
     enum Step {
         case end(any RetryableError)
-        /// Checks again at this time, or when the path changes; nil for no time.
+        /// Check again at this time, or when the path changes. If nil, only when the path changes.
         case sleep(until: Duration?)
     }
 
+    /// Returns the next step.
+    ///
     /// - Parameters:
     ///   - host: The host of the request.
-    ///   - coordinator: Watches the path.
-    ///   - now: The time of the run.
-    ///   - listen: Begins to listen for changes of the path. Called before each query.
+    ///   - coordinator: The coordinator that watches the path.
+    ///   - now: The current time on the clock of the run.
+    ///   - listen: Subscribes to changes of the path. Called before each query.
     func step(
         of host: String?,
         at coordinator: RetryCoordinator,
@@ -160,7 +168,7 @@ struct ConnectingAttempt: Sendable {
             }
             return .end(AttemptError.sourceAddressLost(source))
         }
-        // An attempt that was begun without a path may hang long after there is one.
+        // // An attempt that began without a path may hang long after there is one.
         let isVain = isProbe ? verdict.status == .reachable : (!isOpen && verdict.isOffline) || isNew
         if isVain, !progress.hasSent { return .end(AttemptError.noPath(verdict)) }
         guard let limit else { return .sleep(until: nil) }

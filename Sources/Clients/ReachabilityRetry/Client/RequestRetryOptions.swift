@@ -1,52 +1,57 @@
 import LinuxSupport
 
-/// The settings of retries beside the policy.
+/// The options of retries, in addition to the policy.
 ///
-/// | Setting | Default | Meaning |
+/// | Option | Default | Meaning |
 /// |---|---|---|
 /// | ``adapter`` | none | changes the request before each attempt |
-/// | ``retrier`` | none | decides about failures that the policy does not retry, or no more |
+/// | ``retrier`` | none | decides about failures that the policy does not retry, or no longer retries |
 /// | ``validate`` | none | decides which responses are failures |
-/// | ``redirects`` | 20, or none if the client disallows redirects | which redirects are followed |
-/// | ``attemptTimeout`` | none | the maximum time of an attempt; the timeouts of the client apply, too |
-/// | ``connectTimeout`` | 10 s | the maximum time of an attempt until something of it is sent |
-/// | ``host`` | that of the URL | the host whose reachability and limits count, for example a proxy |
+/// | ``redirects`` | 20, or none if the client disallows redirects | the rules for redirects |
+/// | ``attemptTimeout`` | none | the maximum time of an attempt; the timeouts of the client also apply |
+/// | ``connectTimeout`` | 10 s | the maximum time of an attempt until a part of it is sent |
+/// | ``host`` | the host of the URL | the host whose reachability and limits apply, for example a proxy |
 /// | ``priority`` | normal | the order of the requests that wait for the same host |
 /// | ``coordinator`` | ``RetryCoordinator/shared`` | the limits and verdicts that all requests share |
-/// | ``idempotency`` | the caller's keys, in `Idempotency-Key` | the header field by which a server recognises a repetition |
+/// | ``idempotency`` | the caller's keys, in `Idempotency-Key` | the header field by which a server recognises a repeated request |
 /// | ``observer`` | none | receives events |
-/// | ``tracer`` | none | follows each request and its attempts |
-/// | ``clock`` | `ContinuousClock` | measures the deadline and the history |
+/// | ``tracer`` | none | traces each request and its attempts |
+/// | ``clock`` | `ContinuousClock` | measures the deadline and the times of the history |
 public struct RequestRetryOptions: Sendable {
-    /// Throws an error if a response is a failure. Called if the policy does not retry the status, after redirects.
+    /// Throws an error if a response is a failure. Called for each response except a redirect that is followed. If the
+    /// policy retries the status, the retry is made anyway, but the last such response is thrown as a ``StatusFailure``
+    /// and not returned.
     public typealias Validation = @Sendable (AnswerHead) async throws -> Void
 
-    /// Changes the request before each attempt at the origin that the request names, and at no other. It always receives the request as the
-    /// caller made it. An error that it throws ends the request (``AttemptError/adapterFailed(_:)``). The caller's request decides whether it
-    /// may be repeated. An idempotency key belongs there, because it must be the same in each attempt (``idempotency``).
+    /// Changes the request before each attempt at the origin that the request names, and at no other origin. It always
+    /// receives the original request. An error that it throws ends the request (``AttemptError/adapterFailed(_:)``).
+    /// The original request determines whether it may be repeated. An idempotency key belongs into the original
+    /// request, because it must be the same in each attempt (``idempotency``).
     public var adapter: (any RequestAdapter)?
 
-    /// The retrier of failures that the policy does not retry, or no more: a 401 that ``validate`` refuses, for example. It is asked if
-    /// nothing was sent, if the server has answered, or if a repetition does no harm. It may exceed the policy's number of attempts, but
-    /// not the deadline.
+    /// Decides about failures that the policy does not retry, or no longer retries, for example a 401 that ``validate``
+    /// refuses. It is called if nothing was sent, if the server has responded, or if the request may be repeated. It
+    /// may exceed the policy's number of attempts, but not the deadline.
     public var retrier: (any RequestRetrier)?
 
-    /// Decides which responses are failures. An error that it throws ends the request, unless the retrier has it sent again. If nil, every
-    /// response is returned that is not retried.
+    /// Decides which responses are failures. An error that it throws ends the request, unless the retrier retries it.
+    /// If nil, every response that is not retried is returned.
     public var validate: Validation?
 
-    /// The redirects that are followed. If nil, 20, or none if the configuration of the client disallows them.
+    /// The rules for redirects. If nil, at most 20 are followed, or none if the configuration of the client disallows
+    /// them.
     public var redirects: RedirectRule?
 
-    /// The maximum time of an attempt until the response begins; nil for the timeouts of the client. An attempt that ends so may have been
-    /// processed, unless it is known that nothing was sent.
+    /// The maximum time of an attempt until the response begins. If nil, the timeouts of the client apply. An attempt
+    /// that ends by this timeout may have been processed, unless it is known that nothing was sent.
     public var attemptTimeout: Duration?
 
-    /// The maximum time of an attempt until something of it is sent: name, connection and TLS together. Nil for the timeouts of the client.
-    /// URLSession does not report when a request is sent, so the limit does not apply to it.
+    /// The maximum time of an attempt until a part of it is sent. It includes name resolution, connection and TLS. If
+    /// nil, the timeouts of the client apply. The option has no effect for URLSession, which does not report when a
+    /// request is sent.
     public var connectTimeout: Duration?
 
-    /// The host whose reachability and limits count; nil for the host of the URL.
+    /// The host whose reachability and limits apply. If nil, the host of the URL.
     public var host: String?
 
     /// The order of the requests that wait for the same host.
@@ -55,22 +60,23 @@ public struct RequestRetryOptions: Sendable {
     /// The limits and verdicts that all requests share.
     public var coordinator: RetryCoordinator
 
-    /// The header field by which a server recognises a repetition.
+    /// The header field by which a server recognises a repeated request.
     public var idempotency: IdempotencyKeys
 
-    /// Receives events.
+    /// Receives the events of the request.
     public var observer: RetryObserver?
 
-    /// Follows each request and its attempts.
+    /// Traces each request and its attempts.
     public var tracer: (any RequestTracer)?
 
-    /// Measures the deadline and the history.
+    /// Measures the deadline and the times of the history.
     public var clock: any Clock<Duration>
 
-    /// Whether the rest of a response can be requested, so that a connection need not be waited for after a loss of the path.
+    /// A Boolean value that indicates whether the rest of a response can be requested. Then a connection need not be
+    /// waited for after an interruption of the path.
     package var resumes: @Sendable () -> Bool = { false }
 
-    /// Settings, each with its default.
+    /// Creates options. The table of the type lists the defaults.
     public init(
         adapter: (any RequestAdapter)? = nil,
         retrier: (any RequestRetrier)? = nil,
@@ -102,42 +108,42 @@ public struct RequestRetryOptions: Sendable {
     }
 }
 
-/// The header field by which a server recognises a repetition. Its value, the key, is the same in each attempt
+/// The header field by which a server recognises a repeated request. Its value, the key, is the same in each attempt
 /// (draft-ietf-httpapi-idempotency-key-header). A request with a key may be repeated, whatever its method.
 ///
-/// | | Which requests have a key |
+/// | Keys | Requests that have a key |
 /// |---|---|
-/// | ``given(in:)`` | those that the caller has given one |
-/// | ``made(in:)`` | these, and every other whose method is not idempotent: 128 random bits |
+/// | ``given(in:)`` | Requests with a key from the caller. |
+/// | ``made(in:)`` | These, and every other request whose method is not idempotent. Its key is 128 random bits. |
 public struct IdempotencyKeys: Hashable, Sendable {
     /// The name of the header field.
     public let header: String
 
-    /// Whether a request without a key gets one.
+    /// A Boolean value that indicates whether a key is created for requests without one.
     public let areMade: Bool
 
-    /// The field that servers agree on.
+    /// The standard name of the header field.
     public static let standardHeader = "Idempotency-Key"
 
-    /// Keys are the caller's.
+    /// Uses only the keys that the caller sets.
     ///
-    /// - Parameter header: The name of the field: `PayPal-Request-Id`, for example.
+    /// - Parameter header: The name of the field, for example `PayPal-Request-Id`.
     public static func given(in header: String = standardHeader) -> IdempotencyKeys {
         IdempotencyKeys(header: header, areMade: false)
     }
 
-    /// A request whose method is not idempotent (POST, PATCH) gets a key where it has none. Only for servers that honour the field: any
-    /// other would do a repeated request twice.
+    /// Creates a key for each request without one whose method is not idempotent (POST, PATCH). Use it only with
+    /// servers that support the field. Any other server would execute a repeated request twice.
     ///
     /// - Parameter header: The name of the field.
     public static func made(in header: String = standardHeader) -> IdempotencyKeys {
         IdempotencyKeys(header: header, areMade: true)
     }
 
-    /// Whether a request has a key that is not empty.
+    /// Returns whether a request has a key that is not empty.
     package func hasKey(_ request: PlainRequest) -> Bool { request[header].map { !$0.isEmpty } ?? false }
 
-    /// The request with a key, where it is to have one.
+    /// Returns the request, with a new key if one must be created.
     func adding(to request: PlainRequest) -> PlainRequest {
         guard areMade, !request.method.isIdempotent, !hasKey(request) else { return request }
         var request = request
@@ -156,21 +162,22 @@ public struct IdempotencyKeys: Hashable, Sendable {
 /// let urgent = client.overriding { $0.options.priority = .high }
 /// ```
 ///
-/// `RetryingHTTPClient`, `RetryingURLSession` and `Session` have them. `overriding(_:)` of each returns the same client with other settings.
+/// `RetryingHTTPClient`, `RetryingURLSession` and `Session` have such settings. `overriding(_:)` of each returns a copy
+/// with other settings.
 public struct RetrySettings: Sendable {
-    /// When a request is sent again.
+    /// The rules for retries.
     public var policy: RetryPolicy
 
-    /// The other settings. The limits of a host are those of the coordinator.
+    /// The other options. Their coordinator has the limits of each host.
     public var options: RequestRetryOptions
 
-    /// Settings for all requests of a client.
+    /// Creates settings.
     public init(policy: RetryPolicy = .standard, options: RequestRetryOptions = RequestRetryOptions()) {
         self.policy = policy
         self.options = options
     }
 
-    /// The settings with a change.
+    /// Returns a copy with a change.
     public func overriding(_ change: (inout RetrySettings) throws -> Void) rethrows -> RetrySettings {
         var settings = self
         try change(&settings)

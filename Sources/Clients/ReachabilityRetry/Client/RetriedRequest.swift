@@ -1,24 +1,25 @@
 import LinuxSupport
 
-/// A request that is retried and follows redirects, with any HTTP client.
+/// A request of any HTTP client, with retries and redirects.
 package struct RetriedRequest<Value: Sendable>: Sendable {
-    /// The request as the caller made it, with its idempotency key.
+    /// The original request, with its idempotency key.
     package let request: PlainRequest
-    /// The host of its URL, without brackets; empty or nil for none.
+    /// The host of the URL, without brackets. Empty or nil if the URL has no host.
     package let host: String?
     package let policy: RetryPolicy
     package let options: RequestRetryOptions
-    /// Whether the request has a body, and whether that can be sent again.
+    /// A Boolean value that indicates whether the request has a body, and whether the body can be sent again.
     package let body: RequestBodyKind
-    /// Whether the body has been used up by an attempt that failed with this error.
+    /// Returns whether the body was used up by an attempt that failed with this error.
     package let isBodyLost: @Sendable (any Error) -> Bool
-    /// Ends a response that is not kept, and whose body is not read.
+    /// Releases a response that is not returned, and whose body is not read.
     package let letGo: @Sendable (Value) async -> Void
-    /// Makes one attempt with the adapted request of a hop, and returns when the response has begun.
+    /// Makes one attempt with the adapted request of a hop. Returns when the response has begun.
     package let send: @Sendable (RedirectHop, AttemptProgress) async throws -> ClientAnswer<Value>
-    /// Whether the request needs a path to its host. A Unix domain socket does not.
+    /// A Boolean value that indicates whether the request needs a path to its host. A request over a Unix domain socket
+    /// does not.
     package let needsPath: Bool
-    /// Whether the client reports the status of a response.
+    /// A Boolean value that indicates whether the client reports the status of a response.
     private let tellsStatus: Bool
 
     package init(
@@ -45,10 +46,11 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         self.send = send
     }
 
-    /// Sends the request until there is a response to keep: one that is not retried, or the last one if no further retry is allowed.
+    /// Sends the request until there is a response to return: one that is not retried, or the last one if no further
+    /// retry is permitted.
     ///
-    /// - Throws: ``RetryError`` if the last attempt had no response, or one that is refused, or one that was discarded for a retry that was not
-    ///   made.
+    /// - Throws: ``RetryError`` if the last attempt had no response, if its response was refused, or if its response
+    ///   was discarded for a retry that was not made.
     package func run() async throws(RetryError) -> RetryOutcome<Value> {
         try await run(on: Timeline(options.clock))
     }
@@ -65,7 +67,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         }
     }
 
-    /// Goes from hop to hop.
+    /// Follows redirects hop by hop.
     private func follow(
         on clock: Timeline,
         _ trace: (any RequestTrace)?
@@ -229,7 +231,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         return .held(answer, failure)
     }
 
-    /// The first hop and its target.
+    /// Returns the first hop and its target.
     func first() throws(RetryError) -> (hop: RedirectHop, target: RetryTarget) {
         do throws(InvalidRequest) {
             try request.check()
@@ -239,7 +241,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         return (RedirectHop(request: request, hasBody: body != .none), try target())
     }
 
-    /// The target of the first hop.
+    /// Returns the target of the first hop.
     func target() throws(RetryError) -> RetryTarget {
         try target(of: RedirectHop(request: request, hasBody: body != .none), at: host ?? "")
     }
@@ -259,23 +261,23 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     }
 }
 
-/// The body of a request, as far as repetitions depend on it.
+/// The body of a request, with regard to repetition.
 package enum RequestBodyKind: Sendable {
     case none
     /// A body that can be sent any number of times.
     case replayable
-    /// A body that is read once.
+    /// A body that can be read only once.
     case once
 
     var isReplayable: Bool { self != .once }
 }
 
 extension RetryError.Ending {
-    /// Whether the caller receives the response of the last attempt.
+    /// A Boolean value that indicates whether the caller receives the response of the last attempt.
     fileprivate var leavesAnswer: Bool { self != .cancelled && self != .shutDown }
 }
 
-/// The adapted request of the latest attempt.
+/// The adapted request of the latest attempt. Thread-safe.
 final class LatestRequest: Sendable {
     private let state = Locked<PlainRequest?>(nil)
 
@@ -292,14 +294,15 @@ extension StatusFailure {
 }
 
 extension RetriedRequest {
-    /// Sends the request until there is a response to keep, and reads that to its end, all within the deadline of the policy.
+    /// Sends the request until there is a response to return, and reads that response to its end. The deadline of the
+    /// policy limits both.
     ///
     /// - Parameters:
-    ///   - finished: The result, if the attempt has read the response; else nil.
-    ///   - finish: Reads the last response, if the attempt has left it unread because it might have been retried. It must end when it is
-    ///     cancelled.
-    /// - Returns: What `finish` returned, and every attempt.
-    /// - Throws: ``RetryError``, also if the last response could not be read, or not in time.
+    ///   - finished: Returns the content if the attempt has already read the response; otherwise nil.
+    ///   - finish: Reads the last response, if the attempt has left it unread because it might have been retried. It
+    ///     must end when it is cancelled.
+    /// - Returns: The content, and every attempt.
+    /// - Throws: ``RetryError``, also if the last response could not be read before the deadline.
     package func run<Content: Sendable>(
         finished: (Value) -> Content?,
         finishing finish: @escaping @Sendable (Value) async throws -> Content
@@ -314,7 +317,7 @@ extension RetriedRequest {
             return RetryOutcome(value: content, attempts: outcome.attempts, ending: outcome.ending)
         case .failure(let error):
             var attempts = outcome.attempts
-            // A response that was to be retried, and is not any more, stays the failure.
+            // // A response that would have been retried remains the failure.
             if outcome.ending == nil { attempts[attempts.count - 1].error = error }
             var ending = outcome.ending ?? .notRetryable
             if let deadline = policy.deadline, clock.now >= deadline { ending = .deadlineExpired }
@@ -324,7 +327,7 @@ extension RetriedRequest {
         }
     }
 
-    /// Finishes a response, and cancels that at the deadline.
+    /// Reads a response to its end. Cancels that at the deadline.
     private func result<Content: Sendable>(
         of finish: @escaping @Sendable (Value) async throws -> Content,
         with answer: Value,
@@ -349,10 +352,11 @@ extension RetriedRequest {
         }
     }
 
-    /// Sends the request once, to its first host, on behalf of a run that has decided to send it now and judges the result. It neither waits nor
-    /// counts. The attempt is cut at the deadline of the policy, and if it cannot be connected.
+    /// Sends the request once, to its first host, on behalf of a run that has decided to send it now and evaluates the
+    /// result. It neither waits nor counts. The attempt is ended at the deadline of the policy, and if it cannot be
+    /// connected.
     ///
-    /// - Parameter isProbe: Whether the attempt tests the monitor. A missing path does not cut it then.
+    /// - Parameter isProbe: True if the attempt tests the monitor. A missing path does not end it then.
     /// - Returns: The response, whatever its status.
     /// - Throws: ``RetryError``, with the attempt.
     package func once(isProbe: Bool) async throws(RetryError) -> Value {

@@ -1,7 +1,7 @@
 import LinuxSupport
 
 extension RetryCoordinator {
-    /// The verdict a host's retries go by; nil while nobody watches it.
+    /// The latest verdict on a host; nil while the host is not watched.
     func knownVerdict(of host: String?) -> RetryVerdict? {
         state.withLock { state in
             guard let lane = state.lanes[host], lane.watch != nil else { return nil }
@@ -9,7 +9,8 @@ extension RetryCoordinator {
         }
     }
 
-    /// Somebody failed at this host for the first time: it is watched until `leave(_:)`.
+    /// Adds a user of a host. The host is watched until the last user calls `leave(_:)`. A request becomes a user when
+    /// it first fails or has to wait.
     package func enter(_ host: String?) {
         let now = timeline.now
         let isWatched = state.withLock { state in
@@ -18,7 +19,7 @@ extension RetryCoordinator {
             return state.lanes[host]?.watch != nil
         }
         if isWatched { return }
-        // Made outside the lock: others may do the same, and one of them will be kept.
+        // // Created outside the lock. If several threads do so at the same time, one watch is kept.
         let watch = source.watch(host) { [weak self] in self?.hear($0, of: host) }
         let unwanted = state.withLock { state -> (any VerdictWatch)? in
             guard state.lanes[host]?.watch == nil else { return watch }
@@ -28,7 +29,7 @@ extension RetryCoordinator {
         withExtendedLifetime(unwanted) {}
     }
 
-    /// Whoever entered is at its end.
+    /// Removes a user of a host.
     package func leave(_ host: String?) {
         let now = timeline.now
         let watch = state.withLock { state in
@@ -39,7 +40,7 @@ extension RetryCoordinator {
         withExtendedLifetime(watch) {}
     }
 
-    /// Asks what is so at this moment, for somebody who has entered.
+    /// Returns the current verdict on a host. The caller must be a user of the host; otherwise the verdict is unknown.
     func ask(_ host: String?) -> RetryVerdict {
         guard let watch = state.withLock({ $0.lanes[host]?.watch }) else { return .unknown }
         let verdict = watch.ask()
@@ -56,7 +57,8 @@ extension RetryCoordinator {
         for signal in signals { signal.send() }
     }
 
-    /// An attempt that has sent nothing wants to hear of changes of the path; its host is watched.
+    /// Registers a signal that is sent when the verdict on a watched host changes. Used by attempts that have sent
+    /// nothing yet.
     func listen(_ sleeper: UInt64, to host: String?, _ signal: WakeSignal) {
         state.withLock { $0.lanes[host]?.connecting[sleeper] = signal }
     }
@@ -65,13 +67,13 @@ extension RetryCoordinator {
         state.withLock { _ = $0.lanes[host]?.connecting.removeValue(forKey: sleeper) }
     }
 
-    /// Asks what is so at this moment, for somebody who has perhaps not entered. Nothing is watched for it.
+    /// Returns the current verdict on a host without watching it. The caller need not be a user.
     func askOnce(_ host: String?) -> RetryVerdict {
         guard state.withLock({ $0.lanes[host]?.watch }) == nil else { return ask(host) }
         return source.ask(host)
     }
 
-    /// What is so, as soon as the name service has answered, for somebody who has entered.
+    /// Returns the verdict on a host as soon as the name service has responded. The caller must be a user of the host.
     package func settledVerdict(of host: String?) async -> RetryVerdict {
         let now = ask(host)
         guard now.reason == .resolving else { return now }
@@ -82,19 +84,20 @@ extension RetryCoordinator {
         return .unknown
     }
 
-    /// Asks what is so at this moment, and tells whether somebody in line whose turn has come may go.
+    /// Queries the monitor, and returns whether a released waiter may start.
     func isOpen(_ host: String?) -> Bool {
         _ = ask(host)
         return state.withLock { $0.lanes[host]?.queue.isOpen ?? true }
     }
 
-    /// Takes what a failed attempt shows of somebody who has entered, see ``HostLane/learn(fromAnswer:begunAt:now:opening:)``.
+    /// Records the failure of an attempt. The caller must be a user of the host. See
+    /// ``HostLane/learn(fromAnswer:begunAt:now:opening:)``.
     func learn(from stage: FailureStage, begunAt generation: UInt64?, at target: RetryTarget) {
         learn(fromAnswer: !stage.isOfNetwork, begunAt: generation, at: target, depositing: 0)
     }
 
-    /// An attempt was answered, and is not to be retried: that puts tokens back where the answer is a good one, and shows that the host
-    /// is reachable.
+    /// Records a response that is not retried. It shows that the host is reachable, and a good response adds tokens to
+    /// the budget.
     func answered(at target: RetryTarget, begunAt generation: UInt64?, isGood: Bool, afterPaying hasPaid: Bool) {
         let tokens = hasPaid ? limits.budget.retryCost : limits.budget.successDeposit
         learn(fromAnswer: true, begunAt: generation, at: target, depositing: isGood ? tokens : 0)
@@ -124,24 +127,24 @@ extension RetryCoordinator {
         if let disproved { tell(.disagreement(target, disproved)) }
     }
 
-    /// The server wants to be left alone for so long, by all.
+    /// Blocks all requests to a host for a duration, because the server requested it (Retry-After).
     package func holdBack(_ host: String?, for pause: Duration) {
         let end = timeline.now + pause
         state.withLock { $0.lanes[host]?.queue.hold(until: end) }
     }
 
-    /// How long the server wants to be left alone.
+    /// The remaining time for which the server requested a pause (Retry-After).
     func hold(of host: String?) -> Duration {
         let now = timeline.now
         return state.withLock { max(.zero, ($0.lanes[host]?.queue.holdEnd ?? .zero) - now) }
     }
 
-    /// Pays for a retry; false if the budget is used up.
+    /// Charges the budget for a retry. Returns false if the budget is used up.
     func withdraw(from host: String?) -> Bool {
         state.withLock { $0.lanes[host]?.bucket.withdraw(limits.budget.retryCost) ?? true }
     }
 
-    /// A retry that was paid for is not made.
+    /// Returns the cost of a retry that was charged and is not made.
     func refund(to host: String?) {
         state.withLock { $0.lanes[host]?.bucket.deposit(limits.budget.retryCost) }
     }
@@ -154,18 +157,18 @@ extension RetryCoordinator.State {
     }
 }
 
-/// All that the retries of one host share. A value, only ever touched under the coordinator's lock.
+/// The state that all retries to one host share. A value type, accessed only under the coordinator's lock.
 struct HostLane {
     var queue: ReleaseQueue<WakeSignal>
     var bucket: TokenBucket
-    /// How many requests have failed once and are not at their end.
+    /// The number of requests that have failed or waited at least once and have not ended.
     var users = 0
-    /// Nil while nobody has failed, and for a moment after.
+    /// The subscription to the host's reachability; nil before the first failure, and for a moment after it.
     var watch: (any VerdictWatch)?
     private(set) var verdict = RetryVerdict.unknown
-    /// The generation of a "not reachable" that an answer of the server has disproved.
+    /// The generation of a "not reachable" verdict that a response of the server has disproved.
     private var disproved: UInt64?
-    /// Attempts that have sent nothing yet.
+    /// The signals of attempts that have sent nothing yet.
     var connecting: [UInt64: WakeSignal] = [:]
 
     init(_ limits: RetryLimits) {
@@ -173,11 +176,11 @@ struct HostLane {
         bucket = TokenBucket(limits.budget)
     }
 
-    /// Takes what the monitor says, unless something newer is known. Returns whose signals are to be sent.
+    /// Records a verdict of the monitor, unless a newer one is known. Returns the signals to send.
     ///
     /// - Parameters:
-    ///   - now: The time.
-    ///   - opening: When the first may go if the network has returned.
+    ///   - now: The current time.
+    ///   - opening: The time of the first start if the network has returned.
     mutating func hear(_ news: RetryVerdict, now: Duration, opening: Duration) -> [WakeSignal] {
         guard news.generation >= verdict.generation else { return [] }
         let known = verdict
@@ -191,15 +194,15 @@ struct HostLane {
         return signals + [first]
     }
 
-    /// Takes what an attempt shows: a server that answers is reachable, whatever the monitor says of this path, until an attempt fails in
-    /// the network.
+    /// Records the evidence of an attempt. A server that responds is reachable, whatever the monitor reports about this
+    /// path, until an attempt fails in the network.
     ///
     /// - Parameters:
-    ///   - isAnswer: Whether the server has answered; else the attempt has failed in the network.
-    ///   - generation: That of the path when the attempt began; nil if nobody watched then.
-    ///   - now: The time.
-    ///   - opening: When the first may go.
-    /// - Returns: Whose signal is to be sent, and what an answer has disproved.
+    ///   - isAnswer: True if the server has responded. If false, the attempt has failed in the network.
+    ///   - generation: The generation of the path when the attempt began; nil if the host was not watched then.
+    ///   - now: The current time.
+    ///   - opening: The time of the first start.
+    /// - Returns: The signal to send, and the verdict that a response has disproved.
     mutating func learn(
         fromAnswer isAnswer: Bool,
         begunAt generation: UInt64?,
@@ -211,20 +214,21 @@ struct HostLane {
             disproved = nil
             return (queue.close(at: now), nil)
         }
-        // An answer that came by an earlier path says nothing of this one.
+        // // A response over an earlier path reveals nothing about this one.
         guard (generation ?? verdict.generation) == verdict.generation else { return (nil, nil) }
         let isNews = disproved != verdict.generation
         disproved = verdict.generation
         return (queue.isOpen ? nil : queue.open(at: opening), isNews ? verdict : nil)
     }
 
-    /// Ends to follow the host when nobody is left. Returns what is to be let go of outside the lock.
+    /// Removes a user. Stops watching the host if it was the last. Returns the watch, which must be released outside
+    /// the lock.
     mutating func leave() -> (any VerdictWatch)? {
         users -= 1
         guard users == 0 else { return nil }
         defer {
             watch = nil
-            // What the next watch tells begins anew.
+            // // The generations of the next watch start again.
             verdict = .unknown
             disproved = nil
             _ = queue.open(at: .zero)
@@ -232,13 +236,13 @@ struct HostLane {
         return watch
     }
 
-    /// Whether forgetting it would change nothing.
+    /// Returns whether the state equals that of a host without a record, so that it can be removed.
     func isIdle(at now: Duration) -> Bool {
         users == 0 && bucket.isFull && queue.nextTurn <= now
     }
 }
 
-/// That a request is among those that have the coordinator watch its host: from the first time it has to, to its end.
+/// The registration of a request as a user of a host, from its first failure or wait to its end.
 final class LaneEntry: Sendable {
     private let coordinator: RetryCoordinator
     private let host: String?
@@ -249,14 +253,14 @@ final class LaneEntry: Sendable {
         self.host = host
     }
 
-    /// Has the host watched until `leave()`. Entering twice does nothing. Not for two threads at once.
+    /// Registers the request. Further calls have no effect. Not for concurrent calls.
     func enter() {
         if hasEntered.withLock({ $0 }) { return }
         coordinator.enter(host)
         hasEntered.withLock { $0 = true }
     }
 
-    /// The request is at its end.
+    /// Ends the registration.
     func leave() {
         if hasEntered.withLock({ $0 }) { coordinator.leave(host) }
     }

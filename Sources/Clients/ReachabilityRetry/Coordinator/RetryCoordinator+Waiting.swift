@@ -1,8 +1,8 @@
 import LinuxSupport
 
-/// Places in line.
+/// The queues of waiting retries.
 extension RetryCoordinator {
-    /// A place that was not given.
+    /// The error of a request that cannot be queued.
     struct Refusal: Error {
         let ending: RetryError.Ending
     }
@@ -42,10 +42,10 @@ extension RetryCoordinator {
     }
 }
 
-/// One that waits in line for a retry at its host.
+/// A request that waits in the queue of its host.
 ///
-/// What it needs is kept here and not on the stack of its task, which grows by a thousand bytes at once: of those that wait there may
-/// be very many.
+/// Its state is kept here and not on the stack of its task, which grows in steps of 1000 bytes. Very many requests may
+/// wait at the same time.
 final class WaitInLine {
     private let coordinator: RetryCoordinator
     private let target: RetryTarget
@@ -55,21 +55,21 @@ final class WaitInLine {
     private let sleeper: UInt64
     private let ticket: Result<UInt64, RetryCoordinator.Refusal>
 
-    /// What to do next.
+    /// The next action of the wait.
     private enum Step {
         case over(WaitEnd)
-        /// Looks again when the signal comes, or at this time on `clock`.
+        /// Check again when the signal is sent, or at this time on `clock`.
         case sleep(until: Duration?)
     }
 
-    /// Gets in line; who does has entered at the coordinator.
+    /// Adds a request to the queue. The request must be a user of the host.
     ///
     /// - Parameters:
-    ///   - pause: How long to wait before that, and whether a new path cuts it short; nil for not at all.
-    ///   - target: What waits.
-    ///   - deadline: When the wait ends, on `clock`; nil for never.
-    ///   - clock: What measures the deadline.
-    ///   - coordinator: Where the line is.
+    ///   - pause: The wait before the request enters the queue, and whether a new path ends it; nil for no pause.
+    ///   - target: The target of the request.
+    ///   - deadline: The end of the wait, on `clock`; nil for none.
+    ///   - clock: The clock that measures the deadline.
+    ///   - coordinator: The coordinator with the queue.
     init(
         _ pause: (duration: Duration, endsWithNewPath: Bool)?,
         for target: RetryTarget,
@@ -94,7 +94,7 @@ final class WaitInLine {
         coordinator.leave(sleeper)
     }
 
-    /// Waits for the turn.
+    /// Waits until the request may start, or until the wait ends.
     func end() async -> WaitEnd {
         while true {
             switch step() {
@@ -115,7 +115,7 @@ final class WaitInLine {
             let (step, isShutDown) = coordinator.step(ticket, of: target)
             if step == .probe { return .over(.turn(isProbe: true)) }
             if step == .go {
-                // The attempt is the burden to be spared: the kernel is asked once more, at the cost of a lookup.
+                // // An attempt costs more than a route lookup, so the kernel is queried again first.
                 if coordinator.isOpen(target.host) { return .over(.turn(isProbe: false)) }
                 coordinator.putBack(ticket, target, signal)
             }
@@ -131,7 +131,7 @@ final class WaitInLine {
         }
     }
 
-    /// When to look again on `clock` if no signal comes.
+    /// Returns the time of the next check on `clock` if no signal is sent.
     private func alarm(_ step: ReleaseQueue<WakeSignal>.Step) -> Duration? {
         guard case .sleep(let time?) = step else { return deadline }
         let turn = clock.now + (time - coordinator.timeline.now)
@@ -139,10 +139,11 @@ final class WaitInLine {
     }
 }
 
-/// How a wait for a retry ended.
+/// The end of a wait for a retry.
 enum WaitEnd {
-    /// The turn has come; to show whether the monitor is right, where it says that the host is not reachable.
+    /// The request may start. If `isProbe` is true, the monitor reports that the host is not reachable, and the attempt
+    /// tests that.
     case turn(isProbe: Bool)
-    /// It has not, and will not.
+    /// The request must not start, for this reason.
     case ended(RetryError.Ending)
 }

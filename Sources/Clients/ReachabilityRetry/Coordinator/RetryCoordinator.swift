@@ -1,59 +1,61 @@
 import LinuxSupport
 
-/// What retries share: for each host one line to wait in, one rate of release, one budget and one watch on the monitor.
+/// The state that retries share. For each host: one queue, one rate, one budget and one subscription to the monitor.
 ///
-/// A policy belongs to a request; what protects a host, and what must be one for all requests to it, belongs here. One coordinator
-/// per process is right for most, ``shared``, whose verdicts are the kernel's; make another for other limits, or for tests. Two coordinators know nothing of each
-/// other: the limits of both add up.
+/// A ``RetryPolicy`` belongs to a request. Limits that protect a host, and that must be the same for all requests to
+/// it, belong to the coordinator. Most processes need only ``shared``, whose verdicts come from the kernel. Create
+/// another coordinator for other limits, or for tests. Coordinators are independent, so the limits of two coordinators
+/// add up.
 ///
-/// Whoever waits does so in its own task; one timer serves all that are to be woken at its time or later.
-/// Nothing is watched while nothing has failed. Hosts that are not in use are forgotten, those with a spent budget beyond a
-/// thousand too.
+/// Each request waits in its own task. One timer serves all requests that are due at its time or later. No host is
+/// watched before a request to it has failed. Hosts without waiting requests are removed. If there are more than 1024
+/// hosts, those with a partly used budget are removed too.
 ///
 /// Thread-safe.
 public final class RetryCoordinator: Sendable {
     struct State {
         var lanes: [String?: HostLane] = [:]
-        /// Of all that wait, at whichever host.
+        /// The alarms of all waiting requests to all hosts.
         var alarms = AlarmList<WakeSignal>()
         var pace: ReleasePace
         var statistics = RetryStatistics()
-        /// How many calls of `withRetry` are under way.
+        /// The number of calls of `withRetry` in progress.
         var active = 0
         var shutdown: RetryShutdown?
-        /// What is under way, attempts for example, to be ended by a shutdown.
+        /// The signals of the operations in progress, for example attempts. A shutdown sends them.
         var works: [UInt64: WakeSignal] = [:]
         var lastWork: UInt64 = 0
-        /// Those that wait for the end.
+        /// The callers that wait for the end of a shutdown.
         var observers: [AsyncStream<Void>.Continuation] = []
         var random: any RandomNumberGenerator & Sendable
     }
 
-    /// Hosts nobody uses are forgotten beyond so many.
+    /// The maximum number of hosts that are kept while no request uses them.
     static let keptHosts = 1024
 
-    /// What holds for each host.
+    /// The limits of each host.
     public let limits: RetryLimits
 
     let source: any VerdictSource
     let advisor: (any RetryAdvisor)?
-    /// Told of every request.
+    /// Receives the events of all requests.
     let observer: RetryObserver?
     let timeline: Timeline
     let state: Locked<State>
 
-    /// The coordinator that the process shares: ``RetryLimits/standard``, and the kernel's verdicts.
+    /// The coordinator that the process shares, with ``RetryLimits/standard`` and the kernel's verdicts.
     public static let shared = RetryCoordinator()
 
-    /// A coordinator of its own.
+    /// Creates a coordinator.
     ///
     /// - Parameters:
-    ///   - limits: What holds for each host.
-    ///   - verdicts: Who says whether a host is reachable. The default is the kernel.
-    ///   - advisor: Who finds out what the kernel cannot know, before a retry is waited for; nil for nobody.
-    ///   - observer: Told what happens to every request.
-    ///   - clock: What measures the rate of release and the waits.
-    ///   - random: What spreads waits.
+    ///   - limits: The limits of each host.
+    ///   - verdicts: The source of reachability. The default is the kernel.
+    ///   - advisor: Reports faults that the kernel cannot detect. It is called before the wait for a retry. If nil, no
+    ///     advice is used.
+    ///   - observer: Receives the events of all requests.
+    ///   - clock: Measures the rate of retries and the waits.
+    ///   - random: The source of randomness for the spread of retries and for the backoff.
     public init(
         limits: RetryLimits = .standard,
         verdicts: any VerdictSource = MonitoredVerdicts(),
@@ -70,20 +72,21 @@ public final class RetryCoordinator: Sendable {
         state = Locked(State(pace: ReleasePace(interval: .seconds(1) / limits.totalRate), random: random))
     }
 
-    /// How many requests wait for a retry at a host now; nil for the network at large.
+    /// Returns the number of requests that wait for a retry at a host now. If the host is nil, at the network at large.
     public func waitingCount(for host: String?) -> Int {
         state.withLock { $0.lanes[host?.lowercased()]?.queue.count ?? 0 }
     }
 
-    /// How many tokens are left of a host's budget; nil for the network at large.
+    /// Returns the number of tokens left in a host's budget. If the host is nil, in the budget of the network at large.
     public func remainingBudget(for host: String?) -> Int {
         state.withLock { $0.lanes[host?.lowercased()]?.bucket.tokens ?? limits.budget.capacity }
     }
 
-    /// Addresses that no host has, one for each family in which the network at large has a path.
+    /// Returns addresses that are assigned to no host, one for each address family in which the network at large has a
+    /// path.
     package func unassignedAddresses() -> [String] { source.unassignedAddresses() }
 
-    /// Evenly distributed from 0 to 1.
+    /// Returns a uniformly distributed number from 0 to 1.
     func chance() -> Double {
         state.withLock { $0.chance() }
     }
@@ -97,10 +100,11 @@ extension RetryCoordinator.State {
 }
 
 extension RetryCoordinator {
-    /// Ends the coordinator for good, and returns when nothing is under way any more, or when the task is cancelled.
+    /// Shuts the coordinator down permanently. Returns when no request is in progress, or when the task is cancelled.
     ///
-    /// From now on `withRetry` throws ``RetryError/Ending/shutDown`` without an attempt. A drain can be followed by a cancel:
-    /// to give it a time limit, cancel the task that drains and call it again.
+    /// After this call, `withRetry` throws ``RetryError/Ending/shutDown`` without an attempt. A shutdown with
+    /// ``RetryShutdown/drain`` may be followed by one with ``RetryShutdown/cancel``. To limit the time of a drain,
+    /// cancel the task that drains, and call this function again.
     public func shutDown(_ mode: RetryShutdown) async {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         let signals = state.withLock { state -> [WakeSignal] in
@@ -113,7 +117,7 @@ extension RetryCoordinator {
         for await _ in ends {}
     }
 
-    /// Counts one more call; false if there are to be none.
+    /// Counts a call of `withRetry`. Returns false after a shutdown.
     func begin() -> Bool {
         state.withLock { state in
             guard state.shutdown == nil else { return false }
@@ -122,7 +126,7 @@ extension RetryCoordinator {
         }
     }
 
-    /// One of the calls is at its end.
+    /// Records the end of a call of `withRetry`.
     func end() {
         let observers = state.withLock { state -> [AsyncStream<Void>.Continuation] in
             state.active -= 1
@@ -133,7 +137,8 @@ extension RetryCoordinator {
         for observer in observers { observer.finish() }
     }
 
-    /// Something begins, an attempt for example, which a shutdown wakes through the signal; nil if that is over already.
+    /// Registers an operation, for example an attempt. A shutdown sends the signal. Returns nil after a shutdown with
+    /// ``RetryShutdown/cancel``.
     func beginWork(_ signal: WakeSignal) -> UInt64? {
         state.withLock { state in
             guard state.shutdown != .cancel else { return nil }
@@ -148,17 +153,17 @@ extension RetryCoordinator {
     }
 }
 
-/// How a coordinator ends.
+/// The way in which a coordinator is shut down.
 public enum RetryShutdown: Hashable, Sendable {
-    /// What is under way goes on to its own end; nothing new begins.
+    /// Requests in progress continue to their end. New requests are refused.
     case drain
-    /// Attempts under way are cancelled, and nobody waits any longer.
+    /// Attempts in progress are cancelled, and all waits end.
     case cancel
 }
 
-/// Those that sleep, in line or beside an attempt.
+/// Sleeping tasks, in a queue or beside an attempt.
 extension RetryCoordinator {
-    /// A number for somebody who will sleep, until `leave(_:)`.
+    /// Returns an identifier for a task that sleeps, valid until `leave(_:)`.
     func makeSleeper() -> UInt64 {
         state.withLock { $0.alarms.makeID() }
     }
@@ -167,15 +172,15 @@ extension RetryCoordinator {
         state.withLock { $0.alarms.leave(sleeper) }
     }
 
-    /// Waits for what cuts an attempt short; nil when it is over, or the task was cancelled.
+    /// Waits for a reason to end an attempt early. Returns nil if the attempt has ended, or the task was cancelled.
     ///
     /// - Parameters:
-    ///   - connecting: The attempt, as long as it has sent nothing; nil for one that does not tell.
-    ///   - host: Whose path it needs.
-    ///   - deadline: The latest time on `clock`; nil for none.
-    ///   - clock: What measures the deadline.
-    ///   - signal: What a shutdown sends, a change of the path, and the end.
-    ///   - isOver: Whether the attempt has ended: then nothing cuts it short any more.
+    ///   - connecting: The attempt; nil if its client does not report progress.
+    ///   - host: The host whose path the attempt needs.
+    ///   - deadline: The deadline on `clock`; nil for none.
+    ///   - clock: The clock that measures the deadline.
+    ///   - signal: Sent by a shutdown, by a change of the path, and by the end of the attempt.
+    ///   - isOver: Returns whether the attempt has ended.
     func cut(
         of connecting: ConnectingAttempt?,
         at host: String?,
@@ -207,15 +212,15 @@ extension RetryCoordinator {
         return min(one, other)
     }
 
-    /// Sleeps until the signal comes, the time is up, or the task is cancelled.
+    /// Sleeps until the signal is sent, the time is reached, or the task is cancelled.
     func sleep(_ sleeper: UInt64, until time: Duration?, on clock: Timeline, _ signal: WakeSignal) async {
         if let time { setAlarm(for: sleeper, at: time, on: clock, signal) } else { leave(sleeper) }
         await signal.wait()
     }
 
-    /// Sees to it that the signal is sent at that time, or soon after one that was to be sent before.
+    /// Ensures that the signal is sent at the given time, or soon after an earlier alarm.
     private func setAlarm(for sleeper: UInt64, at end: Duration, on clock: Timeline, _ signal: WakeSignal) {
-        // The other clock may be any.
+        // // The two clocks may be of different types.
         let time = timeline.now + (end - clock.now)
         guard state.withLock({ $0.alarms.sleep(sleeper, until: time, signal: signal) }) else { return }
         clock.setAlarm(at: end) { [weak self] in
@@ -224,9 +229,10 @@ extension RetryCoordinator {
     }
 }
 
-/// When those that sleep want to be woken, and which alarms are set. One alarm serves all that are to be woken at its time or later, also
-/// those that come after it was set: so who sleeps shortly one after the other, as most attempts do, has few set between them, for an
-/// alarm costs more than all the rest. A value; time is told.
+/// The wake-up times of sleeping tasks, and the alarms that are set. A value type: the caller passes the time.
+///
+/// An alarm is expensive. One alarm therefore serves all tasks that are due at its time or later, including those that
+/// start to sleep after it was set. Most attempts start to sleep at short intervals and need few alarms.
 struct AlarmList<WakeSignal> {
     private struct Sleeper {
         let time: Duration
@@ -234,21 +240,21 @@ struct AlarmList<WakeSignal> {
     }
 
     private var sleepers: [UInt64: Sleeper] = [:]
-    /// A heap, the earliest on top; those that left or have another time now are passed over.
+    /// A min-heap by time. An entry whose task has left or has another time now is skipped.
     private var heap: [(time: Duration, id: UInt64)] = []
     private var lastID: UInt64 = 0
-    /// The alarms that are set and have not rung, the earliest last.
+    /// The times of the alarms that are set and have not fired, the earliest last.
     private var alarms: [Duration] = []
 
-    /// A number for somebody who will sleep, perhaps many times.
+    /// Returns an identifier for a task that sleeps, possibly many times.
     mutating func makeID() -> UInt64 {
         lastID += 1
         return lastID
     }
 
-    /// Somebody goes to sleep; a time it had before counts no more.
+    /// Records that a task sleeps until a time. Replaces its previous time.
     ///
-    /// - Returns: Whether it has to set an alarm for that time.
+    /// - Returns: True if the caller must set an alarm for that time.
     mutating func sleep(_ id: UInt64, until time: Duration, signal: WakeSignal) -> Bool {
         if sleepers[id]?.time != time { push((time, id)) }
         sleepers[id] = Sleeper(time: time, signal: signal)
@@ -257,14 +263,14 @@ struct AlarmList<WakeSignal> {
         return true
     }
 
-    /// Somebody will sleep no more.
+    /// Removes a task.
     mutating func leave(_ id: UInt64) {
         sleepers[id] = nil
         if sleepers.isEmpty { heap.removeAll(keepingCapacity: true) }
     }
 
-    /// The alarm that was set for this time rings. Returns whose signals are to be sent: of all whose time has come, and of who has to set
-    /// the next alarm.
+    /// Records that the alarm for this time has fired. Returns the signals to send: those of all tasks that are due,
+    /// and that of the task that must set the next alarm.
     mutating func ring(_ time: Duration) -> [WakeSignal] {
         if let place = alarms.lastIndex(of: time) { alarms.remove(at: place) }
         var woken: [WakeSignal] = []
@@ -307,7 +313,8 @@ struct AlarmList<WakeSignal> {
     }
 }
 
-/// What wakes one that sleeps. A signal is kept for one that is awake, and several are as good as one.
+/// A signal that wakes one sleeping task. If the task is awake, the signal is kept until its next wait. Several signals
+/// count as one.
 struct WakeSignal: Sendable {
     private enum State {
         case idle
@@ -329,7 +336,8 @@ struct WakeSignal: Sendable {
         sleeper?.resume()
     }
 
-    /// Returns when it is sent or when the task is cancelled, at once if that was before. For one task at a time.
+    /// Returns when the signal is sent or the task is cancelled, or immediately if either has happened before. Only one
+    /// task at a time may wait.
     func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { sleeper in
@@ -340,7 +348,7 @@ struct WakeSignal: Sendable {
         }
     }
 
-    /// Whether it has not been sent already.
+    /// Stores the continuation. Returns false if the signal was already sent.
     private func sleep(_ sleeper: CheckedContinuation<Void, Never>) -> Bool {
         state.withLock { state in
             if case .pending = state {

@@ -6,7 +6,7 @@ public protocol RequestAdapter: Sendable {
 
 /// Decides whether a failed request is sent again.
 public protocol RequestRetrier: Sendable {
-    /// Returns the decision. The request waits until then.
+    /// Returns the decision. The request waits for it.
     func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult
 }
 
@@ -21,62 +21,62 @@ extension RequestInterceptor {
     public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult { .doNotRetry }
 }
 
-/// An adapter made of a closure, in Alamofire's form.
+/// An adapter that calls a closure, in Alamofire's form.
 public struct Adapter: RequestInterceptor {
-    /// Calls the completion once, from any thread, with the request to send or with an error. The request waits until then, unless it is
-    /// cancelled. Later calls are ignored.
+    /// Changes a request. It must call the completion once, from any thread, with the request to send or with an error.
+    /// The request waits for that call, unless it is cancelled. Further calls are ignored.
     public typealias Handler =
         @Sendable (PlainRequest, _ completion: @escaping @Sendable (Result<PlainRequest, any Error>) -> Void) -> Void
 
     package let handler: Handler
 
-    /// An adapter that calls a closure.
+    /// Creates an adapter from a closure.
     public init(_ handler: @escaping Handler) {
         self.handler = handler
     }
 
-    /// Waits for the completion.
+    /// Calls the closure, and waits for its completion.
     public func adapt(_ request: PlainRequest) async throws -> PlainRequest {
         try await completed { handler(request, $0) }.get()
     }
 }
 
-/// A retrier made of a closure, in Alamofire's form.
+/// A retrier that calls a closure, in Alamofire's form.
 public struct Retrier: RequestInterceptor {
-    /// Calls the completion once, from any thread, with the decision. The request waits until then, unless it is cancelled. Later calls are
-    /// ignored.
+    /// Decides about a failure. It must call the completion once, from any thread, with the decision. The request waits
+    /// for that call, unless it is cancelled. Further calls are ignored.
     public typealias Handler =
         @Sendable (FailedRequest, any Error, _ completion: @escaping @Sendable (RetryResult) -> Void) -> Void
 
     package let handler: Handler
 
-    /// A retrier that calls a closure.
+    /// Creates a retrier from a closure.
     public init(_ handler: @escaping Handler) {
         self.handler = handler
     }
 
-    /// Waits for the completion.
+    /// Calls the closure, and waits for its completion.
     public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
         let result = try? await completed { handler(request, error, $0) }
         return result ?? .doNotRetry
     }
 }
 
-/// Several adapters and retriers as one. All adapters run in order. The first retrier that returns something other than
-/// ``RetryResult/doNotRetry`` decides.
+/// An interceptor that combines adapters and retriers. All adapters run one after the other. The first retrier whose
+/// result is not ``RetryResult/doNotRetry`` decides.
 public struct Interceptor: RequestInterceptor {
-    /// The adapters in their order.
+    /// The adapters, in the sequence in which they run.
     public let adapters: [any RequestAdapter]
 
-    /// The retriers in their order.
+    /// The retriers, in the sequence in which they are called.
     public let retriers: [any RequestRetrier]
 
-    /// An interceptor.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
     ///   - adapters: The first adapters.
     ///   - retriers: The first retriers.
-    ///   - interceptors: The adapters and retriers after them.
+    ///   - interceptors: The adapters and retriers that follow.
     public init(
         adapters: [any RequestAdapter] = [],
         retriers: [any RequestRetrier] = [],
@@ -86,14 +86,14 @@ public struct Interceptor: RequestInterceptor {
         self.retriers = retriers + interceptors
     }
 
-    /// Runs all adapters. The first error ends it.
+    /// Runs all adapters. The first error ends the request.
     public func adapt(_ request: PlainRequest) async throws -> PlainRequest {
         var request = request
         for adapter in adapters { request = try await adapter.adapt(request) }
         return request
     }
 
-    /// Asks the retriers until one decides.
+    /// Calls the retriers one after the other until one decides.
     public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
         for retrier in retriers {
             let result = await retrier.retry(request, dueTo: error)
@@ -106,7 +106,7 @@ public struct Interceptor: RequestInterceptor {
 
 /// Waits for a completion, and returns the value of its first call.
 ///
-/// - Throws: `CancellationError` if the task is cancelled before.
+/// - Throws: `CancellationError` if the task is cancelled first.
 package func completed<Value: Sendable>(_ begin: (@escaping @Sendable (Value) -> Void) -> Void) async throws -> Value {
     let (values, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingOldest(1))
     begin { value in
@@ -117,7 +117,7 @@ package func completed<Value: Sendable>(_ begin: (@escaping @Sendable (Value) ->
     throw CancellationError()
 }
 
-/// A failed request, for retriers.
+/// A failed request, as retriers receive it.
 public struct FailedRequest: Hashable, Sendable {
     /// The adapted request.
     public let request: PlainRequest
@@ -125,13 +125,14 @@ public struct FailedRequest: Hashable, Sendable {
     /// The number of retries so far; 0 after the first attempt.
     public let retryCount: Int
 
-    /// The stage that the request reached; nil if the error does not say.
+    /// The stage that the request reached; nil if the error is not a ``RetryableError``, or is never retried.
     public let stage: FailureStage?
 
-    /// Whether the request has an idempotency key (``RequestRetryOptions/idempotency``), by which the server recognises a repetition.
+    /// A Boolean value that indicates whether the request has an idempotency key (``RequestRetryOptions/idempotency``),
+    /// by which the server recognises a repeated request.
     public let hasIdempotencyKey: Bool
 
-    /// A failed request.
+    /// Creates a failed request.
     public init(request: PlainRequest, retryCount: Int, stage: FailureStage?) {
         self.init(request: request, retryCount: retryCount, stage: stage, idempotency: .given())
     }
@@ -149,11 +150,12 @@ public struct FailedRequest: Hashable, Sendable {
 
 /// The decision of a ``RequestRetrier``.
 public enum RetryResult: Sendable {
-    /// Retry at once.
+    /// Retry immediately.
     case retry
-    /// Retry after this time.
+    /// Retry after this duration.
     case retryWithDelay(Duration)
-    /// Ask the next retrier. Without one, fail with the unchanged error.
+    /// Call the next retrier. The last retrier cannot pass the decision on, and the request fails with the unchanged
+    /// error.
     case doNotRetry
     /// Fail with this error.
     case doNotRetryWithError(any Error)

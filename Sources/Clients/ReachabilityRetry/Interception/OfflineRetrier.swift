@@ -1,19 +1,20 @@
 import LinuxSupport
 
-/// Waits for the network when a request fails offline, and retries if it is back in time. Alamofire has a class of this name, but not on
-/// Linux.
+/// A retrier that waits for the network when a request fails offline. It retries if the network returns in time.
+/// Alamofire has a class of this name, but not on Linux.
 ///
-/// The monitor decides whether the machine is offline, because error codes on Linux do not say so. A request with a response is not retried.
-/// Unlike Alamofire's, a request that may have been processed, or whose error does not say so, is retried only if its method is idempotent or
-/// it has an idempotency key.
+/// The monitor decides whether the machine is offline, because error codes on Linux do not contain that information. A
+/// request with a response is not retried. Unlike Alamofire's class, it retries a request that may have been processed
+/// only if its method is idempotent or it has an idempotency key.
 public final class OfflineRetrier: RequestInterceptor {
-    /// Whether a failure means offline, by its error and by the verdict right after it.
+    /// Returns whether a failure means offline, from its error and from the monitor's verdict right after it.
     public typealias OfflineCheck = @Sendable (_ error: any Error, _ verdict: RetryVerdict) -> Bool
 
-    /// The monitor reports "not reachable", whatever the error. A name that is not resolved is not enough.
+    /// Returns whether the monitor reports "not reachable", whatever the error. An unresolved name does not count as
+    /// offline.
     public static let defaultIsOfflineError: OfflineCheck = { _, verdict in verdict.isOffline }
 
-    /// Five seconds.
+    /// The default maximum wait: five seconds.
     public static let defaultWait = Duration.seconds(5)
 
     private let maximumWait: Duration
@@ -22,14 +23,14 @@ public final class OfflineRetrier: RequestInterceptor {
     private let verdicts: any VerdictSource
     private let timeline: Timeline
 
-    /// A retrier.
+    /// Creates a retrier.
     ///
     /// - Parameters:
     ///   - host: The host whose reachability is awaited; nil for the network at large.
-    ///   - maximumWait: The maximum wait for it.
+    ///   - maximumWait: The maximum wait for the network.
     ///   - verdicts: The source of reachability. The default is the kernel.
     ///   - clock: Measures the wait.
-    ///   - isOfflineError: Whether a failure means offline. If false, the next retrier decides.
+    ///   - isOfflineError: Returns whether a failure means offline. If false, the next retrier decides.
     /// - Throws: ``RetryPolicyError`` if the wait is negative.
     public init(
         host: String? = nil,
@@ -38,7 +39,7 @@ public final class OfflineRetrier: RequestInterceptor {
         clock: some Clock<Duration> = ContinuousClock(),
         isOfflineError: @escaping OfflineCheck = defaultIsOfflineError
     ) throws(RetryPolicyError) {
-        try RetryPolicyError.check(maximumWait, "the longest wait for the network")
+        try RetryPolicyError.check(maximumWait, "the maximum wait for the network")
         self.host = host
         self.maximumWait = maximumWait
         self.verdicts = verdicts
@@ -46,7 +47,7 @@ public final class OfflineRetrier: RequestInterceptor {
         timeline = Timeline(clock)
     }
 
-    /// Retries when the network is back within the wait. Otherwise the next retrier decides.
+    /// Retries when the network returns within the maximum wait. Otherwise the next retrier decides.
     public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
         let isRepeatable = request.request.method.isIdempotent || request.hasIdempotencyKey
         let stage = request.stage ?? .mayHaveBeenProcessed

@@ -1,40 +1,42 @@
 import LinuxSupport
 public import Logging
 
-/// Told what happens, in order for each request, by whoever it happens to. It must not block.
+/// Receives the events of a request one after the other, in the order of their occurrence. Called on any thread. It
+/// must not block.
 public typealias RetryObserver = @Sendable (_ event: RetryEvent) -> Void
 
-/// What happens to what is retried.
+/// An event of a request that is retried.
 public enum RetryEvent: Sendable {
-    /// A wait for a retry begins: after this attempt, with its reason set, and for how long it is to be; nil for as long as the target is
-    /// not reachable.
+    /// A wait before a retry begins, after this attempt. The attempt contains the reason. `pause` is the planned
+    /// duration; nil if the request waits until the target is reachable.
     case waiting(RetryTarget, RetryAttempt, pause: Duration?)
-    /// A server has led the request to another place. The URL may have secrets.
+    /// A server redirected the request to this URL, which may contain secrets.
     case redirected(RetryTarget, to: String)
-    /// A host has answered though the monitor says that it is not reachable. The answer is believed. Told once for each path.
+    /// A host responded although the monitor reports that it is not reachable. The response has priority. Published
+    /// once for each path.
     case disagreement(RetryTarget, RetryVerdict)
-    /// The wait for the network was longer than ``RetryLimits/probeInterval``: the attempt that begins is to show whether the monitor is
-    /// right.
+    /// The wait for the network exceeded ``RetryLimits/probeInterval``. The next attempt is a probe, which tests the
+    /// monitor.
     case probing(RetryTarget)
-    /// It is over; nil for a success.
+    /// The request ended, for this reason; nil for a success.
     case ended(RetryTarget, RetryError.Ending?, attempts: Int)
 }
 
-/// What a coordinator has counted since it was made.
+/// The counters of a coordinator since its creation.
 public struct RetryStatistics: Hashable, Sendable {
-    /// Attempts that were begun.
+    /// The number of attempts that began.
     public internal(set) var attempts = 0
-    /// Waits for a retry that were begun.
+    /// The number of waits for a retry that began.
     public internal(set) var retries = 0
-    /// What succeeded: with an answer, whatever its status, that was not to be retried.
+    /// The number of requests that ended with a success: a response, whatever its status, that is not retried.
     public internal(set) var successes = 0
-    /// What ended without.
+    /// The number of requests that ended without a success.
     public internal(set) var failures = 0
-    /// Redirects that were followed.
+    /// The number of redirects that were followed.
     public internal(set) var redirects = 0
-    /// How often a host answered that the monitor said is not reachable.
+    /// The number of times that a host responded although the monitor reported that it was not reachable.
     public internal(set) var disagreements = 0
-    /// Attempts that were made to show whether the monitor is right.
+    /// The number of probes.
     public internal(set) var probes = 0
 
     mutating func count(_ event: RetryEvent) {
@@ -50,13 +52,13 @@ public struct RetryStatistics: Hashable, Sendable {
 }
 
 extension RetryCoordinator {
-    /// What was counted until now.
+    /// The current counters.
     public var statistics: RetryStatistics { state.withLock { $0.statistics } }
 
-    /// An attempt begins.
+    /// Counts an attempt.
     func countAttempt() { state.withLock { $0.statistics.attempts += 1 } }
 
-    /// Counts an event, and tells of it.
+    /// Counts an event, and sends it to the observer.
     func tell(_ event: RetryEvent) {
         state.withLock { $0.statistics.count(event) }
         observer?(event)
@@ -64,14 +66,15 @@ extension RetryCoordinator {
 }
 
 extension Logger {
-    /// What writes events to this log: waits and probes at `debug`, ends without success at `info`, and where an answer disproves the
-    /// monitor at `notice`. Hosts are told, and never a URL.
+    /// An observer that writes events to this log. The levels are `debug` for waits, redirects and probes, `info` for
+    /// requests that end without success, and `notice` for a response that contradicts the monitor. The log contains
+    /// hosts, but no URL.
     public var retryObserver: RetryObserver {
         { event in
             switch event {
             case .waiting(let target, let attempt, let pause):
                 debug(
-                    "retry waits",
+                    "waiting before retry",
                     metadata: [
                         "host": "\(target)", "attempt": "\(attempt.number)",
                         "for": "\(attempt.reason?.rawValue ?? "")",
@@ -80,15 +83,15 @@ extension Logger {
                     ]
                 )
             case .redirected(let target, _): debug("redirected", metadata: ["host": "\(target)"])
-            case .probing(let target): debug("retry probes", metadata: ["host": "\(target)"])
+            case .probing(let target): debug("sending probe", metadata: ["host": "\(target)"])
             case .disagreement(let target, let verdict):
                 notice(
-                    "answered although it is said not to be reachable",
+                    "response received from a host reported as not reachable",
                     metadata: ["host": "\(target)", "verdict": "\(verdict)"]
                 )
             case .ended(let target, let ending?, let attempts):
                 info(
-                    "not retried any more",
+                    "request ended without success",
                     metadata: ["host": "\(target)", "ending": "\(ending.rawValue)", "attempts": "\(attempts)"]
                 )
             case .ended: break
@@ -97,47 +100,48 @@ extension Logger {
     }
 }
 
-/// Follows requests from their beginning to their end, each attempt as a part of its request: what a system of tracing needs. One tracer
-/// serves any number of requests. `ReachabilityObservability` has one for swift-distributed-tracing.
+/// A tracer of requests and their attempts. One tracer serves any number of requests. `ReachabilityObservability`
+/// contains one for swift-distributed-tracing.
 public protocol RequestTracer: Sendable {
-    /// A request begins, in the task of who sends it.
+    /// Begins the trace of a request. Called in the task of the caller.
     ///
-    /// - Parameter request: As the caller made it.
+    /// - Parameter request: The original request.
     func begin(_ request: PlainRequest) -> any RequestTrace
 }
 
-/// One request that is followed. It is told by whoever it happens to, in order, and must not block.
+/// The trace of one request. Its functions are called one after the other and must not block.
 public protocol RequestTrace: Sendable {
-    /// An attempt begins: the first, a repetition, or one where a redirect has led to.
+    /// Begins the trace of an attempt: the first, a retry, or a hop of a redirect.
     ///
-    /// - Parameter request: Before it is adapted.
+    /// - Parameter request: The request before it is adapted.
     func beginAttempt(_ request: PlainRequest) -> any AttemptTrace
 
-    /// Something happens between attempts.
+    /// Records an event between attempts.
     func record(_ event: RetryEvent)
 
-    /// It is over.
+    /// Ends the trace.
     ///
     /// - Parameters:
-    ///   - status: Of the answer that is returned; nil where there is none.
-    ///   - error: What it failed with; nil where there is an answer.
+    ///   - status: The status of the response that is returned; nil without a response.
+    ///   - error: The error of the request; nil if there is a response.
     func end(status: Int?, error: RetryError?)
 }
 
-/// One attempt that is followed.
+/// The trace of one attempt.
 public protocol AttemptTrace: Sendable {
-    /// Header fields that tell the server which trace it is a part of. They take the place of the request's own of these names.
+    /// The header fields that send the trace context to the server. They replace fields of the same name in the
+    /// request.
     var fields: [PlainRequest.Field] { get }
 
-    /// Runs the attempt, adapters included, so that whatever it does is known to be a part of it.
+    /// Runs the attempt, including adapters, in the context of its trace.
     func run<Value>(_ attempt: () async -> Value) async -> Value
 
-    /// It is over.
+    /// Ends the trace of the attempt.
     ///
     /// - Parameters:
-    ///   - request: As it was sent, adapted; nil where it did not come to that.
-    ///   - status: Of its answer; nil where there is none.
-    ///   - error: What it failed with. `CancellationError` also where it was cut because the path had gone, which
-    ///     ``RequestTrace/record(_:)`` is told then.
+    ///   - request: The adapted request, as it was sent; nil if it was not adapted.
+    ///   - status: The status of the response; nil without a response.
+    ///   - error: The error of the attempt. It is `CancellationError` also if the attempt was ended because the path
+    ///     was lost. ``RequestTrace/record(_:)`` receives that reason later.
     func end(_ request: PlainRequest?, status: Int?, error: (any Error)?)
 }

@@ -1,55 +1,56 @@
-/// One attempt: what came of it, and what was waited for after it.
+/// The record of one attempt, and of the wait after it.
 public struct RetryAttempt: Sendable {
-    /// 1 is the first.
+    /// The number of the attempt. The first is 1.
     public let number: Int
 
-    /// When it began and ended, since `withRetry` was called.
+    /// The time when the attempt began, since `withRetry` was called.
     public let began: Duration
-    /// When it ended, since `withRetry` was called.
+    /// The time when the attempt ended, since `withRetry` was called.
     public let ended: Duration
 
-    /// The error it failed with; nil if it succeeded.
+    /// The error of the attempt; nil if it succeeded.
     public internal(set) var error: (any Error)?
 
-    /// How far the request got; nil if it succeeded, or if the error is not one that is retried.
+    /// The stage that the request reached; nil if it succeeded, or if its error is never retried.
     public let stage: FailureStage?
 
-    /// What the monitor said of the target right after a failure; nil after a success, where nobody asks.
+    /// The monitor's verdict right after the failure; nil after a success, because it is not queried then.
     public let verdict: RetryVerdict?
 
-    /// How long was waited after it, the turn in the line of the host included; zero after the last.
+    /// The duration of the wait after the attempt, including the time in the queue of the host; zero after the last
+    /// attempt.
     public internal(set) var wait: Duration = .zero
 
-    /// What was waited for; nil after the last.
+    /// The reason for the wait; nil after the last attempt.
     public internal(set) var reason: RetryReason?
 }
 
-/// What a retry waited for.
+/// The reason for a wait before a retry.
 public enum RetryReason: String, Hashable, Sendable {
-    /// The target was not reachable: for the monitor to say that it is.
+    /// The host was not reachable. The retry waits until the monitor reports that it is.
     case unreachable
-    /// The path had changed since the attempt began: for nothing.
+    /// The path has changed since the attempt began. The retry does not wait.
     case newPath
-    /// The server's Retry-After.
+    /// The server requested a pause (Retry-After).
     case retryAfter
-    /// Something that an advisor has found, a captive portal for example: for its end.
+    /// An advisor reported an obstacle, for example a captive portal. The retry waits until it is over.
     case obstacle
-    /// The backoff, unless a change of the path cut it short.
+    /// The backoff. A change of the path may end it.
     case backoff
-    /// What the caller's retrier asked for (``RequestRetryOptions/retrier``).
+    /// The caller's retrier requested the retry (``RequestRetryOptions/retrier``).
     case retrier
 }
 
-/// A success, and how it was come by; or the last answer of an HTTP client, which is not retried any more.
+/// The result of a retried request: a success, or the last response of an HTTP client that is no longer retried.
 public struct RetryOutcome<Value: Sendable>: Sendable {
-    /// What the work returned.
+    /// The value that the operation returned.
     public let value: Value
 
-    /// Why the answer was not retried although it is a failure; nil for a success.
+    /// The reason why a failed response was not retried; nil for a success.
     public let ending: RetryError.Ending?
 
-    /// Every attempt, the successful one last. An HTTP client's last answer that was not to be retried, or no more, comes last with
-    /// its ``StatusFailure``.
+    /// All attempts, the first one first. The last one is the success, or has the ``StatusFailure`` of the returned
+    /// response.
     public let attempts: [RetryAttempt]
 
     package init(value: Value, attempts: [RetryAttempt], ending: RetryError.Ending? = nil) {
@@ -59,21 +60,21 @@ public struct RetryOutcome<Value: Sendable>: Sendable {
     }
 }
 
-/// Why there is no success, and everything that was tried.
+/// The error of a request without a success, with its complete history.
 public struct RetryError: Error, Sendable {
-    /// What put an end to it.
+    /// The reason why no further attempt is made.
     public enum Ending: String, Hashable, Sendable {
-        /// The error is not one that a retry helps against, or its status not one to retry.
+        /// The error or status is not one that is retried.
         case notRetryable
-        /// It may have been processed, and is not to be done twice.
+        /// The request may have been processed, and must not be repeated.
         case unsafeToRepeat
-        /// All attempts were used.
+        /// The maximum number of attempts was reached.
         case attemptsExhausted
-        /// The time was up, or would have been before the server wants to be asked again.
+        /// The deadline passed, or would pass before the time that the server requested (Retry-After).
         case deadlineExpired
-        /// The host's budget for retries is used up: too many fail.
+        /// The host's retry budget is used up, because too many requests fail.
         case budgetExhausted
-        /// Too many wait for the host already.
+        /// The maximum number of requests already waits for the host.
         case tooManyWaiting
         /// The task was cancelled.
         case cancelled
@@ -81,20 +82,20 @@ public struct RetryError: Error, Sendable {
         case shutDown
     }
 
-    /// What put an end to it.
+    /// The reason why no further attempt is made.
     public let ending: Ending
 
-    /// What was to be done.
+    /// The target of the request.
     public let target: RetryTarget
 
-    /// Every attempt, in order.
+    /// All attempts, the first one first.
     public let attempts: [RetryAttempt]
 
-    /// What Swift expects to be thrown: `CancellationError` where the task was cancelled, else ``lastError``.
+    /// The error that Swift callers expect: `CancellationError` if the task was cancelled, otherwise ``lastError``.
     public var underlyingError: (any Error)? { ending == .cancelled ? CancellationError() : lastError }
 
-    /// The last error that says something: that of the last attempt, unless it was cancelled by the deadline; then that of
-    /// the one before it. Nil when there was none.
+    /// The error of the last attempt. If the last attempt was cancelled, by the deadline for example, the last error
+    /// that is not a cancellation. Nil if no attempt was made.
     public var lastError: (any Error)? {
         let errors = attempts.compactMap(\.error)
         return errors.last { !($0 is CancellationError) } ?? errors.last
@@ -102,31 +103,31 @@ public struct RetryError: Error, Sendable {
 }
 
 extension RetryError: CustomStringConvertible {
-    /// One sentence for logs: the target, what put an end to it, the number of attempts, and the last error.
+    /// One sentence for logs: the target, the reason, the number of attempts, and the last error.
     public var description: String {
         let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"
-        let cause = lastError.map { "; the last error was: \($0)" } ?? ""
-        return "\(target): \(ending.text) after \(count)\(cause)"
+        let cause = lastError.map { "; last error: \($0)" } ?? ""
+        return "cannot complete the request to \(target): \(ending.text) after \(count)\(cause)"
     }
 }
 
 extension RetryError.Ending {
     fileprivate var text: String {
         switch self {
-        case .notRetryable: "failed in a way that a retry does not help against"
-        case .unsafeToRepeat: "not repeated, because it may have been done"
-        case .attemptsExhausted: "gave up"
+        case .notRetryable: "the failure cannot be retried"
+        case .unsafeToRepeat: "the server may have processed it, and it is not safe to repeat"
+        case .attemptsExhausted: "the maximum number of attempts was reached"
         case .deadlineExpired: "the deadline passed"
-        case .budgetExhausted: "the budget for retries is used up"
-        case .tooManyWaiting: "too many wait for the host"
+        case .budgetExhausted: "the retry budget of the host is used up"
+        case .tooManyWaiting: "too many requests wait for the host"
         case .cancelled: "cancelled"
-        case .shutDown: "shut down"
+        case .shutDown: "the coordinator was shut down"
         }
     }
 }
 
 extension RetryError {
-    /// A request that no attempt can be made with, for its URL is wrong for example: it ends as one that failed at once.
+    /// Creates the error of a request that cannot be attempted, for example because its URL is invalid.
     package init(refused error: any Error, priority: RetryPriority) {
         let attempt = RetryAttempt(1, .zero, .zero, error)
         self.init(ending: .notRetryable, target: .network(isRepeatable: false, priority: priority), attempts: [attempt])

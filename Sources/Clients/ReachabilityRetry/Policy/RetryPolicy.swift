@@ -1,42 +1,45 @@
-/// When failed work is tried again, and when no more. A value; one policy may serve any number of requests.
+/// The rules for retries. They determine if a failed request is sent again, the wait, and the end. A value type.
+/// One policy may serve any number of requests.
 ///
-/// The step after a failure depends on the stage that the request reached (``FailureStage``), and on the monitor's verdict:
+/// The step after a failure depends on the stage that the request reached (``FailureStage``), and on the monitor's
+/// verdict (``RetryVerdict``):
 ///
 /// | Failure | Target | Then |
 /// |---|---|---|
 /// | never sent | any | retried |
 /// | may have been processed | idempotent method (RFC 9110, 9.2.2) or idempotency key | retried |
 /// | may have been processed | another | ends: ``RetryError/Ending/unsafeToRepeat`` |
-/// | answered with 408, 425, 429, or 503 with Retry-After | any: the server reports that it has not acted | retried |
-/// | answered with 500, 502, 503, 504 | idempotent method or idempotency key | retried |
-/// | answered with 500, 502, 503, 504 | another | ends: ``RetryError/Ending/unsafeToRepeat`` |
-/// | answered with another status | any | ends: ``RetryError/Ending/notRetryable`` |
-/// | an error that is not the network's or the server's | any | ends: ``RetryError/Ending/notRetryable`` |
+/// | response 408, 425, 429, or 503 with Retry-After | any: the server reports that it has not acted | retried |
+/// | response 500, 502, 503, 504 | idempotent method or idempotency key | retried |
+/// | response 500, 502, 503, 504 | another | ends: ``RetryError/Ending/unsafeToRepeat`` |
+/// | response with another status | any | ends: ``RetryError/Ending/notRetryable`` |
+/// | an error of neither the network nor the server | any | ends: ``RetryError/Ending/notRetryable`` |
 ///
 /// | Verdict | The wait before the retry |
 /// |---|---|
-/// | any, but the response has Retry-After | as long as the server asks, at most ``retryAfterCap`` |
-/// | any, but the server answered | ``backoff`` |
-/// | not reachable | until it is reachable, the host answers a probe, or the deadline: no charge to the budget |
-/// | not reachable because the name is not resolved | ``backoff``; cut short when the name is resolved |
+/// | any, and the response has Retry-After | the time that the server requests, at most ``retryAfterCap`` |
+/// | any, and the server responded | ``backoff`` |
+/// | not reachable | until the host is reachable, responds to a probe, or the deadline passes. The budget is not charged. |
+/// | not reachable because the name is not resolved | ``backoff``, which ends when the name is resolved |
 /// | reachable, by another path than when the attempt began | none, once for each new path |
-/// | reachable, or unknown | ``backoff``; cut short when the path changes |
+/// | reachable, or unknown | ``backoff``, which ends when the path changes |
 ///
-/// A response proves more than the monitor's verdict. A name may not exist at all, so attempts without an address are limited
-/// (``attemptsUnresolved``). While the machine is offline, so that no name server can be queried, the verdict has that as the reason, and the
-/// request waits for the network.
+/// A response has priority over the monitor's verdict. A name may not exist at all, so the attempts with an unresolved
+/// name are limited (``attemptsUnresolved``). While the machine is offline and cannot query a name server, the verdict
+/// contains that reason instead, and the request waits for the network.
 ///
-/// Every retry then passes the limits of its host, see ``RetryCoordinator``. A probe interrupts a long wait for the network
-/// (``RetryLimits/probeInterval``). A Retry-After of a host applies to all its requests.
+/// Every retry also observes the limits of its host (``RetryCoordinator``). A probe interrupts a long wait for the
+/// network (``RetryLimits/probeInterval``). A Retry-After of a host applies to all requests to it.
 public struct RetryPolicy: Sendable {
-    /// Returns the stage that a failed request reached, from its error and from the verdict right after; nil for an error that is not the
-    /// network's or the server's, against which a retry does not help.
+    /// Returns the stage that a failed request reached, from its error and from the monitor's verdict right after the
+    /// failure. Returns nil for an error of neither the network nor the server, which is not retried.
     public typealias Classifier = @Sendable (_ error: any Error, _ verdict: RetryVerdict) -> FailureStage?
 
     /// The statuses that are retried by default: 408, 425, 429, 500, 502, 503, 504.
     public static let standardStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
-    /// The maximum time of all attempts and waits together. An attempt in progress at that time is cancelled. Nil only for a single attempt.
+    /// The maximum time of all attempts and waits together. An attempt in progress at that time is cancelled. Nil is
+    /// valid only for a single attempt.
     public package(set) var deadline: Duration? = .seconds(300)
 
     /// The maximum number of attempts, including the first.
@@ -45,42 +48,44 @@ public struct RetryPolicy: Sendable {
     /// The maximum number of attempts that are sent.
     public package(set) var attemptsAfterSending = 3
 
-    /// The maximum number of attempts that fail because the name of the host is not resolved although name servers can be reached. The name
-    /// may be mistyped.
+    /// The maximum number of attempts that fail because the name of the host is not resolved although name servers are
+    /// reachable. The name may be mistyped.
     public package(set) var attemptsUnresolved = 3
 
-    /// The maximum number of attempts that the host refuses (ECONNREFUSED). No server may be running.
+    /// The maximum number of attempts whose connection the host refuses (ECONNREFUSED). The host may not run a server.
     public package(set) var attemptsRefused = 3
 
-    /// The maximum time that a request waits for a path to its host, all such waits together. If nil, only the deadline limits it.
+    /// The maximum time that a request waits for a path to its host, as the sum of all such waits. If nil, only the
+    /// deadline limits it.
     public package(set) var pathTimeout: Duration?
 
-    /// The waits for which nothing better is known.
+    /// The wait before a retry if no other rule applies.
     public package(set) var backoff = Backoff.standard
 
-    /// The maximum wait that a Retry-After may request. If it would pass the deadline, the request ends at once.
+    /// The maximum wait that a Retry-After may request. If the wait would pass the deadline, the request ends
+    /// immediately.
     public package(set) var retryAfterCap: Duration = .seconds(60)
 
-    /// The statuses of responses that may be retried.
+    /// The statuses of responses that are retried.
     public package(set) var statuses = standardStatuses
 
-    /// The methods that may be repeated although the server may have acted; nil for the idempotent ones. A request with an idempotency
-    /// key may be repeated in any case.
+    /// The methods that may be repeated although the server may have acted. If nil, the idempotent methods. A request
+    /// with an idempotency key may always be repeated.
     public package(set) var methods: Set<RequestMethod>?
 
-    /// Whether the first attempt also waits if the host is known not to be reachable, or has sent Retry-After. Requests of HTTP clients
-    /// always do.
+    /// A Boolean value that indicates whether the first attempt also waits if the host is known not to be reachable, or
+    /// has sent Retry-After. Requests of HTTP clients always wait.
     public package(set) var waitsFirst = false
 
     /// Determines the stage that a failed request reached.
     public package(set) var classify = classifyRetryableErrors
 
-    /// Five minutes, 20 attempts, of which 3 are sent, 3 fail without the name and 3 are refused (1.5 s at most), ``Backoff/standard``,
-    /// Retry-After up to a minute.
+    /// A deadline of 5 minutes, 20 attempts, of which at most 3 are sent, 3 fail with an unresolved name and 3 are
+    /// refused (at most 1.5 s of waits for each of the last two), ``Backoff/standard``, and Retry-After up to 60 s.
     public static let standard = RetryPolicy()
 
-    /// One attempt, without a deadline, after a wait of at most 30 seconds while this machine has no path. Every status is a response. It is
-    /// the default of a `Session`, whose interceptors decide about retries.
+    /// One attempt without a deadline. While this machine has no path, the attempt waits for at most 30 seconds. No
+    /// status is retried. This is the default of a `Session`, whose interceptors decide about retries.
     public static let singleAttempt = standard.changing { policy in
         policy.deadline = nil
         policy.attempts = 1
@@ -91,10 +96,10 @@ public struct RetryPolicy: Sendable {
 
     private init() {}
 
-    /// A policy.
+    /// Creates a policy.
     ///
-    /// - Throws: ``RetryPolicyError`` if a duration is negative, the deadline zero, a number of attempts less than 1, or if there are retries
-    ///   without a deadline.
+    /// - Throws: ``RetryPolicyError`` if a duration is negative, the deadline is zero, a number of attempts is less
+    ///   than 1, or if more than one attempt is permitted without a deadline.
     public init(
         deadline: Duration? = .seconds(300),
         attempts: Int = 20,
@@ -112,9 +117,9 @@ public struct RetryPolicy: Sendable {
         if let deadline, deadline <= .zero { throw .invalidDuration(name: "the deadline", deadline) }
         try RetryPolicyError.check(Double(attempts), "the number of attempts", atLeast: 1)
         try RetryPolicyError.check(Double(attemptsAfterSending), "the number of attempts after sending", atLeast: 1)
-        try RetryPolicyError.check(Double(attemptsUnresolved), "the number of attempts without the name", atLeast: 1)
+        try RetryPolicyError.check(Double(attemptsUnresolved), "the number of unresolved attempts", atLeast: 1)
         try RetryPolicyError.check(Double(attemptsRefused), "the number of refused attempts", atLeast: 1)
-        if let pathTimeout { try RetryPolicyError.check(pathTimeout, "the longest wait for a path") }
+        if let pathTimeout { try RetryPolicyError.check(pathTimeout, "the maximum wait for a path") }
         try RetryPolicyError.check(retryAfterCap, "the cap of Retry-After")
         if deadline == nil, attempts > 1 { throw .neverEnds }
         self.deadline = deadline
@@ -131,7 +136,7 @@ public struct RetryPolicy: Sendable {
         self.classify = classify
     }
 
-    /// Returns the policy with changes that are not checked.
+    /// Returns a copy with changes that are not validated.
     package func changing(_ change: (inout RetryPolicy) -> Void) -> RetryPolicy {
         var policy = self
         change(&policy)
@@ -142,13 +147,13 @@ public struct RetryPolicy: Sendable {
     public static let classifyRetryableErrors: Classifier = { error, _ in (error as? any RetryableError)?.failureStage }
 }
 
-/// The error of a policy, or of the settings of a coordinator. Thrown only when they are made.
+/// The error of an invalid policy, or of invalid limits. Only initializers throw it.
 public enum RetryPolicyError: Error, Hashable, Sendable {
-    /// A duration that is less than zero, or zero although it must not be.
+    /// A duration is negative, or zero where it must be positive.
     case invalidDuration(name: String, Duration)
-    /// A number that is too small.
+    /// A number is below its minimum.
     case tooSmall(name: String, Double, minimum: Double)
-    /// Retries without a deadline, which never end if the network does not return.
+    /// More than one attempt is permitted without a deadline, so that retries never end if the network does not return.
     case neverEnds
 }
 
@@ -157,12 +162,12 @@ extension RetryPolicyError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidDuration(let name, let duration):
-            "\(name) is \(duration): give a duration that is not negative, and more than zero for a deadline"
+            "cannot set \(name) to \(duration): it must not be negative; a deadline and a probe interval must be positive"
         case .tooSmall(let name, let value, let minimum):
-            "\(name) is \(value): give \(minimum) or more"
+            "cannot set \(name) to \(value): the minimum is \(minimum)"
         case .neverEnds:
-            "a policy with retries and without a deadline never ends where the network does not return: give a deadline,"
-                + " or a single attempt"
+            "cannot retry without a deadline: the retries would never end if the network did not return; set a deadline"
+                + " or attempts: 1"
         }
     }
 }
@@ -173,40 +178,41 @@ extension RetryPolicyError {
     }
 
     static func check(_ value: Double, _ name: String, atLeast minimum: Double) throws(RetryPolicyError) {
-        // Written so that it refuses what is not a number, too.
+        // // This order also rejects NaN.
         guard value >= minimum, value.isFinite else { throw .tooSmall(name: name, value, minimum: minimum) }
     }
 }
 
-/// The wait before a retry for which nothing better is known: exponential, with full jitter.
+/// The default wait before a retry: exponential backoff with full jitter.
 ///
-/// The wait before retry number `n` (1 is the first) is drawn evenly from zero to `min(cap, base * factor^(n - 1))`:
+/// The wait before retry number `n` (the first is 1) is uniformly distributed from zero to `min(cap, base * factor^(n -
+/// 1))`:
 ///
 /// | Retry | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 and more |
 /// |---|---|---|---|---|---|---|---|---|
-/// | Longest wait by default | 0.5 s | 1 s | 2 s | 4 s | 8 s | 16 s | 32 s | 60 s |
+/// | Maximum wait by default | 0.5 s | 1 s | 2 s | 4 s | 8 s | 16 s | 32 s | 60 s |
 /// | Mean | 0.25 s | 0.5 s | 1 s | 2 s | 4 s | 8 s | 16 s | 30 s |
 ///
 /// Full jitter spreads requests that failed together better than a wait with a fixed part.
 public struct Backoff: Hashable, Sendable {
-    /// The longest wait before the first retry.
+    /// The maximum wait before the first retry.
     public private(set) var base: Duration = .milliseconds(500)
 
-    /// The growth of the longest wait with each retry.
+    /// The factor by which the maximum wait grows with each retry.
     public private(set) var factor = 2.0
 
-    /// The longest wait of all.
+    /// The upper limit of every wait.
     public private(set) var cap: Duration = .seconds(60)
 
-    /// Whether the wait is drawn. If false, it is the longest.
+    /// A Boolean value that indicates whether the wait is random. If false, every wait is the maximum.
     public private(set) var isJittered = true
 
-    /// Half a second, doubled each time, a minute at most.
+    /// A base of 0.5 s, a factor of 2 and a cap of 60 s, with jitter.
     public static let standard = Backoff()
 
     private init() {}
 
-    /// A backoff.
+    /// Creates a backoff.
     ///
     /// - Throws: ``RetryPolicyError`` if a duration is negative or `factor` is less than 1.
     public init(
@@ -224,11 +230,11 @@ public struct Backoff: Hashable, Sendable {
         self.isJittered = isJittered
     }
 
-    /// The longest wait before a retry; 1 is the first.
+    /// Returns the maximum wait before a retry. The number of the first retry is 1.
     public func longestWait(beforeRetry number: Int) -> Duration {
         var wait = base
         var remaining = number - 1
-        // Stops at the cap, so that nothing overflows after any number of retries.
+        // // Stops at the cap, so that nothing overflows after any number of retries.
         while remaining > 0, factor > 1, wait > .zero, wait < cap {
             wait = wait * factor
             remaining -= 1
@@ -236,39 +242,41 @@ public struct Backoff: Hashable, Sendable {
         return min(wait, cap)
     }
 
-    /// The wait before a retry.
+    /// Returns the wait before a retry.
     ///
-    /// - Parameter chance: Evenly distributed from 0 to 1.
+    /// - Parameter chance: A uniformly distributed number from 0 to 1.
     func wait(beforeRetry number: Int, chance: Double) -> Duration {
         longestWait(beforeRetry: number) * (isJittered ? chance : 1)
     }
 }
 
-/// What follows a failure, by the policy's tables. Pure: chance is told.
+/// The decision after a failure, by the tables of ``RetryPolicy``. A pure function of its arguments.
 enum RetryDecision: Equatable {
     case end(RetryError.Ending)
+    /// Retry the request.
+    ///
     /// - Parameters:
-    ///   - reason: What is waited for.
-    ///   - pause: How long before getting in line.
-    ///   - isFree: Whether the host's budget is not charged.
+    ///   - reason: The reason for the wait.
+    ///   - pause: The wait before the request enters the queue of its host; nil for none.
+    ///   - isFree: True if the host's budget is not charged.
     case retry(RetryReason, pause: Duration?, isFree: Bool)
 
-    /// What is known of a request that has failed.
+    /// The state of a request that has failed.
     struct Situation {
         var stage: FailureStage?
         var verdict: RetryVerdict
-        /// The generation of the path when the attempt began; nil if nobody watched then.
+        /// The generation of the path when the attempt began; nil if the host was not watched then.
         var generationAtBegin: UInt64?
-        /// How many attempts were made, and how many of them were sent.
+        /// The number of attempts that were made (`attempts`) and that were sent (`sent`).
         var attempts: Int
         var sent: Int
-        /// How many failed while the name was not resolved.
+        /// The number of attempts that failed because the name was not resolved.
         var unresolved: Int
-        /// How many the host has refused.
+        /// The number of attempts whose connection the host refused.
         var refused: Int
-        /// How many waits of the backoff there were.
+        /// The number of backoff waits so far.
         var backoffs: Int
-        /// Nil without a deadline.
+        /// The time until the deadline; nil without a deadline.
         var timeLeft: Duration?
     }
 
@@ -290,7 +298,7 @@ enum RetryDecision: Equatable {
             self = .end(.unsafeToRepeat)
             return
         }
-        // An attempt that failed for want of a path does not count where the wait for one has a limit of its own.
+        // // An attempt that failed without a path does not count if the wait for a path has its own limit.
         if stage == .neverSent, situation.verdict.isOffline, policy.pathTimeout != nil {
             self = .retry(.unreachable, pause: nil, isFree: true)
             return
@@ -317,7 +325,8 @@ enum RetryDecision: Equatable {
 }
 
 extension RetryDecision.Situation {
-    /// Whether the path has changed since the attempt began, so that the failure says nothing of the path there is now.
+    /// A Boolean value that indicates whether the path has changed since the attempt began, so that the failure reveals
+    /// nothing about the current path.
     fileprivate var isNewPath: Bool {
         guard let generationAtBegin, generationAtBegin > 0 else { return false }
         return verdict.status == .reachable && verdict.generation > generationAtBegin
@@ -325,7 +334,8 @@ extension RetryDecision.Situation {
 }
 
 extension FailureStage {
-    /// Whether the path may be its cause: a server that answered was reachable, and has no better answer on another path.
+    /// A Boolean value that indicates whether the path may be the cause of the failure. A server that responded was
+    /// reachable, and another path would not change its response.
     var isOfNetwork: Bool {
         if case .answered = self { false } else { true }
     }

@@ -1,73 +1,77 @@
-/// The redirects that are followed. Each hop is a request of its own, with the limits of its host.
+/// The rules for redirects. Each hop is a separate request, with the limits of its host.
 ///
-/// | Rule (RFC 9110, 15.4) | |
+/// | Case (RFC 9110, 15.4) | Behaviour |
 /// |---|---|
-/// | 301, 302 after POST, 303 after anything but GET and HEAD | becomes GET, without a body |
-/// | 301, 302 otherwise, 307, 308 | the same method, with the body; if that cannot be sent again, the redirect is the response |
-/// | to another origin | without Authorization, Cookie, Proxy-Authorization, Host and Origin, and without the adapter |
-/// | from https to http, or to another scheme; without Location | the redirect is the response |
-/// | to a URL that was visited before, or beyond the limit | ``RedirectFailure`` |
+/// | 301 or 302 after POST; 303 after any method except GET and HEAD | The method becomes GET, without a body. |
+/// | 301 or 302 after another method; 307, 308 | The same method and body. If the body cannot be sent again, the redirect is the response. |
+/// | To another origin | Without Authorization, Cookie, Proxy-Authorization, Host and Origin, and without the adapter. |
+/// | From https to http, or to another scheme; without Location | The redirect is the response. |
+/// | To a URL that was visited before, or beyond the limit | ``RedirectFailure`` |
 ///
-/// A later failure is retried from the hop that failed, and never from the beginning.
+/// If a later hop fails, that hop is retried, never the original request.
 public struct RedirectRule: Hashable, Sendable {
-    /// The maximum number of redirects. With 0 a redirect is the response.
+    /// The maximum number of redirects. With 0, a redirect is the response.
     public let limit: Int
 
-    /// Whether a URL may be visited twice, which makes sense with cookies.
+    /// A Boolean value that indicates whether a URL may be visited twice. This is useful with cookies.
     public let allowsCycles: Bool
 
-    /// Follows redirects.
+    /// Returns a rule that follows redirects.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of redirects.
+    ///   - allowsCycles: True if a URL may be visited twice.
     public static func follow(_ limit: Int = 20, allowsCycles: Bool = false) -> RedirectRule {
         RedirectRule(limit: max(0, limit), allowsCycles: allowsCycles)
     }
 
-    /// Follows no redirects.
+    /// The rule that follows no redirects.
     public static let none = RedirectRule(limit: 0, allowsCycles: false)
 }
 
-/// The error of a request that was redirected without end.
+/// The error of a request that was redirected too often or in a cycle.
 public enum RedirectFailure: RetryableError, Hashable {
     /// There were more redirects than the limit.
     case tooMany(limit: Int)
     /// The URL was visited before.
     case cycle
 
-    /// Not retried.
+    /// Nil: the error is not retried.
     public var failureStage: FailureStage? { nil }
 }
 
 extension RedirectFailure: CustomStringConvertible {
-    /// One sentence.
+    /// One sentence for logs.
     public var description: String {
         switch self {
-        case .tooMany(let limit): "the servers redirect without end: \(limit) redirects were followed"
-        case .cycle: "the servers redirect in a circle"
+        case .tooMany(let limit): "cannot follow the redirect: \(limit) redirects were followed, which is the maximum"
+        case .cycle: "cannot follow the redirect: its URL was visited before"
         }
     }
 }
 
 /// The step after a response.
 enum RedirectStep: Equatable {
-    /// The response is kept.
+    /// Return the response.
     case keep
     case follow(RedirectHop)
     case fail(RedirectFailure)
 }
 
-/// A request to one URL.
+/// The request of one hop.
 package struct RedirectHop: Hashable, Sendable {
-    /// The caller's request, without the fields that must not go to this origin.
+    /// The caller's request, without the fields that must not be sent to this origin.
     package var request: PlainRequest
-    /// Whether the request is sent with its body.
+    /// A Boolean value that indicates whether the request is sent with its body.
     package var hasBody: Bool
-    /// The fields that name the span of the attempt. They replace the request's own fields of these names.
+    /// The trace context of the attempt. These fields replace fields of the same name in the request.
     package var traceFields: [PlainRequest.Field] = []
-    /// Whether the request goes to the origin that the caller named.
+    /// A Boolean value that indicates whether the request is sent to the origin that the caller named.
     package var isFirstOrigin = true
-    /// Method and URL of the previous hops.
+    /// The method and URL of each previous hop.
     var visited: [String] = []
 
-    /// The request as it is sent.
+    /// The request with the trace context.
     package var traced: PlainRequest {
         var request = request
         for field in traceFields { request[field.name] = field.value }
@@ -77,18 +81,21 @@ package struct RedirectHop: Hashable, Sendable {
     /// The number of redirects before this hop.
     package var count: Int { visited.count }
 
-    /// The fields that a request without a body does not have.
+    /// The fields that are removed with the body.
     private static let ofBody = ["Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding"]
 
     /// The fields that are not sent to another origin.
     private static let confined = ["Authorization", "Cookie", "Proxy-Authorization", "Host", "Origin"]
 
-    /// The step after a response.
+    /// Returns the step after a response.
     ///
     /// - Parameters:
+    ///   - status: The status of the response.
+    ///   - location: The field Location of the response; nil without one.
     ///   - sent: The URL of the request, which an adapter may have changed.
-    ///   - isReplayable: Whether the body can be sent again.
-    ///   - idempotency: The field of the idempotency key, which another request must not have.
+    ///   - isReplayable: True if the body can be sent again.
+    ///   - idempotency: The field of the idempotency key, which a different request must not have.
+    ///   - rule: The rules for redirects.
     func step(
         after status: Int,
         location: String?,

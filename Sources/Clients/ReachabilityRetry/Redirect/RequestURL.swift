@@ -1,39 +1,42 @@
 import LinuxSupport
 
-/// The parts of an absolute URL of HTTP (RFC 3986, RFC 9110 section 4.2), as far as requests and redirects need them.
+/// The parts of an absolute HTTP URL (RFC 3986, RFC 9110 section 4.2) that requests and redirects need.
 package struct RequestURL: Hashable, Sendable {
-    /// `http` or `https`; with ``init(_:allowsSockets:)`` also `http+unix` or `https+unix`.
+    /// The scheme: `http` or `https`. With ``init(_:allowsSockets:)`` also `http+unix` or `https+unix`.
     package let scheme: String
-    /// In lower case, without the brackets of an IPv6 address.
+    /// The host in lower case, without the brackets of an IPv6 address. For a Unix domain socket, the path of the
+    /// socket.
     package let host: String
-    /// The port, also where it is the scheme's own.
+    /// The port. If the URL has none, the default port of the scheme.
     package let port: Int
-    /// Begins with a slash.
+    /// The path. It starts with a slash.
     package let path: String
-    /// What follows the question mark; nil without one.
+    /// The part after the question mark. Nil if the URL has no question mark.
     package let query: String?
-    /// User and password, before the host; nil without.
+    /// The user and password before the host; nil if there are none.
     package let userInfo: String?
 
-    /// Reads an absolute URL; nil for another text or another scheme.
+    /// Parses an absolute URL. Returns nil for any other text or scheme.
     ///
-    /// - Parameter allowsSockets: Whether it may be a URL of a Unix domain socket, whose path stands in the place of the host.
+    /// - Parameter allowsSockets: True if the URL of a Unix domain socket is accepted. It has the path of the socket in
+    ///   place of the host.
     package init?(_ text: String, allowsSockets: Bool = false) {
         self.init(reference: text, base: nil, allowsSockets: allowsSockets)
     }
 
-    /// Where a field Location leads (RFC 9110, 10.2.2), by RFC 3986 section 5.2.2. Blanks and letters beyond ASCII are encoded, as
-    /// browsers do; user and password are not taken from it.
+    /// Resolves the field Location of a redirect (RFC 9110, 10.2.2) against the URL of the request, by RFC 3986 section
+    /// 5.2.2. Spaces and characters outside ASCII are percent-encoded, as browsers do. A user and password in the field
+    /// are ignored.
     package init?(location: String, from base: RequestURL) {
         self.init(reference: location, base: base, allowsSockets: base.isSocket)
     }
 
-    /// Whether it names a Unix domain socket.
+    /// A Boolean value that indicates whether the URL names a Unix domain socket.
     private var isSocket: Bool { scheme.hasSuffix("+unix") }
 
     private init?(reference: String, base: RequestURL?, allowsSockets: Bool) {
         guard let text = Self.encoded(reference) else { return nil }
-        // The fragment is not sent.
+        // // The fragment is not sent.
         var rest = text.prefix { $0 != "#" }
         var scheme = base?.scheme
         if let colon = rest.unicodeScalars.firstIndex(of: ":"),
@@ -82,7 +85,7 @@ package struct RequestURL: Hashable, Sendable {
 
     private static let socketSchemes: Set = ["http+unix", "https+unix"]
 
-    /// Host and port of an authority without user.
+    /// Returns the host and port of an authority without user.
     private static func place(_ text: Substring) -> (host: String, port: Int?)? {
         var (host, port) = (text, Substring())
         if text.hasPrefix("[") {
@@ -101,7 +104,7 @@ package struct RequestURL: Hashable, Sendable {
         return (String(host), number)
     }
 
-    /// RFC 3986, section 5.2.4.
+    /// Removes dot segments (RFC 3986, section 5.2.4).
     private static func withoutDots(_ path: some StringProtocol) -> String {
         var segments: [Substring] = []
         let parts = Substring(path).split(at: "/", omittingEmptySubsequences: false).dropFirst()
@@ -118,16 +121,17 @@ package struct RequestURL: Hashable, Sendable {
         return "/" + segments.joined(separator: "/")
     }
 
-    /// Nil if the text has control characters.
+    /// Returns the percent-encoded text; nil if the text contains control characters.
     private static func encoded(_ text: String) -> String? {
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
         return text.percentEncoded { "!"..."~" ~= $0 }
     }
 
-    /// The text as it is sent.
+    /// The URL without user, password and fragment, as it is sent.
     package var text: String { origin + path + (query.map { "?" + $0 } ?? "") }
 
-    /// Scheme, host and port (RFC 6454), without the scheme's own port: `https://example.org`. None of it is secret.
+    /// The scheme, host and port (RFC 6454), for example `https://example.org`. The default port of the scheme is
+    /// omitted. Contains no secrets.
     package var origin: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return "\(scheme)://\(name)" + (port == (scheme == "https" ? 443 : 80) ? "" : ":\(port)")

@@ -1,30 +1,31 @@
-/// Those that wait to retry at one host, and when whose turn is. A value: time and chance are told, and what it wants woken
-/// it returns.
+/// The retries that wait at one host, and the order and times at which they start. A value type: the caller passes the
+/// time and the random numbers, and sends the signals that the functions return.
 ///
-/// One of those in line leads: it alone sleeps until the next turn, and then lets the first in line go, itself or another. So one timer
-/// paces any number, whoever leaves is not missed, and no task of its own is needed. While the gate is closed the next turn is that of
-/// a probe.
+/// One of the queued waiters is the leader. Only the leader sleeps until the next start time. It then releases the
+/// first waiter of the queue, which may be itself. So one timer paces any number of waiters, a waiter that leaves
+/// causes no gap, and no separate task is needed. While the queue is closed, the next start time is that of the next
+/// probe.
 struct ReleaseQueue<WakeSignal> {
-    /// What somebody is to do who asks.
+    /// The next action of a waiter.
     enum Step: Equatable {
         case go
-        /// Goes though the gate is closed, to show whether it has to be.
+        /// Make an attempt although the queue is closed, to test whether the host is reachable again.
         case probe
-        /// Asks again when its signal comes, or at this time.
+        /// Call `step` again when the signal is sent, or at this time.
         case sleep(until: Duration?)
     }
 
-    /// What somebody waits for before it gets in line.
+    /// The wait before a waiter enters the queue.
     enum Pause: Equatable {
         case none
-        /// A time; whether a new path cuts it short.
+        /// Until this time, or until a new path if `endsWithNewPath` is true.
         case until(Duration, endsWithNewPath: Bool)
     }
 
     private enum Place: Equatable {
         case pausing(until: Duration, endsWithNewPath: Bool)
         case inLine
-        /// It is its turn, and it has not heard so yet.
+        /// Released by the leader. The waiter has not called `step` since.
         case released(isProbe: Bool)
     }
 
@@ -35,40 +36,41 @@ struct ReleaseQueue<WakeSignal> {
     }
 
     private let interval: Duration
-    /// How long the gate may be closed before one goes to probe; nil for ever.
+    /// The time that the queue is closed before the first probe. If nil, no probes are made.
     private let probeInterval: Duration?
     private var waiters: [UInt64: Waiter] = [:]
     private var lines = TicketLines()
     private var leader: UInt64?
     private var lastTicket: UInt64 = 0
 
-    /// Before this nobody goes.
+    /// The earliest time of the next start.
     private(set) var nextTurn: Duration = .zero
 
-    /// Whether anybody may go: not while the target is not reachable.
+    /// A Boolean value that indicates whether waiters may start. False while the host is not reachable.
     private(set) var isOpen = true
 
-    /// Until then the server has asked to be left alone.
+    /// The time until which the server requested a pause (Retry-After).
     private(set) var holdEnd: Duration = .zero
 
-    /// The turn among all hosts that the leader has been given, and not used yet.
+    /// The start time that the pace of all hosts has assigned to the leader and that is not used yet.
     private var place: Duration?
 
-    /// While the gate is closed: when one goes to probe, and how long after that another.
+    /// The time of the next probe, and the time between it and the one after it. Nil while the queue is open.
     private var probe: (next: Duration, pause: Duration)?
 
     /// - Parameters:
-    ///   - interval: The time between two turns, at least.
-    ///   - probeInterval: How long the gate may be closed before one goes to probe, each time twice as long; nil for ever.
+    ///   - interval: The minimum time between two starts.
+    ///   - probeInterval: The time that the queue is closed before the first probe. It doubles with each probe. If nil,
+    ///     no probes are made.
     init(interval: Duration, probeInterval: Duration? = nil) {
         self.interval = interval
         self.probeInterval = probeInterval
     }
 
-    /// How many wait.
+    /// The number of waiters.
     var count: Int { waiters.count }
 
-    /// Begins to wait.
+    /// Adds a waiter. Returns its ticket.
     mutating func add(_ priority: RetryPriority, pause: Pause, signal: WakeSignal) -> UInt64 {
         lastTicket += 1
         let ticket = lastTicket
@@ -83,15 +85,15 @@ struct ReleaseQueue<WakeSignal> {
         return ticket
     }
 
-    /// Puts back somebody who went and found that the target is not reachable after all: at the head of its line.
+    /// Returns a released waiter to the head of its queue, because the host proved not to be reachable.
     mutating func putBack(_ ticket: UInt64, _ priority: RetryPriority, signal: WakeSignal) {
         waiters[ticket] = Waiter(priority: priority, signal: signal, place: .inLine)
         lines[priority].putBack(ticket)
     }
 
-    /// What somebody who waits is to do now, and whose signal is to be sent. Who is told to go waits no more.
+    /// Returns the next action of a waiter, and the signal to send, if any. A waiter that may start is removed.
     ///
-    /// - Parameter pace: That of all hosts.
+    /// - Parameter pace: The pace of all hosts.
     mutating func step(_ ticket: UInt64, now: Duration, _ pace: inout ReleasePace) -> (step: Step, wake: WakeSignal?) {
         guard let waiter = waiters[ticket] else { return (.go, nil) }
         switch waiter.place {
@@ -120,17 +122,17 @@ struct ReleaseQueue<WakeSignal> {
         return (isOpen ? .go : .probe, elect())
     }
 
-    /// When the next may go; nil for now, or never.
+    /// Returns the time of the next start; nil if a waiter may start now, or if the queue is closed and has no probe.
     private mutating func turn(after now: Duration, _ pace: inout ReleasePace) -> Duration? {
         guard isOpen else { return probe.flatMap { $0.next > now ? $0.next : nil } }
         if now < nextTurn { return nextTurn }
-        // The host would have it; now it is given a turn among all hosts.
+        // // The pace of the host permits a start. The pace of all hosts now assigns a time.
         let turn = place ?? pace.next(at: now)
         place = turn
         return turn > now ? turn : nil
     }
 
-    /// The turn is taken.
+    /// Records that a waiter starts now.
     private mutating func take(at now: Duration) {
         guard isOpen else {
             probe = probe.map { (now + $0.pause * 2, $0.pause * 2) }
@@ -140,13 +142,13 @@ struct ReleaseQueue<WakeSignal> {
         nextTurn = now + interval
     }
 
-    /// Waits no more, for whatever reason. Returns whose signal is to be sent.
+    /// Removes a waiter. Returns the signal to send, if any.
     mutating func remove(_ ticket: UInt64) -> WakeSignal? {
         waiters[ticket] = nil
         return leader == ticket ? elect() : nil
     }
 
-    /// Nobody goes until `open(at:)`, but to probe. Returns whose signal is to be sent.
+    /// Closes the queue until `open(at:)`. Only probes start. Returns the signal to send, if any.
     mutating func close(at now: Duration) -> WakeSignal? {
         guard isOpen else { return nil }
         isOpen = false
@@ -154,14 +156,14 @@ struct ReleaseQueue<WakeSignal> {
         return leader.flatMap { waiters[$0]?.signal }
     }
 
-    /// The server has asked to be left alone until `time`: nobody goes before.
+    /// Permits no start before `time`, because the server requested it (Retry-After).
     mutating func hold(until time: Duration) {
         holdEnd = max(holdEnd, time)
         nextTurn = max(nextTurn, time)
     }
 
-    /// The target is reachable, by a new path: nobody before `time`. Pauses that end with a new path are over. Returns whose
-    /// signal is to be sent.
+    /// Opens the queue, because the host is reachable. Permits no start before `time`, and ends the pauses that a new
+    /// path ends. Returns the signal to send, if any.
     mutating func open(at time: Duration) -> WakeSignal? {
         isOpen = true
         probe = nil
@@ -176,7 +178,7 @@ struct ReleaseQueue<WakeSignal> {
         return leader.flatMap { waiters[$0]?.signal } ?? elect()
     }
 
-    /// The signals of all that wait.
+    /// The signals of all waiters.
     var signals: [WakeSignal] { waiters.values.map(\.signal) }
 
     private mutating func getInLine(_ ticket: UInt64, _ priority: RetryPriority) {
@@ -184,7 +186,7 @@ struct ReleaseQueue<WakeSignal> {
         lines[priority].append(ticket, among: waiters.count) { waiters[$0]?.place == .inLine }
     }
 
-    /// The first of the highest priority.
+    /// The first queued waiter of the highest priority.
     private mutating func first() -> (ticket: UInt64, priority: RetryPriority)? {
         let waiters = waiters
         for priority in lines.priorities {
@@ -194,24 +196,24 @@ struct ReleaseQueue<WakeSignal> {
         return nil
     }
 
-    /// Makes the first in line lead.
+    /// Makes the first queued waiter the leader. Returns its signal.
     private mutating func elect() -> WakeSignal? {
         leader = first()?.ticket
         return leader.flatMap { waiters[$0]?.signal }
     }
 }
 
-/// The turns of all hosts together. A value; time is told.
+/// The start times that all hosts share. A value type: the caller passes the time.
 struct ReleasePace {
     let interval: Duration
     private var nextTurn = Duration.zero
 
-    /// - Parameter interval: The time between two turns, at least.
+    /// - Parameter interval: The minimum time between two starts.
     init(interval: Duration) {
         self.interval = interval
     }
 
-    /// Gives a turn away, which may lie in the future.
+    /// Assigns a start time, which may be in the future.
     mutating func next(at now: Duration) -> Duration {
         let turn = max(now, nextTurn)
         nextTurn = turn + interval
@@ -219,18 +221,18 @@ struct ReleasePace {
     }
 }
 
-/// Tickets in the order they came. Those that left are passed over when their turn comes; before they are the most of it the
-/// line is cleared of them.
+/// Tickets in order of arrival. A ticket whose waiter has left is skipped when it is first. The array is compacted
+/// before such tickets are the majority.
 struct TicketLine {
     private var tickets: [UInt64] = []
     private var next = 0
 
-    /// Puts a ticket at the end.
+    /// Appends a ticket.
     ///
     /// - Parameters:
-    ///   - ticket: One that is not in line.
-    ///   - count: How many are in line at most.
-    ///   - isWaiting: Whether a ticket has not left.
+    ///   - ticket: A ticket that is not in the queue.
+    ///   - count: The maximum number of waiters.
+    ///   - isWaiting: Returns whether the waiter of a ticket is still in the queue.
     mutating func append(_ ticket: UInt64, among count: Int, isWaiting: (UInt64) -> Bool) {
         tickets.append(ticket)
         guard tickets.count > 2 * count + 64 else { return }
@@ -238,7 +240,7 @@ struct TicketLine {
         next = 0
     }
 
-    /// Puts a ticket that was taken back where it was.
+    /// Returns a removed ticket to the head of the queue.
     mutating func putBack(_ ticket: UInt64) {
         if next > 0 {
             next -= 1
@@ -248,7 +250,7 @@ struct TicketLine {
         }
     }
 
-    /// The first that has not left; stays in line.
+    /// Returns the first ticket whose waiter is still in the queue, without removing it.
     mutating func first(isWaiting: (UInt64) -> Bool) -> UInt64? {
         while next < tickets.count {
             if isWaiting(tickets[next]) { return tickets[next] }
@@ -259,17 +261,17 @@ struct TicketLine {
         return nil
     }
 
-    /// Takes the first, after `first(isWaiting:)` has said that there is one.
+    /// Removes the first ticket. Call only after `first(isWaiting:)` has returned a ticket.
     mutating func removeFirst() {
         next += 1
     }
 }
 
-/// A line for each priority there is.
+/// One queue per priority.
 struct TicketLines {
     private var lines: [RetryPriority: TicketLine] = [.normal: TicketLine()]
 
-    /// Those that there is a line for, the highest first.
+    /// The priorities in use, highest first.
     private(set) var priorities: [RetryPriority] = [.normal]
 
     subscript(priority: RetryPriority) -> TicketLine {

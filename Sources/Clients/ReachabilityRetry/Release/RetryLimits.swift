@@ -1,41 +1,47 @@
-/// The limits that all retries of a host share, whatever their policies. Every host has its own, except for ``totalRate``.
+/// The limits that all retries to a host share, whatever their policies. Each host has its own limits, except for
+/// ``totalRate``.
 public struct RetryLimits: Hashable, Sendable {
-    /// The maximum number of retries per second: two never begin nearer to each other than 1 / `rate` seconds. It also holds when ten
-    /// thousand requests wait as the network returns; with 100 per second they take 100 seconds. First attempts do not count.
+    /// The maximum number of retries per second to a host. Two retries start at least 1 / `rate` seconds apart. If
+    /// 10,000 requests wait when the network returns, they take 100 seconds at 100 per second. First attempts do not
+    /// count.
     public private(set) var rate = 100.0
 
-    /// The maximum number of retries per second at all hosts together.
+    /// The maximum number of retries per second to all hosts together.
     public private(set) var totalRate = 1000.0
 
-    /// The time that requests wait for the network before one of them makes an attempt, which tests the monitor; after that twice as long,
-    /// and so on. Nil for no probes. One attempt serves all requests that wait for the host: if it is answered, they go.
+    /// The time that requests wait for the network before one of them makes an attempt as a probe. The time doubles
+    /// after each probe. If nil, no probes are made. A probe tests whether the monitor is right that the host is not
+    /// reachable. If the host responds, all waiting requests to it continue.
     public private(set) var probeInterval: Duration? = .seconds(60)
 
-    /// The first retry after the network returns begins after a random part of this time, so that many machines behind one switch do not
-    /// begin together.
+    /// The maximum delay of the first retry after the network returns. The delay is random, so that many machines
+    /// behind one switch do not start at the same time.
     public private(set) var spread: Duration = .milliseconds(20)
 
-    /// The maximum number of requests that wait for a retry. A further one ends at once (``RetryError/Ending/tooManyWaiting``).
+    /// The maximum number of requests that wait for a retry at a host. A further request ends immediately with
+    /// ``RetryError/Ending/tooManyWaiting``.
     public private(set) var maximumWaiting = 100_000
 
     /// The number of retries in proportion to successes.
     public private(set) var budget = RetryBudget.standard
 
-    /// 100 retries a second, 1000 at all hosts, a probe after a minute, 20 milliseconds, 100,000 waiting, ``RetryBudget/standard``.
+    /// 100 retries per second to a host, 1000 to all hosts, the first probe after a minute, a spread of 20 ms, 100,000
+    /// waiting requests, and ``RetryBudget/standard``.
     public static let standard = RetryLimits()
 
     private init() {}
 
-    /// Limits.
+    /// Creates limits.
     ///
     /// - Parameters:
-    ///   - rate: The maximum number of retries per second at each host.
-    ///   - totalRate: The maximum at all hosts together; nil for ten times `rate`.
-    ///   - probeInterval: The wait for the network before the first probe; nil for no probes.
-    ///   - spread: The maximum random delay of retries when the network is back.
-    ///   - maximumWaiting: The maximum number of requests that wait for a host.
-    ///   - budget: The costs of retries, and the earnings of successes.
-    /// - Throws: ``RetryPolicyError`` if a rate or the probe interval is not positive, `spread` negative, or `maximumWaiting` less than 1.
+    ///   - rate: The maximum number of retries per second to each host.
+    ///   - totalRate: The maximum number of retries per second to all hosts together. If nil, ten times `rate`.
+    ///   - probeInterval: The wait for the network before the first probe. If nil, no probes are made.
+    ///   - spread: The maximum random delay of the first retry after the network returns.
+    ///   - maximumWaiting: The maximum number of requests that wait for a retry at a host.
+    ///   - budget: The cost of a retry and the deposit of a success.
+    /// - Throws: ``RetryPolicyError`` if a rate is less than one per hour, the probe interval is not positive, `spread`
+    ///   is negative, or `maximumWaiting` is less than 1.
     public init(
         rate: Double = 100,
         totalRate: Double? = nil,
@@ -44,14 +50,14 @@ public struct RetryLimits: Hashable, Sendable {
         maximumWaiting: Int = 100_000,
         budget: RetryBudget = .standard
     ) throws(RetryPolicyError) {
-        // Once an hour. A lower rate is surely a mistake, and zero would never end.
-        try RetryPolicyError.check(rate, "the rate of release", atLeast: 1.0 / 3600)
-        try RetryPolicyError.check(totalRate ?? rate, "the rate of release at all hosts", atLeast: 1.0 / 3600)
+        // // One per hour. A lower rate is a mistake, and a rate of zero would never end.
+        try RetryPolicyError.check(rate, "the rate of retries", atLeast: 1.0 / 3600)
+        try RetryPolicyError.check(totalRate ?? rate, "the rate of retries at all hosts", atLeast: 1.0 / 3600)
         if let probeInterval, probeInterval <= .zero {
-            throw .invalidDuration(name: "the interval of probes", probeInterval)
+            throw .invalidDuration(name: "the probe interval", probeInterval)
         }
-        try RetryPolicyError.check(spread, "the spread of release")
-        try RetryPolicyError.check(Double(maximumWaiting), "the number of those that may wait", atLeast: 1)
+        try RetryPolicyError.check(spread, "the spread of retries")
+        try RetryPolicyError.check(Double(maximumWaiting), "the maximum number of waiting requests", atLeast: 1)
         self.rate = rate
         self.totalRate = totalRate ?? 10 * rate
         self.probeInterval = probeInterval
@@ -61,35 +67,35 @@ public struct RetryLimits: Hashable, Sendable {
     }
 }
 
-/// The number of retries at a host in proportion to its successes: a token bucket for each host, shared by all its requests, like the retry
-/// quota of the AWS SDKs (their standard and adaptive modes).
+/// The number of retries to a host in proportion to its successes: a token bucket per host, shared by all requests to
+/// the host. It works like the retry quota of the AWS SDKs (standard and adaptive retry modes).
 ///
 /// | Event | Tokens | Default |
 /// |---|---|---|
-/// | the bucket at first, and at most | `capacity` | 500 |
-/// | a retry begins to wait | - `retryCost` | - 5 |
-/// | it is not made after all: cancelled, refused, too late | + `retryCost` | + 5 |
-/// | a success after any number of such retries | + `retryCost`, the cost of the last retry | + 5 |
-/// | a success without a retry | + `successDeposit` | + 1 |
+/// | The initial and maximum content of the bucket | `capacity` | 500 |
+/// | A retry begins to wait | - `retryCost` | - 5 |
+/// | The retry is not made, because it is cancelled, refused or too late | + `retryCost` | + 5 |
+/// | A success after any number of retries | + `retryCost`, the cost of the last retry | + 5 |
+/// | A success without a retry | + `successDeposit` | + 1 |
 ///
-/// So a hundred retries may be in progress to a host that answers none of them; after that, one retry in five successful requests. A host
-/// at which each request fails twice before it succeeds costs 5 tokens a request. A request that finds too few tokens ends at once
-/// (``RetryError/Ending/budgetExhausted``). A retry after a failure with the verdict "not reachable" is free, because waiting for the network
-/// is no burden to the host.
+/// By default, 100 retries to a host may be in progress without a response. After that, five successful requests pay
+/// for one retry. A host at which each request fails twice before it succeeds costs 5 tokens per request. A request
+/// that finds too few tokens ends immediately with ``RetryError/Ending/budgetExhausted``. A retry after a failure while
+/// the monitor reports "not reachable" is free, because a request that waits for the network is no load on the host.
 public struct RetryBudget: Hashable, Sendable {
-    /// The tokens of a full bucket.
+    /// The number of tokens in a full bucket.
     public private(set) var capacity = 500
-    /// The cost of a retry.
+    /// The number of tokens that a retry costs.
     public private(set) var retryCost = 5
-    /// The earnings of a success without a retry.
+    /// The number of tokens that a success without a retry adds.
     public private(set) var successDeposit = 1
 
-    /// 500, 5 and 1.
+    /// A capacity of 500 tokens, a retry cost of 5 and a success deposit of 1.
     public static let standard = RetryBudget()
 
     private init() {}
 
-    /// A budget. A cost of 0 is no limit.
+    /// Creates a budget. With a `retryCost` of 0 the number of retries is not limited.
     ///
     /// - Throws: ``RetryPolicyError`` if a number is negative.
     public init(capacity: Int = 500, retryCost: Int = 5, successDeposit: Int = 1) throws(RetryPolicyError) {
@@ -102,7 +108,7 @@ public struct RetryBudget: Hashable, Sendable {
     }
 }
 
-/// What is left of a host's budget.
+/// The token bucket of one host.
 struct TokenBucket {
     private let capacity: Int
     private(set) var tokens: Int
@@ -114,14 +120,14 @@ struct TokenBucket {
 
     var isFull: Bool { tokens == capacity }
 
-    /// Takes tokens; false, and none taken, if there are too few.
+    /// Removes tokens. Returns false, and removes none, if there are too few.
     mutating func withdraw(_ cost: Int) -> Bool {
         guard tokens >= cost else { return false }
         tokens -= cost
         return true
     }
 
-    /// Puts tokens back, as far as there is room.
+    /// Adds tokens up to the capacity.
     mutating func deposit(_ count: Int) {
         tokens += min(count, capacity - tokens)
     }

@@ -1,13 +1,13 @@
-/// The method, URL and header fields of a request, for adapters and any client. The body stays with the client.
+/// The method, URL and header fields of a request, for adapters and any client. The client keeps the body.
 public struct PlainRequest: Hashable, Sendable {
     /// A header field.
     public struct Field: Hashable, Sendable {
-        /// The name. Names that differ only in case are equal.
+        /// The name. Comparison ignores case.
         public var name: String
         /// The value.
         public var value: String
 
-        /// A header field.
+        /// Creates a header field.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -17,20 +17,20 @@ public struct PlainRequest: Hashable, Sendable {
     /// The method.
     public var method: RequestMethod
 
-    /// The URL as text.
+    /// The URL.
     public var url: String
 
     /// The header fields in the order they are sent.
     public var fields: [Field]
 
-    /// A request.
+    /// Creates a request.
     public init(method: RequestMethod = .get, url: String, fields: [Field] = []) {
         self.method = method
         self.url = url
         self.fields = fields
     }
 
-    /// The first value of a header field. Setting it replaces all of that name; nil removes them.
+    /// The first value of a header field. Setting it replaces all fields of that name. Setting nil removes them.
     public subscript(name: String) -> String? {
         get { fields.first { $0.isNamed(name) }?.value }
         set {
@@ -40,19 +40,20 @@ public struct PlainRequest: Hashable, Sendable {
         }
     }
 
-    /// The field Idempotency-Key; nil if it is missing or empty. ``RequestRetryOptions/idempotency`` may name another field for the key.
+    /// The field Idempotency-Key; nil if it is missing or empty. ``RequestRetryOptions/idempotency`` may use another
+    /// field for the key.
     public var idempotencyKey: String? { self[IdempotencyKeys.standardHeader].flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 /// Descriptions do not contain the value, which may be a secret.
 extension PlainRequest.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name alone.
+    /// The name, without the value.
     public var description: String { "\(name): (redacted)" }
 
-    /// The name alone.
+    /// The name, without the value.
     public var debugDescription: String { description }
 
-    /// The name alone, for `dump(_:)` too.
+    /// The name, without the value, also for `dump(_:)`.
     public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }
 
@@ -61,7 +62,7 @@ extension PlainRequest.Field {
 }
 
 extension String {
-    /// Whether two header fields have the same name, whatever its case (RFC 9110, section 5.1).
+    /// Returns whether two header field names are equal. Ignores ASCII case (RFC 9110, section 5.1).
     package func isSameName(as other: String) -> Bool {
         utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { $0.smallLetter == $1.smallLetter }
     }
@@ -71,12 +72,12 @@ extension UInt8 {
     fileprivate var smallLetter: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
 }
 
-/// The method of a request (RFC 9110, section 9). Methods are case-sensitive, and any name is possible.
+/// The method of a request (RFC 9110, section 9). Methods are case-sensitive, and any token is valid.
 public struct RequestMethod: RawRepresentable, Hashable, Sendable {
     /// The name as it is sent.
     public let rawValue: String
 
-    /// Takes any name.
+    /// Creates a method with any name. ``InvalidRequest`` reports an invalid name when the request is sent.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -100,7 +101,8 @@ public struct RequestMethod: RawRepresentable, Hashable, Sendable {
     /// TRACE
     public static let trace = RequestMethod(rawValue: "TRACE")
 
-    /// Whether the method is idempotent (RFC 9110, section 9.2.2): PUT, DELETE and the safe methods. An unknown method is not.
+    /// A Boolean value that indicates whether the method is idempotent (RFC 9110, section 9.2.2): PUT, DELETE and the
+    /// safe methods. An unknown method is not idempotent.
     public var isIdempotent: Bool { Self.idempotent.contains(self) }
 
     private static let idempotent: Set<RequestMethod> = [.get, .head, .options, .trace, .put, .delete]
@@ -111,33 +113,35 @@ extension RequestMethod: CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// The error of a request that a server would read as another one, or as two (RFC 9110, sections 5.1, 5.5 and 9.1). Nothing of it is sent.
+/// The error of a request with an invalid method or header field (RFC 9110, sections 5.1, 5.5 and 9.1). A server could
+/// read such a request as a different one, or as two. Nothing of it is sent.
 public enum InvalidRequest: RetryableError, Hashable {
     /// The method is not a token.
     case method(String)
-    /// The name of the field is not a token, or the value has a line break or a NUL.
+    /// The name of the field is not a token, or its value contains a line break or NUL.
     case header(name: String)
 
-    /// Not retried.
+    /// Nil: the error is not retried.
     public var failureStage: FailureStage? { nil }
 }
 
 extension InvalidRequest: CustomStringConvertible {
-    /// One sentence: what is wrong, and what to do. Texts are escaped.
+    /// One sentence with the error and a remedy. Values are escaped.
     public var description: String {
         switch self {
         case .method(let text):
-            "\(text.debugDescription) is no method, so nothing was sent; a method has letters, digits and some signs"
+            "cannot send the request: \(text.debugDescription) is not an HTTP method; use a token (RFC 9110, 5.6.2)"
         case .header(let name):
-            "the header field \(name.debugDescription) cannot be sent, so nothing was: a name has letters, digits and some signs of ASCII, a"
-                + " value no line break"
+            "cannot send the header field \(name.debugDescription): its name must be a token (RFC 9110, 5.6.2), and its value"
+                + " must not contain a line break or NUL"
         }
     }
 }
 
 extension PlainRequest {
-    /// Throws if the request cannot be sent as it is. Clients handle such a request differently: swift-nio ends the process if a name is not ASCII,
-    /// and others send the lines that a line break makes.
+    /// Throws an error if the method or a header field is invalid. Clients handle such a request differently. For
+    /// example, swift-nio ends the process if a name is not ASCII, and other clients send the lines that a line break
+    /// creates.
     package func check() throws(InvalidRequest) {
         guard method.rawValue.isToken else { throw .method(method.rawValue) }
         for field in fields {
@@ -148,12 +152,12 @@ extension PlainRequest {
 }
 
 extension String {
-    /// Whether it is a token (RFC 9110, section 5.6.2).
+    /// A Boolean value that indicates whether the string is a token (RFC 9110, section 5.6.2).
     package var isToken: Bool { !isEmpty && utf8.allSatisfy { $0.isOfToken } }
 }
 
 extension UInt8 {
-    /// Whether it may stand in a token (RFC 9110, section 5.6.2).
+    /// A Boolean value that indicates whether the byte may occur in a token (RFC 9110, section 5.6.2).
     package var isOfToken: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,24 +1,26 @@
 import LinuxSupport
 
-/// The properties of work on which its retries depend: the host, and whether a repetition does harm.
+/// The properties of a request that determine its retries: the host, the priority, and whether the request may be
+/// repeated.
 public struct RetryTarget: Hashable, Sendable {
-    /// The host, by name or address, in lower case; nil for the network at large. Budgets and the limits of release are per host.
+    /// The host name or address, in lower case; nil for the network at large. Each host has its own budget and limits.
     public let host: String?
 
-    /// Whether the work may be done twice.
+    /// A Boolean value that indicates whether the request may be executed twice.
     public let isRepeatable: Bool
 
-    /// The order of the work that waits for the same host.
+    /// The order of the requests that wait for the same host.
     public let priority: RetryPriority
 
-    /// An HTTP request.
+    /// Creates the target of an HTTP request.
     ///
     /// - Parameters:
-    ///   - host: A name or an address, without scheme, port or brackets.
+    ///   - host: A host name or an address, without scheme, port or brackets.
     ///   - method: The method. Idempotent methods may be repeated.
-    ///   - idempotencyKey: The key by which the server recognises a repetition. With a key that is not empty any method may be repeated.
-    ///   - priority: The order of the work that waits for the same host.
-    /// - Throws: ``RetryTargetError`` when `host` is neither a name nor an address.
+    ///   - idempotencyKey: The key by which the server recognises a repeated request. With a key that is not empty, any
+    ///     method may be repeated.
+    ///   - priority: The order of the requests that wait for the same host.
+    /// - Throws: ``RetryTargetError`` if `host` is neither a name nor an address.
     public init(
         host: String,
         method: RequestMethod,
@@ -29,13 +31,13 @@ public struct RetryTarget: Hashable, Sendable {
         try self.init(host: host, isRepeatable: method.isIdempotent || hasKey, priority: priority)
     }
 
-    /// Any work that needs a host.
+    /// Creates the target of any work that needs a host.
     ///
     /// - Parameters:
-    ///   - host: A name or an address, without scheme, port or brackets.
-    ///   - isRepeatable: Whether the work may be done twice. If not, it is retried only if it was never done.
-    ///   - priority: The order of the work that waits for the same host.
-    /// - Throws: ``RetryTargetError`` when `host` is neither a name nor an address.
+    ///   - host: A host name or an address, without scheme, port or brackets.
+    ///   - isRepeatable: True if the work may be executed twice. If not, it is retried only if it was never executed.
+    ///   - priority: The order of the requests that wait for the same host.
+    /// - Throws: ``RetryTargetError`` if `host` is neither a name nor an address.
     public init(
         host: String,
         isRepeatable: Bool,
@@ -45,7 +47,7 @@ public struct RetryTarget: Hashable, Sendable {
         self.init(checkedHost: host.lowercased(), isRepeatable: isRepeatable, priority: priority)
     }
 
-    /// Any work that needs the network at large.
+    /// Returns the target of any work that needs the network at large: the internet, but no particular host.
     public static func network(isRepeatable: Bool, priority: RetryPriority = .normal) -> RetryTarget {
         RetryTarget(checkedHost: nil, isRepeatable: isRepeatable, priority: priority)
     }
@@ -62,39 +64,40 @@ extension RetryTarget: CustomStringConvertible {
     public var description: String { host ?? "the network at large" }
 }
 
-/// The order of retries that wait for the same host. With equal priority the first that failed is retried first.
+/// The order of retries that wait for the same host. Among equal priorities, the request that failed first is retried
+/// first.
 public struct RetryPriority: RawRepresentable, Comparable, Hashable, Sendable, ExpressibleByIntegerLiteral {
-    /// Higher values are retried sooner.
+    /// The number. Higher values are retried sooner.
     public let rawValue: Int
 
-    /// Any number. Use few different ones, because each has a queue of its own.
+    /// Creates a priority from any number. Use few different numbers, because each has its own queue.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
-    /// Any number.
+    /// Creates a priority from any number.
     public init(integerLiteral value: Int) {
         self.init(rawValue: value)
     }
 
-    /// After all others: -1.
+    /// -1: after all other priorities.
     public static let low: RetryPriority = -1
-    /// The default: 0.
+    /// 0: the default.
     public static let normal: RetryPriority = 0
-    /// Before all others: 1.
+    /// 1: before the other named priorities.
     public static let high: RetryPriority = 1
 
-    /// Whether one is retried after the other.
+    /// Returns whether one priority is retried after the other.
     public static func < (one: RetryPriority, other: RetryPriority) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// The error of a target whose host is invalid.
+/// The error of an invalid target host.
 public enum RetryTargetError: Error, Hashable, Sendable {
-    /// The text is neither a host name nor an address, for example a URL or an empty text, or it cannot be encoded for the name service (IDNA,
-    /// RFC 5891).
+    /// The text is neither a host name nor an address, for example because it is a URL or empty. Or it cannot be
+    /// encoded for the name service (IDNA, RFC 5891).
     case invalidHost(String)
 
-    /// A link-local IPv6 address needs an interface.
+    /// A link-local IPv6 address has no interface.
     case zoneRequired(String)
 
     static func check(_ host: String) throws(RetryTargetError) {
@@ -110,7 +113,7 @@ public enum RetryTargetError: Error, Hashable, Sendable {
 }
 
 extension RetryTargetError: CustomStringConvertible {
-    /// One sentence: what is wrong, and what to do.
+    /// One sentence with the error and a remedy.
     public var description: String {
         switch self {
         case .invalidHost(let text): HostError.invalid(text).description

@@ -1,30 +1,32 @@
 import LinuxSupport
 
-/// One piece of work at one host, from its first attempt to its end: the only place where anything is retried. An object, so that
-/// what waits in many functions at once has it once.
+/// The attempts of one request at one host, and the waits between them. All retries are decided here. A class, so that
+/// the nested functions that wait share one copy of the state.
 final class RetryRun<Value: Sendable> {
     let work: RetryWork<Value>
     let target: RetryTarget
     let coordinator: RetryCoordinator
-    /// Begins with the call that the run is a part of.
+    /// The clock of the run. It starts with the call that the run belongs to.
     let clock: Timeline
     let entry: LaneEntry
-    /// How many attempts were made before, at hosts that have answered with a redirect.
+    /// The number of attempts at earlier hops of a redirect.
     private let attemptsBefore: Int
 
     private(set) var attempts: [RetryAttempt] = []
     private var counts = Counts()
-    /// What the latest attempt brought, and when it began.
+    /// The result of the latest attempt.
     var result: AttemptResult<Value>?
     private var began = Duration.zero
-    /// The path that was known then.
+    /// The generation of the path that was known when the latest attempt began.
     private var generation: UInt64?
     private var waitBegan = Duration.zero
     private var advised = RetryAdvice.goOn
-    /// Whether the attempt under way, or the next, is to show whether the monitor is right.
+    /// A Boolean value that indicates whether the current or next attempt is a probe: it tests the monitor, which
+    /// reports that the host is not reachable.
     var isProbe = false
 
-    /// A function, so that copies for it are made on its stack and not on that of the task.
+    /// Creates a run. A function that is not inlined, so that its copies are on its own stack and not on that of the
+    /// task.
     @inline(never)
     static func make(
         _ work: RetryWork<Value>,
@@ -53,19 +55,20 @@ final class RetryRun<Value: Sendable> {
 
     var policy: RetryPolicy { work.policy }
 
-    /// On `clock`.
+    /// The deadline on `clock`.
     var deadline: Duration? { work.policy.deadline }
 
-    /// Tries until it succeeds or has to end. Returns why no further attempt is made; nil after a success.
+    /// Makes attempts until one succeeds or no further attempt is made. Returns the reason for the latter; nil after a
+    /// success.
     ///
-    /// Of those that wait there may be very many, and the stack of a task grows by a thousand bytes at once. So what is needed later
-    /// is kept in this object, and what waits does little else.
+    /// Very many requests may wait at the same time, and the stack of a task grows in steps of 1000 bytes. State that
+    /// is needed after a wait is therefore kept in this object, and the functions that wait keep little else.
     func end() async -> RetryError.Ending? {
         guard coordinator.begin() else { return finish(.shutDown) }
         defer { coordinator.end() }
         while !Task.isCancelled {
             began = clock.now
-            // The turn may have come at the last moment.
+            // // The release may have come at the deadline.
             if let deadline, began >= deadline { return finish(.deadlineExpired) }
             generation = coordinator.knownVerdict(of: target.host)?.generation
             counts.hasUnusedPayment = false
@@ -80,7 +83,7 @@ final class RetryRun<Value: Sendable> {
                 guard case .wait(let pause) = step else { return finish(step.ending) }
                 waitBegan = clock.now
                 if case .held(let answer, let error)? = result {
-                    // Nobody can read it any more, whatever comes of the wait.
+                    // // The response is discarded, whatever follows the wait.
                     result = .failed(error)
                     await work.letGo(answer)
                 }
@@ -97,7 +100,8 @@ final class RetryRun<Value: Sendable> {
         return finish(.cancelled)
     }
 
-    /// What follows a wait that brought no turn: the retrier is asked where only the wait for a path took too long.
+    /// Returns the step after a wait that ended without a release. The retrier is called only if just the wait for a
+    /// path took too long.
     private func stepAfterWait(_ end: WaitEnd) -> Step {
         guard case .ended(let ending) = end else { return .succeed }
         let isPathMissing = ending == .deadlineExpired && attempts.last?.reason == .unreachable
@@ -113,15 +117,14 @@ final class RetryRun<Value: Sendable> {
         return ending
     }
 
-    /// What the attempt that begins now is told.
+    /// The context of the next attempt.
     var nextContext: AttemptContext {
         AttemptContext(number: attemptsBefore + attempts.count + 1, previous: attempts.last, isProbe: isProbe)
     }
 
-    /// Whether the first attempt may be made now, where the client, or the policy, has it wait: not where there is no path, and not where
-    /// the server has asked to be left alone. Those that follow have waited in line, and were asked about there.
-    ///
-    /// - Returns: Whether to make the attempt; if not, its result is there.
+    /// Returns whether the first attempt may be made now. If not, `result` is set. The first attempt waits if the
+    /// client or the policy requires it, and the host is not reachable or the server has requested a pause
+    /// (Retry-After). Later attempts have waited in the queue, where this was checked.
     @inline(never)
     private func mayBegin() -> Bool {
         guard work.waitsFirst, attempts.isEmpty else { return true }
@@ -131,14 +134,15 @@ final class RetryRun<Value: Sendable> {
             return false
         }
         guard coordinator.askOnce(target.host).status == .notReachable else { return true }
-        // From now on it is followed, which may know better: the name may be that of a host nearby.
+        // // The host is now watched. The watch may know more than the query, for example if the name is that of a
+        // neighbour.
         entry.enter()
         if coordinator.isOpen(target.host) { return true }
         result = .failed(AttemptError.noPath(coordinator.ask(target.host)))
         return false
     }
 
-    /// What follows the attempt that has just ended.
+    /// Returns the step after the attempt that has just ended.
     @inline(never)
     private func judge(after cut: RetryError.Ending?) -> Step {
         let number = attemptsBefore + attempts.count + 1
@@ -153,7 +157,7 @@ final class RetryRun<Value: Sendable> {
         }
         entry.enter()
         let verdict = coordinator.ask(target.host)
-        // That it was cancelled says nothing of the request.
+        // // A cancellation reveals nothing about the request.
         let stage = failure is CancellationError ? nil : classify(failure, verdict)
         attempts.append(RetryAttempt(number, began, clock.now, failure, stage, verdict))
         if Task.isCancelled { return .end(.cancelled) }
@@ -186,7 +190,8 @@ final class RetryRun<Value: Sendable> {
         return follow(RetryDecision(after: situation, of: target, by: policy, chance: coordinator.chance))
     }
 
-    /// Counts what the policy limits. While the machine is offline neither a name nor a refusal says anything of the host.
+    /// Counts the failures that the policy limits. While the machine is offline, neither an unresolved name nor a
+    /// refused connection reveals anything about the host.
     private func count(_ failure: any Error, _ stage: FailureStage, _ verdict: RetryVerdict) {
         guard stage.isOfNetwork, !verdict.isOffline else { return }
         let cause = (failure as? any RetryableError)?.connectionFailure
@@ -194,24 +199,24 @@ final class RetryRun<Value: Sendable> {
         if cause == .refused { counts.refused += 1 }
     }
 
-    /// How many attempts were made.
+    /// The number of attempts that were made.
     private var made: Int { attempts.count - counts.unmade }
 
-    /// What was found out here needs no classifier.
+    /// Returns the stage of a failure. The errors of this module need no classifier.
     private func classify(_ failure: any Error, _ verdict: RetryVerdict) -> FailureStage? {
         if let failure = failure as? AttemptError, failure.isCut { return failure.failureStage }
         return policy.classify(failure, verdict)
     }
 
-    /// Asks the caller's retrier about a failure that the policy does not retry, or no more. The retrier is asked only if the request was
-    /// not sent, if the server has answered, or if a repetition does no harm.
+    /// Calls the caller's retrier about a failure that the policy does not retry, or no longer retries. The retrier is
+    /// called only if the request was not sent, if the server has responded, or if the request may be repeated.
     @inline(never)
     private func askRetrier(or ending: RetryError.Ending) async -> Step {
         guard let ask = work.ask, let last = attempts.last, let error = last.error,
             target.isRepeatable || last.stage == .neverSent || last.stage?.isOfNetwork == false
                 || last.stage == nil && work.progress?.hasSent == false
         else { return .end(ending) }
-        // The budget protects a server that fails. A server that refuses a request does not fail.
+        // // The budget protects a server that fails. A server that refuses a request does not fail.
         let (count, isFree) = (max(0, made - 1), last.stage?.isRefusal == true)
         let answer = await asking { await ask(count, last.stage, error) }
         if Task.isCancelled { return .end(.cancelled) }
@@ -228,7 +233,7 @@ final class RetryRun<Value: Sendable> {
         }
     }
 
-    /// Pays for what was decided, and tells of it.
+    /// Charges the budget for a decision, and publishes the event.
     private func follow(_ decision: RetryDecision) -> Step {
         switch decision {
         case .end(let ending):
@@ -251,7 +256,8 @@ final class RetryRun<Value: Sendable> {
         work.tell(.waiting(target, attempts[attempts.count - 1], pause: pause), coordinator)
     }
 
-    /// Does what the advisor says, as far as that is to wait or to end; who has none is through at once.
+    /// Queries the advisor, and follows its advice to wait or to end. Returns immediately if the coordinator has no
+    /// advisor.
     @inline(never)
     private func heedAdvice() async -> RetryError.Ending? {
         advised = .goOn
@@ -271,7 +277,7 @@ final class RetryRun<Value: Sendable> {
         }
     }
 
-    /// How long it is still to be waited, after what the advisor took.
+    /// Returns the remaining pause. The time that the advisor took is subtracted.
     private func pause(_ pause: Duration?) -> Duration? {
         var pause = pause
         switch advised {
@@ -293,7 +299,8 @@ final class RetryRun<Value: Sendable> {
         return WaitInLine(wait, for: target, until: endOfWait(after: pause), on: clock, at: coordinator)
     }
 
-    /// When a wait that begins now ends, if there is no path then: at the deadline, or when the policy's time for that is used up.
+    /// Returns the time when a wait that begins now ends if there is no path by then: the deadline, or the end of the
+    /// policy's `pathTimeout`.
     private func endOfWait(after pause: Duration?) -> Duration? {
         guard let limit = policy.pathTimeout else { return deadline }
         let waited = attempts.reduce(Duration.zero) { $1.reason == .unreachable ? $0 + $1.wait : $0 }
@@ -301,16 +308,16 @@ final class RetryRun<Value: Sendable> {
         return deadline.map { min($0, end) } ?? end
     }
 
-    /// What follows an attempt.
+    /// The step after an attempt.
     private enum Step {
         case succeed
         case end(RetryError.Ending)
-        /// The retrier is asked before that.
+        /// Call the retrier first.
         case ask(RetryError.Ending)
-        /// Nil for no pause before getting in line.
+        /// Wait in the queue after this pause; nil for no pause.
         case wait(Duration?)
 
-        /// Why no further attempt is made; nil after a success.
+        /// The reason why no further attempt is made; nil after a success.
         var ending: RetryError.Ending? {
             switch self {
             case .succeed, .wait: nil
@@ -320,25 +327,26 @@ final class RetryRun<Value: Sendable> {
     }
 }
 
-/// What a run counts.
+/// The counters of a run.
 private struct Counts {
-    /// Attempts that were sent.
+    /// The number of attempts that were sent.
     var sent = 0
-    /// Attempts that failed while the name was not resolved.
+    /// The number of attempts that failed because the name was not resolved.
     var unresolved = 0
-    /// Attempts that the host refused.
+    /// The number of attempts whose connection the host refused.
     var refused = 0
-    /// Attempts that were not made, or cut before they had sent anything, because there was no path.
+    /// The number of attempts that were not made, or ended before anything was sent, because there was no path.
     var unmade = 0
-    /// Waits of the backoff.
+    /// The number of backoff waits.
     var backoffs = 0
-    /// Whether the budget was charged with a retry, and whether with one that is still waited for.
+    /// A Boolean value that indicates whether the budget was charged for a retry (`hasPaid`), and for one that has not
+    /// started yet (`hasUnusedPayment`).
     var hasPaid = false
     var hasUnusedPayment = false
 }
 
 extension RetryError.Ending {
-    /// Whether the caller's retrier decides before it is final.
+    /// A Boolean value that indicates whether the caller's retrier decides before the request ends in this way.
     fileprivate var mayBeAskedAbout: Bool {
         self == .notRetryable || self == .unsafeToRepeat || self == .attemptsExhausted
     }

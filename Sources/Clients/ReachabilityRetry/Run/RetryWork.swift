@@ -1,74 +1,78 @@
 import LinuxSupport
 
-/// What is tried, and by whose rules.
+/// The work of a run and the rules for its retries.
 struct RetryWork<Value: Sendable>: Sendable {
     var policy: RetryPolicy
-    /// Whether the first attempt, too, waits for a path, and for the end of what a server asks for.
+    /// A Boolean value that indicates whether the first attempt also waits for a path, and for the end of a pause that
+    /// the server requested (Retry-After).
     var waitsFirst: Bool
-    /// Whether retries are charged to the host's budget.
+    /// A Boolean value that indicates whether retries are charged to the host's budget.
     var isCharged = true
-    /// Told what happens.
+    /// Receives the events of the run.
     var observer: RetryObserver?
-    /// What the client tells of its attempts; nil where it tells nothing: then none is cut for the want of a path.
+    /// The progress of attempts, as reported by the client. If nil, the client reports none, and no attempt is ended
+    /// early because of a missing path.
     var progress: AttemptProgress?
-    /// How long an attempt may take to connect.
+    /// The maximum time of an attempt until it is connected. If nil, only the limits of the client apply.
     var connectTimeout: Duration?
-    /// Asks the caller's retrier about a failure, which has been retried so often.
+    /// Calls the caller's retrier about a failure. `retries` is the number of retries so far.
     var ask: (@Sendable (_ retries: Int, FailureStage?, any Error) async -> RetryResult)?
-    /// Lets go of an answer that is not kept.
+    /// Releases a response that is not returned to the caller.
     var letGo: @Sendable (Value) async -> Void = { _ in }
     /// Makes an attempt.
     var attempt: @Sendable (AttemptContext) async -> AttemptResult<Value>
 
-    /// Tells whoever wants to know.
+    /// Sends an event to the observers of the request and of the coordinator.
     func tell(_ event: RetryEvent, _ coordinator: RetryCoordinator) {
         observer?(event)
         coordinator.tell(event)
     }
 }
 
-/// What is known of an attempt when it begins.
+/// The information that an attempt receives when it begins.
 package struct AttemptContext: Sendable {
-    /// 1 is the first.
+    /// The number of the attempt. The first is 1.
     package let number: Int
-    /// The one before it at the same host, with its error; nil for the first there.
+    /// The previous attempt at the same host, with its error; nil for the first attempt there.
     package let previous: RetryAttempt?
-    /// Whether it is to show whether the monitor is right, which says that there is no path.
+    /// A Boolean value that indicates whether the attempt is a probe: it tests the monitor, which reports that the host
+    /// is not reachable.
     package let isProbe: Bool
 }
 
-/// What an attempt brought.
+/// The result of an attempt.
 enum AttemptResult<Value: Sendable>: Sendable {
-    /// What was wanted, or an answer that is no failure. One that is not good, a 404 for example, earns no budget.
+    /// A result to return: a value, or a response that is not retried. If `isGood` is false, for a 404 for example, it
+    /// adds nothing to the budget.
     case kept(Value, isGood: Bool)
-    /// An answer that may be retried, and is kept where it is not.
+    /// A response that may be retried. It is returned to the caller if it is not retried.
     case held(Value, any Error)
     case failed(any Error)
 }
 
-/// What cut an attempt short.
+/// The reason why an attempt was ended early.
 enum AttemptCut {
     /// The request ends.
     case end(RetryError.Ending)
-    /// It could not succeed.
+    /// The attempt could not succeed.
     case failed(any RetryableError)
 }
 
 extension RetryRun {
-    /// Makes one attempt, and nothing else, on behalf of another run, which waits, counts and judges.
+    /// Makes one attempt on behalf of another run, which waits, counts and decides. The result is stored in `result`.
     ///
-    /// - Parameter isProbe: Whether it is to show whether the monitor is right.
-    /// - Returns: What put an end to it, if it was not let run to its end; its result is there.
+    /// - Parameter isProbe: True if the attempt tests the monitor, which reports that the host is not reachable.
+    /// - Returns: The reason why the request ends, if the attempt was ended early; otherwise nil.
     func once(isProbe: Bool) async -> RetryError.Ending? {
         self.isProbe = isProbe
         defer { entry.leave() }
         return await attempt()
     }
 
-    /// Makes one attempt, which is cancelled at the deadline, by a shutdown, and where it cannot be connected; returns when it has
-    /// ended, and its result is there.
+    /// Makes one attempt and stores its result in `result`. The attempt is cancelled at the deadline, by a shutdown,
+    /// and if it cannot be connected. Returns when the attempt has ended.
     ///
-    /// - Returns: What put an end to the request, if the attempt was not let run to its end.
+    /// - Returns: The reason why the request ends, if the attempt was ended early; otherwise nil.
     func attempt() async -> RetryError.Ending? {
         work.progress?.begin()
         let connecting = work.progress.map {
@@ -94,10 +98,11 @@ extension RetryRun {
         return nil
     }
 
-    /// Does something that takes its time, and cancels it at the deadline, by a shutdown, and where the attempt cannot succeed; returns
-    /// when it has ended.
+    /// Runs an operation, and cancels it at the deadline, by a shutdown, and if the attempt cannot succeed. Returns
+    /// when the operation has ended.
     ///
-    /// - Returns: What came of it, nil where it was not begun any more; and what cut it short.
+    /// - Returns: The result of the operation, nil if it was not started; and the reason why it was ended early, if it
+    ///   was.
     func untilCut<Answer: Sendable>(
         of connecting: ConnectingAttempt? = nil,
         _ work: @escaping @Sendable () async -> Answer
@@ -120,10 +125,11 @@ extension RetryRun {
         return (answer.withLock { $0 }, cut)
     }
 
-    /// Tells of an attempt that was cancelled why it was; one that has ended by itself at the same moment is left as it is.
+    /// Replaces the cancellation error of an attempt that was ended early with its reason. The result of an attempt
+    /// that ended normally at the same moment is kept.
     private func replace(_ result: inout AttemptResult<Value>, with failure: any RetryableError) {
         guard case .failed(is CancellationError) = result, !Task.isCancelled else { return }
-        // It may have been sent in the very moment it was cancelled.
+        // // The request may have been sent at the moment of the cancellation.
         guard work.progress?.hasSent == false else {
             result = .failed(failure.failureStage == .neverSent ? AttemptError.sent(failure) : failure)
             return
@@ -134,9 +140,9 @@ extension RetryRun {
 }
 
 extension RetryRun {
-    /// Asks the coordinator's advisor, if it has one and the network may be at fault.
+    /// Queries the coordinator's advisor, if there is one and the network may be the cause of the failure.
     ///
-    /// - Returns: What is advised, or why no further attempt is made.
+    /// - Returns: The advice, or the reason why no further attempt is made.
     @inline(never)
     func advice() async -> Result<RetryAdvice, RetryCoordinator.Refusal> {
         guard let advisor = coordinator.advisor, let last = attempts.last, last.reason != .unreachable,
@@ -145,9 +151,9 @@ extension RetryRun {
         return await asking { [host = target.host] in await advisor.advice(for: host) }
     }
 
-    /// Waits for what the advisor wants to be waited for.
+    /// Waits until the advisor reports that the obstacle is over.
     ///
-    /// - Returns: Why no further attempt is made; nil where it is over.
+    /// - Returns: The reason why no further attempt is made; nil if the obstacle is over.
     @inline(never)
     func waitForEndOfObstacle() async -> RetryError.Ending? {
         guard let advisor = coordinator.advisor else { return nil }
@@ -158,7 +164,9 @@ extension RetryRun {
         return nil
     }
 
-    /// Asks somebody who may take his time: until the deadline, or a shutdown.
+    /// Runs an operation that may take long, until the deadline or a shutdown.
+    ///
+    /// - Returns: The result of the operation, or the reason why no further attempt is made.
     func asking<Answer: Sendable>(
         _ ask: @escaping @Sendable () async -> Answer
     ) async -> Result<Answer, RetryCoordinator.Refusal> {

@@ -1,10 +1,12 @@
 import LinuxSupport
 public import NetworkReachability
 
-/// The verdicts of `NetworkReachabilityManager`, with one manager and one listener for each host that retries wait for.
+/// The kernel's reachability verdicts, from `NetworkReachabilityManager`. Uses one manager and one listener for each
+/// host that retries wait for. Thread-safe.
 public struct MonitoredVerdicts: VerdictSource {
     private let makeManager: @Sendable (String?) -> NetworkReachabilityManager?
-    /// The managers of the network at large and of addresses. The first keeps the monitor that all share.
+    /// The managers of the network at large and of addresses, by host. The manager of the network at large keeps the
+    /// monitor that all managers share.
     private let kept = Locked<[String?: Kept]>([:])
 
     /// The maximum number of managers that are kept.
@@ -12,13 +14,14 @@ public struct MonitoredVerdicts: VerdictSource {
 
     private struct Kept {
         let manager: NetworkReachabilityManager
-        /// Has the monitor follow the place, from the second question on.
+        /// The subscription that makes the monitor follow the host. Created by the second query.
         var token: NetworkReachabilityToken?
     }
 
-    /// The verdicts of the kernel.
+    /// Creates a source of the kernel's verdicts.
     ///
-    /// - Parameter options: The options of the managers, except `nameResolutionWait`: no verdict waits for the name service.
+    /// - Parameter options: The options of the managers, except `nameResolutionWait`, because no verdict waits for the
+    ///   name service.
     public init(options: NetworkReachabilityOptions = NetworkReachabilityOptions()) {
         var options = options
         options.nameResolutionWait = .zero
@@ -28,15 +31,15 @@ public struct MonitoredVerdicts: VerdictSource {
         }
     }
 
-    /// The verdicts of other managers, for example those of a fake kernel.
+    /// Creates a source that uses other managers, for example managers with a fake kernel.
     ///
-    /// - Parameter makeManager: Makes a manager for a host, or for the network at large if the host is nil. If it returns nil, the verdict is
-    ///   unknown, and retries wait by the clock.
+    /// - Parameter makeManager: Creates the manager of a host, or of the network at large if the host is nil. If it
+    ///   returns nil, the verdict is unknown, and retries wait only for the backoff.
     public init(makeManager: @escaping @Sendable (_ host: String?) -> NetworkReachabilityManager?) {
         self.makeManager = makeManager
     }
 
-    /// Begins to follow a host.
+    /// Starts following a host.
     public func watch(
         _ host: String?,
         _ listener: @escaping @Sendable (RetryVerdict) -> Void
@@ -44,24 +47,24 @@ public struct MonitoredVerdicts: VerdictSource {
         ManagerWatch(makeManager(host), listener)
     }
 
-    /// Returns the verdict on an address or on the network at large. Asks no name service: for a name it returns the verdict on the network at
-    /// large if that is not reachable, else unknown.
+    /// Returns the verdict on an address or on the network at large. Queries no name server. For a host name, returns
+    /// the verdict on the network at large if that is not reachable, otherwise unknown.
     ///
-    /// The kernel is queried the first time. From the second time on the monitor follows the place, and the kernel is queried only after it
-    /// has announced a change.
+    /// The first call queries the kernel. From the second call on, the monitor follows the address, and the kernel is
+    /// queried only after it has reported a change.
     public func ask(_ host: String?) -> RetryVerdict {
         if let host, IPAddress(host) != nil { return path(of: host).map { RetryVerdict($0) } ?? .unknown }
         guard let path = path(of: nil), host == nil || path.status == .notReachable else { return .unknown }
         return RetryVerdict(path)
     }
 
-    /// Whether packets to the address stay on this machine, by the kernel's route lookup.
+    /// Returns whether packets to the address stay on this machine, according to the kernel's route lookup.
     public func isLocal(_ address: String) -> Bool {
         guard IPAddress(address) != nil, let flags = makeManager(address)?.path.flags else { return true }
         return flags.contains(.isLocalAddress)
     }
 
-    /// Addresses of documentation prefixes that are routed as the network at large is.
+    /// Addresses of documentation prefixes that have the same route as the network at large.
     public func unassignedAddresses() -> [String] {
         guard let atLarge = manager(of: nil)?.options.addressesAtLarge else { return [] }
         return UnassignedAddress.choose(towards: atLarge) { manager(of: $0.description) }.map(\.description)
@@ -91,9 +94,9 @@ public struct MonitoredVerdicts: VerdictSource {
 private final class ManagerWatch: VerdictWatch {
     private struct State {
         var token: NetworkReachabilityToken?
-        /// The status that the latest subscription delivered last; nil before the first.
+        /// The status that the latest subscription delivered last; nil before its first delivery.
         var notified: NetworkReachabilityStatus?
-        /// The number of the latest subscription. Deliveries of earlier ones are ignored.
+        /// The number of the latest subscription. Deliveries of earlier subscriptions are ignored.
         var number = 0
     }
 
@@ -107,8 +110,9 @@ private final class ManagerWatch: VerdictWatch {
         subscribe()
     }
 
-    /// A listener receives changes only. If a query has seen a loss that is over before the listener receives it, the listener would receive
-    /// nothing. A new listener receives the current path in any case.
+    /// A listener receives changes only. If this query sees a loss that ends before the listener is called, the
+    /// listener would receive nothing. Therefore it is subscribed again: a new listener always receives the current
+    /// path.
     func ask() -> RetryVerdict {
         guard let manager else { return .unknown }
         let path = manager.path
@@ -143,7 +147,7 @@ private final class ManagerWatch: VerdictWatch {
 }
 
 extension RetryVerdict {
-    /// The verdict a path stands for.
+    /// Creates the verdict that corresponds to a network path.
     public init(_ path: NetworkPath) {
         self.init(
             status: Status(path.status),

@@ -1,38 +1,38 @@
-/// The reachability of a target at one moment.
+/// The reachability of a host at one moment, as the monitor reports it.
 public struct RetryVerdict: Hashable, Sendable {
-    /// Whether a target can be reached.
+    /// A Boolean value that indicates whether a host can be reached.
     public enum Status: String, Hashable, Sendable, CaseIterable {
-        /// Nothing is known.
+        /// The reachability is unknown.
         case unknown
-        /// Packets would not get through.
+        /// There is no usable path to the host.
         case notReachable
-        /// Packets would get through.
+        /// There is a usable path to the host. It does not prove that the host responds.
         case reachable
     }
 
-    /// Whether packets would get through.
+    /// A Boolean value that indicates whether the host can be reached.
     public var status: Status
 
-    /// The reason why not, or why nothing is known.
+    /// The reason why the host is not reachable, or why its reachability is unknown. Nil if no reason is known.
     public var reason: Reason?
 
-    /// The number of the path, which grows with each change; 0 if nothing is known.
+    /// The generation of the path, which increases with each change; 0 if nothing is known.
     public var generation: UInt64
 
-    /// The source address of packets; nil if it is not known.
+    /// The source address of packets to the host; nil if it is not known.
     public var source: String?
 
-    /// Nothing is known yet.
+    /// The verdict before anything is known.
     public static let unknown = RetryVerdict(status: .unknown)
 
-    /// Whether no attempt can succeed until the network changes. That does not follow from a name that is not resolved: it may not exist, and
-    /// then no network would end the wait.
+    /// A Boolean value that indicates whether no attempt can succeed until the network changes. An unresolved name is
+    /// not such a case, because the name may not exist. Then no change of the network would end the wait.
     var isOffline: Bool { status == .notReachable && !lacksAddress }
 
-    /// Whether the name is not resolved.
+    /// A Boolean value that indicates whether the host name is not resolved.
     package var lacksAddress: Bool { reason == .nameNotResolved }
 
-    /// A verdict.
+    /// Creates a verdict.
     public init(status: Status, reason: Reason? = nil, generation: UInt64 = 0, source: String? = nil) {
         self.status = status
         self.reason = reason
@@ -42,29 +42,30 @@ public struct RetryVerdict: Hashable, Sendable {
 }
 
 extension RetryVerdict: CustomStringConvertible {
-    /// For example `not reachable, no carrier`.
+    /// The status and the reason, for example `not reachable, no carrier`.
     public var description: String { reason.map { "\(status), \($0)" } ?? status.description }
 }
 
 extension RetryVerdict.Status: CustomStringConvertible {
-    /// A short text for logs and terminals.
+    /// The status as a short text for logs and terminals.
     public var description: String { self == .notReachable ? "not reachable" : rawValue }
 }
 
 extension RetryVerdict {
-    /// Why a target is not reachable, or why nothing is known of it. Reasons with the same name are equal.
+    /// The reason why a host is not reachable, or why its reachability is unknown. Reasons with the same name are
+    /// equal.
     public struct Reason: RawRepresentable, Sendable {
-        /// The name, as JSON output has it: `noCarrier`, for example.
+        /// The name, as used in JSON output, for example `noCarrier`.
         public let rawValue: String
 
         private let words: String
 
-        /// A reason whose text is its name.
+        /// Creates a reason whose text is its name.
         public init(rawValue: String) {
             self.init(rawValue: rawValue, words: rawValue)
         }
 
-        /// A reason with a text.
+        /// Creates a reason with a text.
         ///
         /// - Parameters:
         ///   - rawValue: The name.
@@ -74,16 +75,17 @@ extension RetryVerdict {
             self.words = words
         }
 
-        /// The name service does not know the name, or could not be queried. It is the only reason that changes how retries wait.
+        /// The name service does not know the host name, or could not be queried. This is the only reason that changes
+        /// how retries wait.
         public static let nameNotResolved = Reason(rawValue: "nameNotResolved", words: "name not resolved")
 
-        /// The name service has not answered yet.
+        /// The name service has not responded yet.
         package static let resolving = Reason(rawValue: "resolving")
     }
 }
 
 extension RetryVerdict.Reason: Hashable, CustomStringConvertible {
-    /// Whether they have the same name.
+    /// Compares the names.
     public static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }
 
     /// Hashes the name.
@@ -91,55 +93,60 @@ extension RetryVerdict.Reason: Hashable, CustomStringConvertible {
         hasher.combine(rawValue)
     }
 
-    /// A few words for people, for example `no carrier`.
+    /// The text for people, for example `no carrier`.
     public var description: String { words }
 }
 
-/// The source of verdicts: ``MonitoredVerdicts``, or one of a test.
+/// A source of reachability verdicts: ``MonitoredVerdicts``, ``NoVerdicts``, or a custom one.
 public protocol VerdictSource: Sendable {
-    /// Begins to follow a host. Called once for each host that retries wait for.
+    /// Starts following a host. Called once for each host that retries wait for. The watch lasts until it is
+    /// deallocated.
     ///
     /// - Parameters:
-    ///   - host: A name or an address in lower case; nil for the network at large.
-    ///   - listener: Receives the current verdict soon, then each change, in order, on any thread, until the watch is released. It never
-    ///     blocks.
+    ///   - host: A host name or an address in lower case; nil for the network at large.
+    ///   - listener: Receives the current verdict soon after the call, and then each later change. The calls come one
+    ///     after the other, on any thread. It never blocks.
     func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch
 
-    /// Returns the verdict at this moment, without following the host: before the first attempt of a request. It must not block, and must not
-    /// query a name service; it returns unknown instead. By default it is the verdict of a watch that is released at once.
+    /// Returns the current verdict without following the host. Called before the first attempt of a request. It must
+    /// not block or query a name server. If the verdict would require that, it returns unknown. The default
+    /// implementation queries a temporary watch.
     func ask(_ host: String?) -> RetryVerdict
 
-    /// Whether this machine has an address now. It must not block. True by default.
+    /// Returns whether this machine currently has an address. It must not block. The default implementation returns
+    /// true.
     func isLocal(_ address: String) -> Bool
 
-    /// Addresses that no host has, one for each family in which the network at large has a path: a host that answers there intercepts. It
-    /// must not block. Unless implemented, there are none.
+    /// Addresses that are assigned to no host, one for each address family in which the network at large has a path. A
+    /// response from such an address shows that traffic is intercepted. It must not block. The default implementation
+    /// returns none.
     func unassignedAddresses() -> [String]
 }
 
 extension VerdictSource {
-    /// True.
+    /// Returns true.
     public func isLocal(_ address: String) -> Bool { true }
 
-    /// None.
+    /// Returns no addresses.
     public func unassignedAddresses() -> [String] { [] }
 
-    /// The verdict of a watch that is released at once.
+    /// Returns the verdict of a temporary watch.
     public func ask(_ host: String?) -> RetryVerdict { watch(host) { _ in }.ask() }
 }
 
-/// A host that is followed until the watch is released. Thread-safe.
+/// A subscription to the reachability of a host. It ends when the object is deallocated. Thread-safe.
 public protocol VerdictWatch: AnyObject, Sendable {
-    /// Returns the verdict at this moment. If it differs from the last one that the listener received, the listener receives it.
+    /// Returns the current verdict. If it differs from the last one that the listener received, the listener receives
+    /// it too.
     func ask() -> RetryVerdict
 }
 
-/// A source without a monitor: every verdict is unknown, and only an attempt shows whether a host is reachable.
+/// A source without a monitor. Every verdict is unknown, so only an attempt shows whether a host is reachable.
 public struct NoVerdicts: VerdictSource {
-    /// A source without a monitor.
+    /// Creates a source without a monitor.
     public init() {}
 
-    /// Reports unknown once.
+    /// Calls the listener once with an unknown verdict.
     public func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
         listener(.unknown)
         return Watch()
@@ -150,30 +157,30 @@ public struct NoVerdicts: VerdictSource {
     }
 }
 
-/// Finds out with packets whether a retry makes sense, which the kernel cannot know. `CheckAdvisor` of the product `ReachabilityChecks` is an
-/// advisor.
+/// A source of advice from active probes, for faults that the kernel cannot detect. `CheckAdvisor` of the product
+/// `ReachabilityChecks` is one.
 ///
-/// It is called after an attempt has failed in the network while the monitor does not report "not reachable", and before the wait for the next
-/// attempt begins. Advice does not shorten a wait and does not change a limit.
+/// The advisor is called after an attempt has failed in the network while the monitor does not report "not reachable",
+/// and before the wait for the next attempt. Advice does not shorten a wait and does not change a limit.
 public protocol RetryAdvisor: Sendable {
-    /// Returns the advice for a failure. It may take a few seconds, which count as waited. When the task is cancelled it must return soon, with any
-    /// advice. Many requests may call it at the same time.
+    /// Returns the advice after a failure. It may take a few seconds, which count as waiting time. If the task is
+    /// cancelled, it must return soon, with any advice. Concurrent requests may call it at the same time.
     ///
-    /// - Parameter host: A name or an address in lower case; nil for the network at large.
+    /// - Parameter host: A host name or an address in lower case; nil for the network at large.
     func advice(for host: String?) async -> RetryAdvice
 
-    /// Returns when the obstacle of ``RetryAdvice/wait`` is over, or the task is cancelled.
+    /// Returns when the obstacle behind ``RetryAdvice/wait`` is over, or the task is cancelled.
     func waitForEnd(of host: String?) async
 }
 
 /// The advice for a retry.
 public enum RetryAdvice: String, Hashable, Sendable, CaseIterable {
-    /// Retry as the tables of the policy say.
+    /// Follow the tables of ``RetryPolicy``.
     case goOn
-    /// Retry after the backoff, even after a change of the path: the cause is the host.
+    /// Wait for the backoff, even after a change of the path, because the host is the cause.
     case backOff
-    /// Retry when an obstacle is over, a captive portal for example, at no charge to the budget.
+    /// Wait until an obstacle is over, for example a captive portal. The budget is not charged.
     case wait
-    /// Do not retry: it would fail in the same way.
+    /// Do not retry, because the request would fail in the same way.
     case end
 }
