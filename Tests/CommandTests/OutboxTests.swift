@@ -101,7 +101,7 @@ import Testing
             """
         let result = try await Command.run(script: script)
         let sentence =
-            "cannot write to the outbox o: No space left on device: make room and try again, nothing was changed"
+            "cannot write to the outbox o: No space left on device; nothing was changed, free space and try again"
         #expect(result.output == "status 74\nreachability: \(sentence)\nsame\n")
         _ = try await outbox.run("add http://one.example/")
         // A limit of the file size has the same effect.
@@ -282,8 +282,10 @@ import Testing
             """
         let result = try await Command.run(script: script)
         let sentence =
-            "is not an outbox, or its header is damaged: it was left as it is; name another file, or move it away"
-        let expected = Self.commands.map { "reachability: outbox \(sentence)\n\($0.prefix { $0 != " " }) 65\n" }
+            "it is not an outbox, or its header is damaged; it was not changed, use another file"
+        let expected = Self.commands.map {
+            "reachability: cannot open outbox: \(sentence)\n\($0.prefix { $0 != " " }) 65\n"
+        }
         #expect(result.output == expected.joined())
         #expect(result.errors == "")
     }

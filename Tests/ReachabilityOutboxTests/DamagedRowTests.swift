@@ -78,9 +78,12 @@ import Testing
         let (sender, events) = (TestSender(), Events())
         try await outbox.flush(sender: sender, coordinator: network.coordinator, report: events.add)
         #expect(sender.bodies == ["good"])
-        #expect(events.texts.count { $0.hasPrefix("rejected it cannot be sent: ") } == 4)
+        #expect(events.texts.count { $0.hasPrefix("rejected cannot send the stored request: ") } == 4)
         let reasons = try await outbox.deadLetters().compactMap(\.lastError)
-        #expect(reasons.first == "it cannot be sent: the method is no token such as POST" && reasons.count == 4)
+        #expect(
+            reasons.first == "cannot send the stored request: the method is not a token such as POST"
+                && reasons.count == 4
+        )
     }
 
     @Test func `a value that begins with a combining mark goes as it came`() async throws {

@@ -76,7 +76,7 @@ import Testing
             sender: TestSender(.rejected(reason: "no"), .retry(after: nil)),
             coordinator: network.coordinator
         )
-        let limit = "2 of 2 requests, 1 of them dead letters"
+        let limit = "2 of 2 requests, dead letters: 1"
         await #expect(throws: OutboxError.full(file: file.path, limit: limit)) { try await outbox.enqueue(.named("c")) }
         let events = Events()
         options.whenFull = .dropOldest

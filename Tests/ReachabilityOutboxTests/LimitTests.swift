@@ -29,7 +29,7 @@ import Testing
             try await outbox.enqueue(large)
         }
         let larger = OutboxRequest("POST", "https://one.example/", body: [UInt8](repeating: 0, count: 2000))
-        await #expect(throws: OutboxError.full(file: file.path, limit: "the request has 2024 bytes of 1000")) {
+        await #expect(throws: OutboxError.full(file: file.path, limit: "request of 2024 bytes, limit 1000")) {
             try await outbox.enqueue(larger)
         }
     }

@@ -11,8 +11,8 @@ import Testing
         (300, "a redirect: a portal, or the URL has moved"), (301, "a redirect: a portal, or the URL has moved"),
         (302, "a redirect: a portal, or the URL has moved"), (303, "a redirect: a portal, or the URL has moved"),
         (307, "a redirect: a portal, or the URL has moved"), (308, "a redirect: a portal, or the URL has moved"),
-        (401, "the server refuses the credentials"), (407, "the proxy asks for credentials"),
-        (511, "a portal asks to log in"),
+        (401, "the server refuses the credentials"), (407, "the proxy requires credentials"),
+        (511, "a portal requires a login"),
     ])
     func `an answer that says nothing about the request is no attempt`(status: Int, cause: String) {
         let result = OutboxResult(status: status, retryAfter: nil, attempts: 1)

@@ -103,7 +103,7 @@ import Testing
     @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(-1)])
     func `no expiry`(expiry: Duration) async throws {
         let outbox = try await file.open(options)
-        await #expect(throws: OutboxError.invalidRequest("its expiry, \(expiry), is not longer than zero")) {
+        await #expect(throws: OutboxError.invalidRequest("the expiry \(expiry) is not positive")) {
             try await outbox.enqueue(.named("a"), expiry: expiry)
         }
         #expect(try await outbox.entries().isEmpty)

@@ -2,48 +2,50 @@ import LinuxSupport
 public import Logging
 public import ReachabilityRetry
 
-/// Requests that survive the process: they are kept in a file until their server has taken them.
+/// A queue of HTTP requests that survives the process. The requests are kept in a file until their server has accepted
+/// them.
 ///
 /// ```swift
 /// let outbox = try await Outbox(file: "/var/lib/my-daemon/outbox.sqlite")
 /// try await outbox.enqueue(request, dedupeKey: "order-4711", expiry: .seconds(3600))
-/// try await outbox.run(sender: sender)    // in a task of its own: sends until cancelled
+/// try await outbox.run(sender: sender)    // in a separate task: sends until it is cancelled
 /// ```
 ///
-/// A request is on the disk when ``enqueue(_:dedupeKey:priority:expiry:)`` returns. It is sent at least once, each time with
-/// the same `Idempotency-Key`; a server that honours the key does it exactly once, whatever is killed when. Each origin's
-/// requests are sent one after the other: by priority, then the first that came.
+/// A request is on the disk when ``enqueue(_:dedupeKey:priority:expiry:)`` returns. It is sent at least once, each time
+/// with the same `Idempotency-Key`. A server that supports the key executes it exactly once, even if processes are
+/// killed at any time. The requests to an origin are sent one at a time, by priority and then by age.
 ///
-/// All of it may be used from any task. Any number of processes may put requests into one file; one at a time sends.
+/// Thread-safe. Any number of processes may add requests to one file. Only one process at a time sends.
 public final class Outbox: Sendable {
     let store: OutboxStore
 
     /// The file with the requests.
     public var file: String { store.file }
 
-    /// How it keeps and sends.
+    /// The options of the outbox.
     public var options: OutboxOptions { store.options }
 
-    /// Opens a file, or makes it: of mode 0600, with `-wal`, `-shm` and `.lock` beside it. A file system of this machine is
-    /// needed, for SQLite's log works on no other.
+    /// Opens a file, or creates it with mode 0600. The files with the suffixes `-wal`, `-shm` and `.lock` beside it
+    /// belong to it. The file must be on a local file system, because SQLite's write-ahead log requires that.
     ///
-    /// - Throws: ``OutboxError``. An outbox that is corrupt is renamed, and the error names it; until somebody puts it back, or
-    ///   asks for a new one by ``OutboxOptions/replacesCorruptFile``, opening is refused. A file that is there and is not
-    ///   proven to be an outbox, even an empty one, is not touched.
+    /// - Throws: ``OutboxError``. A corrupt outbox is renamed, and the error contains the new name. Further attempts to
+    ///   open it fail until it is restored, or ``OutboxOptions/replacesCorruptFile`` is set. A file that is not an
+    ///   outbox is not changed, even if it is empty.
     public init(file: String, options: OutboxOptions = OutboxOptions()) async throws(OutboxError) {
         store = try await OutboxStore.open(file: file, options: options)
     }
 
-    /// Puts a request in. When this returns it is on the disk.
+    /// Adds a request. It is on the disk when this function returns.
     ///
     /// - Parameters:
-    ///   - request: What is to be sent.
-    ///   - dedupeKey: A name of what the request does. Of requests with the same name only the first is kept, while it
-    ///     waits and for ``OutboxOptions/dedupeWindow`` after it was delivered: after a crash all may be put in again.
-    ///   - priority: The higher, the sooner.
-    ///   - expiry: How long it may wait, by the system's clock, before it is thrown away; nil for
+    ///   - request: The request.
+    ///   - dedupeKey: A name for the effect of the request. While a request with the same name waits, and for
+    ///     ``OutboxOptions/dedupeWindow`` after its delivery, further ones are not added. After a crash, all requests
+    ///     may therefore be added again.
+    ///   - priority: Requests of a higher priority are sent first.
+    ///   - expiry: The time that the request may wait, by the system's clock, before it is deleted. If nil,
     ///     ``OutboxOptions/defaultExpiry``.
-    /// - Throws: ``OutboxError``; nothing was stored then. An expiry that is not positive is an invalid request.
+    /// - Throws: ``OutboxError``. Nothing was stored then. An expiry that is not positive makes the request invalid.
     @discardableResult
     public func enqueue(
         _ request: OutboxRequest,
@@ -51,7 +53,7 @@ public final class Outbox: Sendable {
         priority: Int = 0,
         expiry: Duration? = nil
     ) async throws(OutboxError) -> OutboxAddition {
-        if let expiry, expiry <= .zero { throw .invalidRequest("its expiry, \(expiry), is not longer than zero") }
+        if let expiry, expiry <= .zero { throw .invalidRequest("the expiry \(expiry) is not positive") }
         let new = NewRequest(
             request: request,
             origin: try request.check(),
@@ -63,43 +65,44 @@ public final class Outbox: Sendable {
         )
         let addition = try await store.add(new)
         if case .added(let entry) = addition {
-            options.logger?.info("stored", metadata: ["request": "\(entry)"])
+            options.logger?.info("request stored", metadata: ["request": "\(entry)"])
             FileBell.ring(store.lockFile)
         }
         return addition
     }
 
-    /// What waits in a file, in the order it is to be sent in. Nothing is changed, and nothing is made beside the file.
+    /// Returns the waiting requests of a file, in the order in which they are sent. Changes nothing, and creates no
+    /// other file.
     ///
-    /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.
+    /// - Throws: ``OutboxError``. A corrupt file is not renamed.
     public static func entries(inFile file: String) async throws(OutboxError) -> [OutboxEntry] {
         try await OutboxStore.inspect(at: file) { try OutboxStore.entries($0, at: .system) }
     }
 
-    /// What waits in a file, and then its dead letters, each in its order, as they were at one moment. Nothing is changed, and nothing
-    /// is made beside the file.
+    /// Returns the waiting requests of a file, followed by its dead letters, each in their order, from one snapshot.
+    /// Changes nothing, and creates no other file.
     ///
-    /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.
+    /// - Throws: ``OutboxError``. A corrupt file is not renamed.
     public static func allEntries(inFile file: String) async throws(OutboxError) -> [OutboxEntry] {
         try await OutboxStore.inspect(at: file) { db in
             try OutboxStore.entries(db, at: .system) + OutboxStore.deadLetters(db)
         }
     }
 
-    /// What was given up in a file, the oldest first. Nothing is changed, and nothing is made beside the file.
+    /// Returns the dead letters of a file, the oldest first. Changes nothing, and creates no other file.
     ///
-    /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.
+    /// - Throws: ``OutboxError``. A corrupt file is not renamed.
     public static func deadLetters(inFile file: String) async throws(OutboxError) -> [OutboxEntry] {
         try await OutboxStore.inspect(at: file) { try OutboxStore.deadLetters($0) }
     }
 
-    /// What was given up, the oldest first: kept until it is put in again or dropped.
+    /// Returns the dead letters, the oldest first. They are kept until they are requeued or dropped.
     public func deadLetters() async throws(OutboxError) -> [OutboxEntry] { try await store.deadLetters() }
 
-    /// Puts a dead letter in again: it keeps its number, its `Idempotency-Key` and its priority, has no attempts, and may wait as long
-    /// as it might before. Says whether it was there.
+    /// Returns a dead letter to the queue. It keeps its number, its `Idempotency-Key` and its priority. Its attempts
+    /// are reset, and its time to expire starts again. Returns whether it existed.
     ///
-    /// - Throws: ``OutboxError``; an invalid request when another with its dedupe key waits.
+    /// - Throws: ``OutboxError``; ``OutboxError/invalidRequest(_:)`` if a request with its dedupe key waits.
     @discardableResult
     public func requeue(_ id: OutboxEntry.ID) async throws(OutboxError) -> Bool {
         guard try await store.requeue(id) else { return false }
@@ -107,41 +110,43 @@ public final class Outbox: Sendable {
         return true
     }
 
-    /// What waits, in the order it is to be sent in.
+    /// Returns the waiting requests in the order in which they are sent.
     public func entries() async throws(OutboxError) -> [OutboxEntry] { try await store.entries() }
 
-    /// Deletes a request or a dead letter, and says whether it was there. One that is being sent may arrive all the same.
+    /// Deletes a request or a dead letter. Returns whether it existed. A request that is being sent may still arrive.
     @discardableResult
     public func drop(_ id: OutboxEntry.ID) async throws(OutboxError) -> Bool { try await store.drop(id) }
 
-    /// Deletes all requests but the dead letters, and says how many there were.
+    /// Deletes all requests except dead letters. Returns their number.
     @discardableResult
     public func dropAll() async throws(OutboxError) -> Int { try await store.dropAll() }
 
-    /// Closes the file; whatever is asked of the outbox afterwards fails. It is closed too when nobody holds the outbox any
-    /// more, but a process that ends then may leave its log beside it, which the next that opens it reads.
+    /// Closes the file. Further calls on the outbox fail. The file is also closed when the outbox is deallocated. A
+    /// process that ends before that may leave the write-ahead log, which the next open reads.
     public func close() async throws(OutboxError) { try await store.close() }
 
-    /// 128 random bits as 32 hexadecimal digits.
+    /// Returns 128 random bits as 32 hexadecimal digits.
     private static func makeKey() -> String {
         UInt128.random(in: .min ... .max).hexadecimal
     }
 }
 
 extension Outbox {
-    /// Sends what is in the outbox, and what is put in meanwhile, until the task is cancelled. Then it lets what is being sent
-    /// come to its end, for ``OutboxOptions/drainLimit`` at most, and returns; no task of its own is left behind.
+    /// Sends the stored requests, and those added meanwhile, until the task is cancelled. Then the requests in progress
+    /// may finish for ``OutboxOptions/drainLimit``, and the function returns. No task remains.
     ///
-    /// One at a time sends: others that run on the same file, in whatever process, wait until that one ends, which the kernel
-    /// tells even of one that is killed. What it was sending then is sent again, with the same key.
+    /// Only one call at a time sends. Other calls on the same file, in any process, wait until it ends. The kernel
+    /// notifies them, even if the process is killed. A request that was in progress then is sent again with the same
+    /// key.
     ///
     /// - Parameters:
-    ///   - sender: What sends. It is called for several hosts at the same time, for each one after the other.
-    ///   - coordinator: What is shared with other requests: it says whether a host is reachable and when it may be asked again. Ending it
-    ///     ends this, too.
-    ///   - report: Called after each event, one after the other for each host. Keep it short.
-    /// - Throws: ``OutboxError`` when the file cannot be read or written any more. What was delivered and could not be
-    ///   written down will be sent again, with the same key.
+    ///   - sender: Sends the requests. It is called concurrently for different origins, and sequentially for each
+    ///     origin.
+    ///   - coordinator: The state shared with other requests: the reachability of hosts and the time of the next
+    ///     attempt. Shutting it down ends this function too.
+    ///   - report: Called after each event, sequentially for each host. It must return quickly.
+    /// - Throws: ``OutboxError`` if the file can no longer be read or written. A request that was delivered but could
+    ///   not be recorded is sent again with the same key.
     public func run(
         sender: some OutboxSender,
         coordinator: RetryCoordinator = .shared,
@@ -157,8 +162,8 @@ extension Outbox {
         if let error = await work.run(bell) { throw error }
     }
 
-    /// Waits until nobody else sends. The kernel rings a moment before it takes the lock away from a process that was killed: so a second
-    /// look follows each ring. Says whether to send, which is not so in a task that was cancelled.
+    /// Waits until no other process sends. Returns false if the task was cancelled. The kernel notifies shortly before
+    /// it releases the lock of a killed process. Therefore the lock is tried again after a pause.
     private func waitToSend(with lock: borrowing FileLock, _ bell: FileBell?) async throws(OutboxError) -> Bool {
         while !Task.isCancelled {
             if try store.tryToSend(with: lock) { return true }
@@ -171,12 +176,12 @@ extension Outbox {
         return false
     }
 
-    /// Sends once what can be sent now: nothing to hosts that are not reachable, and nothing more to a host that did not take
-    /// a request.
+    /// Sends once each request that can be sent now. Sends nothing to hosts that are not reachable, and nothing further
+    /// to a host that did not accept a request.
     ///
-    /// - Returns: How many requests are left.
-    /// - Throws: ``OutboxError/alreadySending(file:)`` when another outbox sends; ``OutboxError`` when the file cannot be read
-    ///   or written.
+    /// - Returns: The number of remaining requests.
+    /// - Throws: ``OutboxError/alreadySending(file:)`` if another outbox sends; another ``OutboxError`` if the file
+    ///   cannot be read or written.
     @discardableResult
     public func flush(
         sender: some OutboxSender,
@@ -192,112 +197,118 @@ extension Outbox {
     }
 }
 
-/// Why an outbox cannot do what it was asked for.
+/// The error of an outbox.
 public enum OutboxError: Error, Hashable, Sendable {
-    /// The request has no valid form. The text has no secrets.
+    /// The request is invalid. The text contains no secrets.
     case invalidRequest(String)
-    /// There is no room for the request, and none may be made; `limit` says which limit it is.
+    /// The outbox is full, and no request may be deleted. `limit` describes the limit.
     case full(file: String, limit: String)
-    /// The disk is full, or a quota or limit of the file's size is reached. Nothing was changed.
+    /// The disk is full, or a quota or a limit of the file size is reached. Nothing was changed.
     case diskFull(file: String)
-    /// The file is damaged. It was set aside as `keptAs`, with what SQLite keeps beside it; nil when it lies where it was,
-    /// because it was only read, was found to be so while in use, or because a process uses it to send.
+    /// The file is damaged. `keptAs` is the name to which it was renamed with the files that SQLite keeps beside it. It
+    /// is nil if the file was not renamed, because it was only read, the damage was found during use, or a process uses
+    /// it to send.
     case corrupt(file: String, keptAs: String?)
-    /// What lies there is no outbox: it has not the header of one (`PRAGMA application_id` of an SQLite database). It was not
-    /// touched.
+    /// The file is not an outbox, because it lacks the header of one (`PRAGMA application_id` of an SQLite database).
+    /// It was not changed.
     case foreignFile(String)
-    /// A later version of this library has written the file. It was not touched.
+    /// A later version of this library has written the file. It was not changed.
     case newerFormat(String)
-    /// The file cannot be opened or made; `cause` is what the system said.
+    /// The file cannot be opened or created. `cause` is the text of the system.
     case cannotOpen(file: String, cause: String)
-    /// Another process, or another outbox of this one, is sending what is in the file.
+    /// Another process, or another outbox of this process, sends the requests in the file.
     case alreadySending(file: String)
-    /// Other processes kept the file locked for half a minute.
+    /// Other processes kept the file locked for 30 seconds.
     case busy(file: String)
-    /// Reading or writing failed; `cause` is what SQLite said.
+    /// Reading or writing failed. `cause` is the text of SQLite.
     case failed(file: String, cause: String)
 }
 
 extension OutboxError: CustomStringConvertible {
-    /// One sentence: what was tried, what is wrong, and what to do.
+    /// One sentence with the action, the error and a remedy.
     public var description: String {
         switch self {
         case .invalidRequest(let text):
             "cannot store the request: \(text)"
         case .full(let file, let limit):
-            "the outbox \(file) is full (\(limit)): send or drop what is in it, or allow more"
+            "cannot store the request: the outbox \(file) is full (\(limit)); send or drop requests, or raise the limit"
         case .diskFull(let file):
-            "cannot write to the outbox \(file): No space left on device: make room and try again, nothing was changed"
+            "cannot write to the outbox \(file): No space left on device; nothing was changed, free space and try again"
         case .corrupt(let file, let keptAs?):
-            "the outbox \(file) is corrupt and was kept as \(keptAs): restore it, or ask for a new one to be begun"
+            "cannot open the outbox \(file): it is corrupt and was renamed to \(keptAs); restore it, or request a new outbox"
         case .corrupt(let file, nil):
-            "the outbox \(file) is corrupt and was left as it is: end the processes that use it, then send or add, which sets it aside"
+            "cannot read the outbox \(file): it is corrupt and was not renamed; stop the processes that use it, then send"
         case .foreignFile(let file):
-            "\(file) is not an outbox, or its header is damaged: it was left as it is; name another file, or move it away"
+            "cannot open \(file): it is not an outbox, or its header is damaged; it was not changed, use another file"
         case .newerFormat(let file):
-            "the outbox \(file) was written by a later version: use that, or name another file"
+            "cannot open the outbox \(file): a later version has written it; use that version, or another file"
         case .cannotOpen(let file, let cause):
             "cannot open the outbox \(file): \(cause)"
         case .alreadySending(let file):
-            "another process is sending what is in the outbox \(file): leave it to that, or end it first"
+            "cannot send from the outbox \(file): another process is sending from it; wait for it, or stop it"
         case .busy(let file):
-            "the outbox \(file) is locked by other processes: try again"
+            "cannot use the outbox \(file): it is locked by other processes; try again"
         case .failed(let file, let cause):
             "cannot read or write the outbox \(file): \(cause)"
         }
     }
 }
 
-/// How an outbox keeps and sends. Every option has a default.
+/// The options of an outbox. Every option has a default.
 public struct OutboxOptions: Sendable {
-    /// What happens to a request that does not fit.
+    /// The action if a new request exceeds a limit.
     public enum WhenFull: String, Hashable, Sendable, CaseIterable {
-        /// It is refused with ``OutboxError/full(file:limit:)``, and what is there stays.
+        /// The request is refused with ``OutboxError/full(file:limit:)``. Stored requests stay.
         case refuse
-        /// Dead letters make room, then requests of the lowest priority, the oldest first, but none that is being sent and none of
-        /// a higher priority than the new one; when that is not enough, the new one is refused and all stay. Each is told to
-        /// ``OutboxOptions/report`` before it goes.
+        /// Dead letters are deleted first, then the requests of the lowest priority, the oldest first. A request that
+        /// is being sent, or has a higher priority than the new one, is never deleted. If that does not suffice, the
+        /// new request is refused and nothing is deleted. Each request is passed to ``OutboxOptions/report`` before it
+        /// is deleted.
         case dropOldest
     }
 
-    /// How many requests it may hold, dead letters among them.
+    /// The maximum number of requests, including dead letters.
     public var maximumCount = 10_000
-    /// How many bytes they may have together (``OutboxRequest/size``). The file is somewhat larger.
+    /// The maximum number of bytes of all requests together (``OutboxRequest/size``). The file is slightly larger.
     public var maximumBytes = 64 << 20
-    /// What happens to a request that does not fit.
+    /// The action if a new request exceeds a limit.
     public var whenFull = WhenFull.refuse
-    /// How long the dedupe key of a delivered request is remembered: putting it in again changes nothing. At most ten
-    /// thousand are, the newest.
+    /// The time for which the dedupe key of a delivered request is kept. Adding the request again in that time has no
+    /// effect. At most the newest 10,000 keys are kept.
     public var dedupeWindow: Duration = .seconds(86_400)
-    /// How long an origin is left alone after a failure; it ends at once when the host becomes reachable again.
+    /// The wait of an origin after a failure. It ends immediately when the host becomes reachable again.
     public var backoff = Backoff.standard
-    /// The longest a server may ask to be left alone.
+    /// The maximum pause that a server may request (Retry-After).
     public var maximumRetryAfter: Duration = .seconds(3600)
-    /// How often a request is tried before it becomes a dead letter; nil for as often as it takes, for which it holds up its origin.
-    /// With the default backoff a thousand are about eight hours of a server that answers with errors. What is no
-    /// attempt (``OutboxResult/held(cause:)``) is not counted.
+    /// The maximum number of attempts before a request becomes a dead letter. If nil, there is no limit, and the
+    /// request blocks its origin until it is delivered. With the default backoff, 1000 attempts take about eight hours
+    /// if the server responds with errors. A send that does not count as an attempt is not included
+    /// (``OutboxResult/held(cause:)``).
     public var maximumAttempts: Int? = 1000
-    /// How long a request may wait that was put in without an expiry; nil for ever. A week by default.
+    /// The time that a request without an expiry may wait. The default is a week. If nil, there is no limit.
     public var defaultExpiry: Duration? = .seconds(604_800)
-    /// Called for each request that is thrown away when another is put in, before it is gone: ``OutboxEvent/expired(_:)``,
-    /// ``OutboxEvent/dropped(_:)``. On a thread of the outbox's own, which waits for it: keep it short.
+    /// Called for each request that is deleted because another one is added, before it is deleted. The events are
+    /// ``OutboxEvent/expired(_:)`` and ``OutboxEvent/dropped(_:)``. Called on a thread of the outbox, which waits for
+    /// it. It must return quickly.
     public var report: (@Sendable (OutboxEvent) -> Void)?
-    /// How long what is being sent may go on after the outbox was told to end.
+    /// The maximum time that a request in progress may continue after the outbox was cancelled.
     public var drainLimit: Duration = .seconds(10)
-    /// How often ``Outbox/run(sender:coordinator:report:)`` looks for what other processes have put in where the kernel has no file watch
-    /// to spare (`/proc/sys/fs/inotify`). Otherwise it is told, and looks at nothing in between.
+    /// The interval at which ``Outbox/run(sender:coordinator:report:)`` checks for requests from other processes if no
+    /// inotify watch is available (`/proc/sys/fs/inotify`). With a watch, no polling takes place.
     public var pollInterval: Duration = .seconds(1)
-    /// How many requests are sent at the same time, each to another origin.
+    /// The maximum number of requests that are sent at the same time, each to a different origin.
     public var maximumConcurrentHosts = 8
-    /// Whether a new file is begun when the old one is corrupt and was set aside.
+    /// A Boolean value that indicates whether a new file is created if the existing one is corrupt and was renamed.
     public var replacesCorruptFile = false
-    /// Where to log: what was delivered or thrown away at `info` and `warning`, attempts at `debug`. Never a secret.
+    /// The log. Delivered requests have the level `info`, deleted ones `warning`, and attempts `debug`. It contains no
+    /// secrets.
     public var logger: Logger?
-    /// What waits are measured by.
+    /// The clock that measures waits.
     public var clock: any Clock<Duration> = ContinuousClock()
-    /// The time since 1970-01-01T00:00:00Z, CLOCK_REALTIME: what is stored must hold across restarts of the machine.
+    /// Returns the time since 1970-01-01T00:00:00Z (CLOCK_REALTIME), because stored times must be valid after a restart
+    /// of the machine.
     public var realTime: @Sendable () -> Duration = { SystemClock.real }
 
-    /// Every option at its default.
+    /// Creates options with their default values.
     public init() {}
 }

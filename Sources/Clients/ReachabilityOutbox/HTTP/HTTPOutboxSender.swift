@@ -6,8 +6,9 @@ import NIOSSL
 public import ReachabilityHTTP
 public import ReachabilityRetry
 
-/// Sends what is in an outbox with async-http-client: one attempt each time, which is cut where its path goes away before it is sent. When
-/// that attempt is made is decided by the run of the engine that the outbox feeds, so nothing waits here before it, and nothing is counted.
+/// A sender that uses async-http-client. It makes one attempt per call. If the path is lost before the request is sent,
+/// the attempt is ended. The retry engine that the outbox uses decides when an attempt is made, so the sender neither
+/// waits before it nor counts it.
 ///
 /// ```swift
 /// let sender = HTTPOutboxSender(client: .shared, adapter: Adapter { request, completion in
@@ -18,42 +19,46 @@ public import ReachabilityRetry
 /// try await outbox.run(sender: sender)
 /// ```
 ///
-/// Redirects are not followed: what leads elsewhere may be a portal (see `OutboxResult`).
+/// Redirects are not followed, because a portal may have sent them (``OutboxResult``).
 ///
-/// TLS proves that the server has answered. Over `http` a portal may answer with 200 in its place, so a success counts only with a
-/// ``DeliveryProof``, or, without one, if the same host refuses a URL that does not exist, because a portal answers for every URL. If the
-/// host answers that URL, too, a success counts if no server answers for addresses and names that no host has, because a portal does.
-/// That takes up to two seconds. A loopback address needs no proof.
+/// TLS proves that the response is from the server. Over `http`, a portal may respond with 200 in place of the server.
+/// A success then counts only if one of these conditions holds:
 ///
-/// | What happened | Then |
+/// - The response has the configured ``DeliveryProof``.
+/// - No proof is configured, and the same host rejects a URL that does not exist. A portal responds to every URL.
+/// - No proof is configured, the host accepts that URL, and no server responds for unassigned addresses and nonexistent
+///   names. A portal does. This takes up to two seconds.
+/// - The host is a loopback address or `localhost`.
+///
+/// | Event | Result |
 /// |---|---|
-/// | an answer | as its status says |
-/// | the path went away and did not come back within the limit, the adapter failed, TLS was refused, a proxy let nothing through | held: no attempt |
-/// | a success without proof that it is the server's | held: no attempt |
-/// | the client cannot send such a request at all | rejected |
-/// | anything else, for example no connection or no answer in time | tried again |
+/// | A response. | The result of its status. |
+/// | The path was lost and did not return within the limit, the adapter failed, TLS was refused, or a proxy refused the connection. | Held: does not count as an attempt. |
+/// | A success over `http` without a proof. | Held: does not count as an attempt. |
+/// | The client cannot send such a request. | Rejected. |
+/// | Any other failure, for example no connection, or no response in time. | Sent again later. |
 public struct HTTPOutboxSender: OutboxSender {
     private let client: RetryingHTTPClient
     private let options: RequestRetryOptions
     private let policy: RetryPolicy
     private let proof: DeliveryProof?
-    /// Makes a name that no host and no resource has.
+    /// Returns a name that no host and no resource has.
     var makeName: @Sendable () -> String = {
         UInt128.random(in: .min ... .max).hexadecimal
     }
 
-    /// The maximum time in which an interceptor answers, long enough for a second SYN.
+    /// The maximum time to wait for an intercepting portal. It is long enough for a second SYN.
     private static let interceptionLimit = Duration.seconds(2)
 
-    /// A sender; it may be used by several outboxes.
+    /// Creates a sender. Several outboxes may use it.
     ///
     /// - Parameters:
-    ///   - client: What sends. It is not shut down.
-    ///   - adapter: Changes each request right before it is sent, and what it adds is never written to the file: credentials belong
-    ///     here. It must leave the header Idempotency-Key alone. When it throws the request waits.
-    ///   - limit: How long sending may take until the answer's head is there; at least 1 ms.
-    ///   - proof: What a success must have to be the server's own, whatever the scheme.
-    ///   - coordinator: What is shared with other requests.
+    ///   - client: The HTTP client. The sender does not shut it down.
+    ///   - adapter: Changes each request right before it is sent. Its changes are never written to the file, so use it
+    ///     for credentials. It must not change the header Idempotency-Key. If it throws, the request waits.
+    ///   - limit: The maximum time until the head of the response arrives, at least 1 ms.
+    ///   - proof: The condition under which a success is accepted as the server's, for `http` and `https`.
+    ///   - coordinator: The state that all requests share.
     public init(
         client: RetryingHTTPClient,
         adapter: (any RequestAdapter)? = nil,
@@ -67,7 +72,7 @@ public struct HTTPOutboxSender: OutboxSender {
         policy = Self.once(within: max(limit, .milliseconds(1)))
     }
 
-    /// One attempt.
+    /// Returns a policy with one attempt.
     private static func once(within limit: Duration) -> RetryPolicy {
         .standard.changing { policy in
             policy.deadline = limit
@@ -75,7 +80,7 @@ public struct HTTPOutboxSender: OutboxSender {
         }
     }
 
-    /// Sends it once.
+    /// Sends a request once.
     public func send(_ delivery: OutboxDelivery) async -> OutboxResult {
         do {
             let answer = try await send(HTTPClientRequest(delivery.request), policy, options, isProbe: delivery.isProbe)
@@ -90,7 +95,7 @@ public struct HTTPOutboxSender: OutboxSender {
                 return try await result == .delivered ? proven(delivery, status) : result
             }
             if await proof.isShown(by: answer) { return result }
-            return .held(cause: "status \(status), but not the answer expected: perhaps a portal's")
+            return .held(cause: "status \(status), but the response is not the expected one; a portal may have sent it")
         } catch {
             return OutboxResult(error)
         }
@@ -105,14 +110,15 @@ public struct HTTPOutboxSender: OutboxSender {
         try await client.once(request, RetrySettings(policy: policy, options: options), isProbe: isProbe)
     }
 
-    /// The result of a success without a proof. Over `http`, a URL that does not exist is requested from the same host.
+    /// Returns the result of a success without a proof. Over `http`, requests a URL that does not exist from the same
+    /// host.
     private func proven(_ delivery: OutboxDelivery, _ status: Int) async throws(RetryError) -> OutboxResult {
         guard let origin = delivery.request.unprotectedOrigin else { return .delivered }
         let method = HTTPMethod(rawValue: delivery.request.method)
         let answer = try await send(plain("\(origin)/\(makeName())", method), policy, plainOptions, isProbe: false)
         await answer.discard()
         let other = Int(answer.status.code)
-        let remedy = "a portal? expect an answer that only the server gives"
+        let remedy = "a portal may have responded; set the expected response (--expect)"
         switch other {
         case 407, 511: break
         case 400..<500: return .delivered
@@ -120,24 +126,24 @@ public struct HTTPOutboxSender: OutboxSender {
             switch await interception(of: origin) {
             case .absent: return .delivered
             case .answer(let host):
-                return .held(cause: "status \(status), but \(host), which no host has, answers, too: \(remedy)")
+                return .held(cause: "status \(status), but the nonexistent host \(host) responds too: \(remedy)")
             case nil: break
             }
         }
         return .held(cause: "status \(status), but a URL that does not exist has status \(other): \(remedy)")
     }
 
-    /// The answers of hosts that do not exist.
+    /// The result of the requests to hosts that do not exist.
     private enum Interception: Equatable {
         case absent
-        /// From this address or name.
+        /// A response arrived from this address or name.
         case answer(String)
     }
 
-    /// Requests a page from addresses and a name that no host has, at the port of the origin. A portal intercepts connections, or resolves
-    /// all names to itself.
+    /// Requests a page from unassigned addresses and a nonexistent name, at the port of the origin. A portal intercepts
+    /// connections, or resolves all names to itself.
     ///
-    /// - Returns: Nil if an address cannot be asked.
+    /// - Returns: The result; nil if an address cannot be tested.
     private func interception(of origin: String) async -> Interception? {
         let addresses = options.coordinator.unassignedAddresses()
         guard let url = RequestURL(origin), !addresses.isEmpty else { return nil }
@@ -151,11 +157,11 @@ public struct HTTPOutboxSender: OutboxSender {
                         let limited = Self.once(within: Self.interceptionLimit)
                         let answer = try await send(request, limited, plainOptions, isProbe: false)
                         await answer.discard()
-                        // A proxy that forwards reports that it cannot connect.
+                        // // A forwarding proxy reports that it cannot connect.
                         return [502, 503, 504].contains(answer.status.code) ? .absent : .answer(host)
                     } catch {
                         switch error.lastError as? AttemptError {
-                        // A name that does not exist has no path.
+                        // // A name that does not exist has no path.
                         case .noPath, .heldBack: return names.contains(host) ? .absent : nil
                         default: return [.cancelled, .shutDown].contains(error.ending) ? nil : .absent
                         }
@@ -174,14 +180,14 @@ public struct HTTPOutboxSender: OutboxSender {
         }
     }
 
-    /// A request without header and body.
+    /// Returns a request without header and body.
     private func plain(_ url: String, _ method: HTTPMethod) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: url)
         request.method = method
         return request
     }
 
-    /// The options without the adapter, whose credentials only the server gets.
+    /// The options without the adapter, because only the server may receive credentials.
     private var plainOptions: RequestRetryOptions {
         var options = options
         options.adapter = nil
@@ -190,7 +196,7 @@ public struct HTTPOutboxSender: OutboxSender {
 }
 
 extension HTTPClientRequest {
-    /// A request of an outbox.
+    /// Creates the client's request from a stored request.
     fileprivate init(_ request: OutboxRequest) {
         self.init(url: request.url)
         method = HTTPMethod(rawValue: request.method)
@@ -199,11 +205,11 @@ extension HTTPClientRequest {
     }
 }
 
-/// What shows that a success comes from the server and not from a portal in its place.
+/// The condition under which a success is accepted as the server's, and not a portal's.
 public enum DeliveryProof: Hashable, Sendable {
-    /// The status of the answer.
+    /// The status of the response.
     case status(Int)
-    /// A header field of the answer, with this value.
+    /// A header field of the response with this value.
     case header(PlainRequest.Field)
     /// A text in the first 64 KiB of the body.
     case body(String)
@@ -211,7 +217,7 @@ public enum DeliveryProof: Hashable, Sendable {
     /// The maximum number of bytes of a body that are read.
     private static let bodyLimit = 64 << 10
 
-    /// Reads the answer as far as needed.
+    /// Returns whether a response fulfils the condition. Reads the response as far as needed.
     func isShown(by answer: HTTPClientResponse) async -> Bool {
         switch self {
         case .status(let status):
@@ -228,7 +234,7 @@ public enum DeliveryProof: Hashable, Sendable {
                     if bytes.count >= Self.bodyLimit { break }
                 }
             } catch {
-                // What came of it counts.
+                // // The part that was read counts.
             }
             return !bytes.ranges(of: Array(text.utf8)).isEmpty
         }
@@ -236,7 +242,8 @@ public enum DeliveryProof: Hashable, Sendable {
 }
 
 extension OutboxRequest {
-    /// The origin if an answer from it proves nothing: the scheme is `http` and the host is beyond this machine.
+    /// The origin, if a success from it needs a proof: the scheme is `http` and the host is not this machine. Otherwise
+    /// nil.
     var unprotectedOrigin: String? {
         guard let url = RequestURL(url), url.scheme == "http" else { return nil }
         let host = url.host.lowercased()
@@ -246,23 +253,25 @@ extension OutboxRequest {
 }
 
 extension OutboxResult {
-    /// What a request that had no answer came to. Its words go into the file and into logs, so none of an adapter's are taken.
+    /// Creates the result of a request without a response. The text is stored and logged, so it contains no text of an
+    /// adapter.
     init(_ error: RetryError) {
         guard let cause = error.lastError else {
-            self = .held(cause: "nothing was sent: \(error.ending.rawValue)")
+            self = .held(cause: "cannot send the request: \(error.ending.rawValue)")
             return
         }
         let words = ErrorDescription.text(of: cause)
         self =
             switch cause {
-            // The engine has not asked the client: there is no path, or the host has asked to be left alone.
+            // // Nothing was sent: there is no path, or the host has requested a pause.
             case AttemptError.noPath, AttemptError.heldBack: .held(cause: words)
-            // The stored request was checked before.
-            case is InvalidRequest: .held(cause: "the adapter has made a request that cannot be sent")
+            // // The stored request was valid.
+            case is InvalidRequest: .held(cause: "the adapter created an invalid request")
             case AttemptError.adapterFailed(let cause): .held(cause: "the adapter failed: \(type(of: cause))")
             case let failure as HTTPClientError where failure.isProxyRefusal: .held(cause: words)
             case let failure as HTTPClientError where failure.isOfRequest: .rejected(reason: words)
-            // It was not the server, so nothing was sent. A portal that answers for all names looks like that.
+            // // The peer was not the server, so the request was not sent. A portal that responds for all names causes
+            // such an error.
             case let failure as NIOSSLError where failure.failureStage == nil: .held(cause: words)
             case let failure as BoringSSLError where failure.isOfSettings: .held(cause: words)
             case is NIOSSLExtraError: .held(cause: words)
@@ -273,10 +282,10 @@ extension OutboxResult {
 }
 
 extension HTTPClientError {
-    /// Whether a proxy has answered in the place of the server, which knows nothing of the request.
+    /// A Boolean value that indicates whether a proxy has responded in place of the server.
     fileprivate var isProxyRefusal: Bool { self == .proxyAuthenticationRequired || self == .invalidProxyResponse }
 
-    /// Whether the client sends no such request: it will not get better.
+    /// A Boolean value that indicates whether the client can never send such a request.
     fileprivate var isOfRequest: Bool {
         switch self {
         case .invalidURL, .emptyHost, .emptyScheme, .traceRequestWithBody: true

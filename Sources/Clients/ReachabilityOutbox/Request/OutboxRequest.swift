@@ -1,24 +1,25 @@
 import LinuxSupport
 public import ReachabilityRetry
 
-/// An HTTP request to be kept until it is delivered.
+/// An HTTP request that is stored until it is delivered.
 ///
-/// Descriptions, reflections and logs show its method, its origin, and how many headers and bytes it has; never a path, a
-/// query, a header's value or the body, all of which may be secrets.
+/// Descriptions, reflections and logs contain its method, its origin, and the numbers of headers and bytes. They never
+/// contain a path, a query, a header value or the body, because these may be secrets.
 public struct OutboxRequest: Hashable, Sendable {
-    /// The method, a token of RFC 9110 section 9: `POST`, for example.
+    /// The method, a token of RFC 9110 section 9, for example `POST`.
     public var method: String
 
-    /// An absolute URL with the scheme `http` or `https` and without user and password.
+    /// An absolute URL with the scheme `http` or `https`, without user and password.
     public var url: String
 
-    /// The headers, in order. One named `Idempotency-Key` is taken for the key; otherwise one is made and added.
+    /// The headers, in the order in which they are sent. A header `Idempotency-Key` is used as the key. Without one, a
+    /// key is created and added.
     public var headers: [PlainRequest.Field]
 
-    /// The content, as it is to be sent.
+    /// The content, as it is sent.
     public var body: [UInt8]
 
-    /// A request; it is checked when it is put in.
+    /// Creates a request. It is validated when it is added to the outbox.
     public init(_ method: String, _ url: String, headers: [PlainRequest.Field] = [], body: [UInt8] = []) {
         self.method = method
         self.url = url
@@ -26,14 +27,15 @@ public struct OutboxRequest: Hashable, Sendable {
         self.body = body
     }
 
-    /// The bytes that count against ``OutboxOptions/maximumBytes``: method, URL, headers and body.
+    /// The number of bytes that count towards ``OutboxOptions/maximumBytes``: method, URL, headers and body.
     public var size: Int {
         headers.reduce(method.utf8.count + url.utf8.count + body.count) {
             $0 + $1.name.utf8.count + $1.value.utf8.count
         }
     }
 
-    /// The name of the header that makes sending twice harmless (draft-ietf-httpapi-idempotency-key-header).
+    /// The name of the header by which a server recognises a repeated request
+    /// (draft-ietf-httpapi-idempotency-key-header).
     public static let idempotencyKeyHeader = "Idempotency-Key"
 }
 
@@ -47,41 +49,43 @@ extension OutboxRequest: CustomStringConvertible, CustomDebugStringConvertible, 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``, for `dump(_:)` too.
+    /// The same as ``description``, also for `dump(_:)`.
     public var customMirror: Mirror { Mirror(self, children: ["summary": description]) }
 }
 
 extension [PlainRequest.Field] {
-    /// The value of the first header of a name, in lower case.
+    /// Returns the value of the first header with a name, which must be in lower case.
     func value(of name: String) -> String? { first { $0.name.lowercased() == name }?.value }
 }
 
 extension OutboxRequest {
-    /// Why a stored request can never be sent; nil if it can. An earlier version may have stored it, or the row is damaged.
+    /// The reason why a stored request can never be sent; nil if it can. An earlier version may have stored it, or the
+    /// row is damaged.
     var refusal: String? {
         do throws(OutboxError) {
             _ = try check()
             return nil
         } catch {
-            if case .invalidRequest(let text) = error { return "it cannot be sent: \(text)" }
-            return "it cannot be sent"
+            if case .invalidRequest(let text) = error { return "cannot send the stored request: \(text)" }
+            return "cannot send the stored request"
         }
     }
 
-    /// Checks what would break the request's form, or let one header or line be taken for two; says nothing of the values.
+    /// Checks the method, the headers and the URL for text that would make the message invalid, or let a server read
+    /// one header or line as two. The error does not contain the values. Returns the origin.
     func check() throws(OutboxError) -> OutboxOrigin {
-        guard method.isToken else { throw .invalidRequest("the method is no token such as POST") }
+        guard method.isToken else { throw .invalidRequest("the method is not a token such as POST") }
         for header in headers {
-            guard header.name.isToken else { throw .invalidRequest("a header's name is no token such as Accept") }
+            guard header.name.isToken else { throw .invalidRequest("a header name is not a token such as Accept") }
             guard !Self.framing.contains(header.name.lowercased()) else {
-                throw .invalidRequest("the header \(header.name) is the sender's: it follows from the URL and the body")
+                throw .invalidRequest("the header \(header.name) is not permitted, because the sender sets it")
             }
             guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
-                throw .invalidRequest("the value of the header \(header.name) has a control character")
+                throw .invalidRequest("the value of the header \(header.name) contains a control character")
             }
         }
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-            throw .invalidRequest("the URL has blanks, control characters or letters beyond ASCII")
+            throw .invalidRequest("the URL contains spaces, control characters or non-ASCII characters")
         }
         if let key = headers.value(of: Self.idempotencyKeyHeader.lowercased()), key.isEmpty {
             throw .invalidRequest("the header \(Self.idempotencyKeyHeader) is empty")
@@ -89,8 +93,9 @@ extension OutboxRequest {
         return try OutboxOrigin(url)
     }
 
-    /// Headers of the message and the connection (RFC 9110, sections 7.2, 7.6.1, 7.8, 8.6, 10.1.1 and 10.1.4; RFC 9112, section 6.1):
-    /// one that contradicts what is sent lets a server take a part of the body for another request, or names another server.
+    /// The headers of the message and the connection (RFC 9110, sections 7.2, 7.6.1, 7.8, 8.6, 10.1.1 and 10.1.4; RFC
+    /// 9112, section 6.1). A header that contradicts the message could let a server read a part of the body as another
+    /// request, or route the request to another server.
     static let framing: Set<String> = [
         "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
         "trailer",
@@ -98,50 +103,52 @@ extension OutboxRequest {
     ]
 }
 
-/// What an outbox tells of a request it holds: nothing of it is secret.
+/// The properties of a stored request without secrets.
 public struct OutboxEntry: Hashable, Sendable, Identifiable {
-    /// What is so of a request in an outbox.
+    /// The state of a stored request.
     public enum State: String, Hashable, Sendable {
-        /// It waits for its turn, for the network, or for the time the server named.
+        /// The request waits for its turn, for the network, or for the end of a pause that the server requested.
         case waiting
-        /// A process is sending it, or ended while it did.
+        /// A process is sending the request, or ended while it did.
         case sending
-        /// It was given up, and is kept until it is put in again or dropped.
+        /// The request was rejected, and is kept until it is requeued or dropped.
         case dead
     }
 
-    /// Its number: grows with each request that is put in, and is never used again.
+    /// The number of the request. It increases with each added request and is never used again.
     public let id: Int64
     /// The method.
     public let method: String
-    /// Scheme, host and port of the URL, without the scheme's default port: `https://example.org`. Requests of one origin are sent one
-    /// after the other.
+    /// The scheme, host and port of the URL, without the default port of the scheme, for example `https://example.org`.
+    /// The requests of an origin are sent one at a time.
     public let origin: String
-    /// The host: what is asked about.
+    /// The host whose reachability is queried.
     public let host: String
-    /// Requests of a higher priority are sent first.
+    /// The priority. Requests of a higher priority are sent first.
     public let priority: Int
-    /// What makes putting it in twice harmless; nil without.
+    /// The key that prevents a second request with the same effect; nil without one.
     public let dedupeKey: String?
     /// The value of the header `Idempotency-Key`.
     public let idempotencyKey: String
-    /// The bytes that count against ``OutboxOptions/maximumBytes``.
+    /// The number of bytes that count towards ``OutboxOptions/maximumBytes``.
     public let size: Int
-    /// When it was put in: time since 1970-01-01T00:00:00Z.
+    /// The time when the request was added, since 1970-01-01T00:00:00Z.
     public let enqueuedAt: Duration
-    /// When it is thrown away unsent: time since 1970-01-01T00:00:00Z; nil for never.
+    /// The time when the request expires and is deleted unsent, since 1970-01-01T00:00:00Z; nil if it does not expire.
     public let expiresAt: Duration?
-    /// Not to be sent before, as the server said: time since 1970-01-01T00:00:00Z; nil for at once.
+    /// The end of the pause that the server requested, since 1970-01-01T00:00:00Z; nil without a pause.
     public let notBefore: Duration?
-    /// When whoever runs the outbox means to try again: time since 1970-01-01T00:00:00Z; nil for at the next occasion.
+    /// The planned time of the next attempt, since 1970-01-01T00:00:00Z; nil if none is planned.
     public let nextTry: Duration?
-    /// What the last try came to, or why it is dead, in a sender's words; nil before the first.
+    /// The result of the last attempt, or the reason why the request was rejected, as the sender reported it; nil
+    /// before the first attempt.
     public internal(set) var lastError: String?
-    /// When it was given up: time since 1970-01-01T00:00:00Z; nil while it waits.
+    /// The time when the request was rejected, since 1970-01-01T00:00:00Z; nil while it waits.
     public let diedAt: Duration?
-    /// How often sending it has begun, but for what was no attempt (``OutboxResult/held(cause:)``).
+    /// The number of attempts that began. A send that does not count as an attempt is not included
+    /// (``OutboxResult/held(cause:)``).
     public internal(set) var attempts: Int
-    /// Whether it waits or is being sent.
+    /// The state of the request.
     public let state: State
 }
 
@@ -152,21 +159,22 @@ extension OutboxEntry: CustomStringConvertible {
     }
 }
 
-/// What became of a request that was put in.
+/// The result of adding a request.
 public enum OutboxAddition: Hashable, Sendable {
-    /// It is stored, on the disk, and will be sent.
+    /// The request is stored on the disk, and will be sent.
     case added(OutboxEntry)
-    /// One with the same dedupe key is waiting; that one stays as it is, and the new one is not stored.
+    /// A request with the same dedupe key waits. The new request is not stored.
     case waiting(OutboxEntry)
-    /// One with the same dedupe key was delivered less than ``OutboxOptions/dedupeWindow`` ago; the new one is not stored.
+    /// A request with the same dedupe key was delivered less than ``OutboxOptions/dedupeWindow`` ago. The new request
+    /// is not stored.
     case delivered
 }
 
-/// Scheme, host and port of a URL (RFC 6454). None of it is secret.
+/// The scheme, host and port of a URL (RFC 6454). It contains no secrets.
 struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
-    /// The host in lower case, an IPv6 address without brackets.
+    /// The host in lower case. An IPv6 address has no brackets.
     let host: String
-    /// For example `https://example.org:8443`, without the scheme's default port.
+    /// For example `https://example.org:8443`. The default port of the scheme is omitted.
     let description: String
 
     init(_ text: String) throws(OutboxError) {
@@ -176,14 +184,14 @@ struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
             throw .invalidRequest("the URL does not begin with http:// or https://\(other)")
         }
         guard let url = RequestURL(text) else {
-            throw .invalidRequest("the URL names no host, or its port is not 1 to 65535")
+            throw .invalidRequest("the URL has no host, or its port is not from 1 to 65535")
         }
         guard url.userInfo == nil else {
-            throw .invalidRequest("the URL has a user name: put it into an Authorization header")
+            throw .invalidRequest("the URL contains a user name; use an Authorization header instead")
         }
-        // The zone of a link-local address is written %25 in a URL (RFC 6874).
+        // // The zone of a link-local address is written %25 in a URL (RFC 6874).
         host = url.host.replacing(scalars: "%25", with: "%", maxReplacements: 1)
-        guard (try? HostError.check(host)) != nil else { throw .invalidRequest("the URL names no host") }
+        guard (try? HostError.check(host)) != nil else { throw .invalidRequest("the URL has no valid host") }
         description = url.origin.replacing(scalars: "%25", with: "%", maxReplacements: 1)
     }
 }

@@ -2,7 +2,7 @@ import LinuxSupport
 import Logging
 import ReachabilityRetry
 
-/// Lets every origin that requests wait for have a feed of its own.
+/// Starts one feed for each origin with waiting requests.
 struct Dispatcher: Sendable {
     let store: OutboxStore
     let sender: any OutboxSender
@@ -10,12 +10,13 @@ struct Dispatcher: Sendable {
     let report: @Sendable (OutboxEvent) -> Void
 
     private enum Event: Sendable {
-        /// It is time to look for new origins.
+        /// Check for new origins.
         case signalled
         case ended(origin: String, OriginFeed.End)
     }
 
-    /// Works until the task is cancelled or the coordinator is shut down, which gives nil, or something fails.
+    /// Sends until the task is cancelled or the coordinator is shut down, and then returns nil. Returns the error if
+    /// one occurs.
     func run(_ bell: FileBell?) async -> OutboxError? {
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (clock, pause) = (store.options.clock, store.options.pollInterval)
@@ -68,7 +69,7 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Sends once what can be sent now.
+    /// Sends once each request that can be sent now.
     func flush() async -> OutboxError? {
         let places = Places(store.options.maximumConcurrentHosts)
         do throws(OutboxError) {
@@ -101,7 +102,8 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Signals when the next of what waits expires, but after an hour at the latest, for the system's clock may be set meanwhile.
+    /// Signals when the next waiting request expires, but after an hour at the latest, because the system's clock may
+    /// be set meanwhile.
     private func signalExpiry(
         _ continuation: AsyncStream<Void>.Continuation
     ) async throws(OutboxError) -> Task<Void, Never>? {
@@ -135,23 +137,23 @@ struct Dispatcher: Sendable {
         let entries = try await store.expired()
         guard !entries.isEmpty else { return }
         for entry in entries {
-            store.options.logger?.warning("expired", metadata: ["request": "\(entry)"])
+            store.options.logger?.warning("request expired", metadata: ["request": "\(entry)"])
             report(.expired(entry))
         }
         try await store.deleteExpired(entries)
     }
 }
 
-/// Lets work go on for a while after its task was cancelled.
+/// A grace period for work whose task was cancelled.
 enum Drain {
-    /// Runs `work` in a task that is cancelled so long after the current one. Returns when it has ended; nothing is left
-    /// behind.
+    /// Runs `work` in a task that is cancelled `limit` after the current task. Returns when it has ended. No task
+    /// remains.
     static func run<Value: Sendable>(
         for limit: Duration,
         clock: any Clock<Duration>,
         _ work: @escaping @Sendable () async -> Value
     ) async -> Value {
-        // Children of the current task would be cancelled with it at once.
+        // // A child task would be cancelled immediately with the current one.
         let working = Task { await work() }
         let timer: Locked<Task<Void, Never>?> = Locked(nil)
         let value = await withTaskCancellationHandler {
@@ -172,13 +174,13 @@ enum Drain {
 }
 
 extension Clock<Duration> {
-    /// Waits so long, up to a tenth longer where that saves a wake-up, or until the task is cancelled.
+    /// Waits for a duration, or up to a tenth longer if that saves a wake-up. Returns early if the task is cancelled.
     func pause(_ duration: Duration) async {
         try? await sleep(for: duration, tolerance: duration / 10)
     }
 }
 
-/// So many may work at a time; others wait, the first that came first.
+/// A limit of the number of concurrent tasks. The other tasks wait in first-come, first-served order.
 final class Places: Sendable {
     private struct State {
         var free: Int
@@ -192,7 +194,7 @@ final class Places: Sendable {
         state = Locked(State(free: max(1, count)))
     }
 
-    /// Waits for a place; false, without one, when the task is cancelled.
+    /// Waits for a free place. Returns false, without a place, if the task is cancelled.
     func take() async -> Bool {
         let id = state.withLock { state in
             state.next += 1

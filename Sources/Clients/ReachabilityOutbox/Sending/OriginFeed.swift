@@ -2,15 +2,16 @@ import LinuxSupport
 import Logging
 import ReachabilityRetry
 
-/// Feeds one origin's requests to the engine of retries, one after the other.
+/// The requests of one origin, passed to the retry engine one at a time.
 ///
-/// The engine decides when: it waits for the network, for the backoff and for what a server asks for. Each attempt takes whichever request
-/// is the first then, so that one put in meanwhile with a higher priority goes before, and one that was deleted or has expired does not
-/// go. What has to outlive the process is in the file before the attempt is over.
+/// The engine decides when an attempt is made: it waits for the network, the backoff and Retry-After. Each attempt
+/// takes the request that is first at that time. A request that was added meanwhile with a higher priority goes first,
+/// and one that was deleted or has expired is not sent. State that must survive the process is stored before the
+/// attempt ends.
 struct OriginFeed: Sendable {
-    /// Why it ended.
+    /// The reason why a feed ended.
     enum End: Sendable {
-        /// There is nothing for this origin any more, or nothing now, or the task was cancelled.
+        /// No request waits for this origin, or none can be sent now, or the task was cancelled.
         case idle
         /// The coordinator was shut down.
         case stopped
@@ -18,10 +19,11 @@ struct OriginFeed: Sendable {
         case failed(OutboxError)
     }
 
-    /// The maximum number of URLs passed over because they lead elsewhere. If more do, a portal answers for the origin.
+    /// The maximum number of URLs that are skipped because they redirect. If more redirect, a portal responds in place
+    /// of the origin.
     private static let movedLimit = 16
 
-    /// The engine remembers the attempts of a run: so many, then it begins anew.
+    /// The maximum number of attempts of one run of the engine, which keeps them in memory. Then another run starts.
     private static let attemptsOfRun = 1000
 
     let queue: OutboxQueue
@@ -33,11 +35,12 @@ struct OriginFeed: Sendable {
 
     private var options: OutboxOptions { store.options }
 
-    /// Sends until there is nothing left.
+    /// Sends requests until none is left.
     func run() async -> End {
         coordinator.enter(queue.host)
         defer { coordinator.leave(queue.host) }
-        // The key makes every request repeatable, and whoever has somebody waiting goes first.
+        // // The idempotency key makes every request repeatable. Requests that a caller waits for have a higher
+        // priority.
         let target = try? RetryTarget(host: queue.host, isRepeatable: true, priority: .low)
         let latest = Locked<OutboxEntry.ID?>(nil)
         let moved = Locked<Set<String>>([])
@@ -62,7 +65,7 @@ struct OriginFeed: Sendable {
         return .idle
     }
 
-    /// Sends each request once, until the host is not reachable or the server does not take one.
+    /// Sends each request once, until the host is not reachable or the server does not accept a request.
     func flush() async -> End {
         coordinator.enter(queue.host)
         defer { coordinator.leave(queue.host) }
@@ -90,7 +93,7 @@ struct OriginFeed: Sendable {
                     skip(left, .until(.milliseconds(time)))
                     return .idle
                 case nil:
-                    // Others for the same URLs.
+                    // // Further requests for the same URLs.
                     if let last { skip(left, .behind(last)) }
                     return .idle
                 }
@@ -105,7 +108,8 @@ struct OriginFeed: Sendable {
         if count > 0 { report(.skipped(origin: queue.origin, count: count, reason)) }
     }
 
-    /// What the engine goes by. It ends nothing for good: that is done by the expiry, and by the attempts that the file counts.
+    /// The policy of the engine. It has no effective limit, because the expiry and the attempts stored in the file end
+    /// requests.
     private var policy: RetryPolicy {
         .standard.changing { policy in
             policy.deadline = nil
@@ -119,18 +123,19 @@ struct OriginFeed: Sendable {
         }
     }
 
-    /// Makes an attempt, and says whether there may be more to send.
+    /// Makes an attempt. Returns whether there may be more requests to send.
     ///
     /// - Parameters:
-    ///   - latest: Receives the request that is to be tried again.
-    ///   - moved: The URLs that lead elsewhere. Their requests are passed over until nothing else is left.
+    ///   - latest: Receives the request that is to be sent again.
+    ///   - moved: The URLs that redirect. Their requests are skipped until no others are left.
     private func attempt(
         _ latest: Locked<OutboxEntry.ID?>,
         _ moved: Locked<Set<String>>,
         isProbe: Bool
     ) async throws -> Bool {
         latest.withLock { $0 = nil }
-        // The engine would try: a name may be known to the sender alone. But here attempts are counted, and a week may be waited.
+        // // The engine would make an attempt, because only the sender may resolve the name. Here attempts are counted,
+        // and a request may wait for a week.
         if await coordinator.settledVerdict(of: queue.host).lacksAddress { throw Postponed(failureStage: .neverSent) }
         var passedOver = moved.withLock(\.self)
         var sent = try await sendNext(except: passedOver, isProbe: isProbe)
@@ -142,7 +147,7 @@ struct OriginFeed: Sendable {
         switch sent {
         case nil where passedOver.isEmpty: return false
         case nil, .moved?:
-            // Nothing else is left. All of them are tried again.
+            // // No other requests are left. All are tried again.
             moved.withLock { $0 = [] }
             throw Postponed(failureStage: .neverSent)
         case .gone?:
@@ -155,8 +160,9 @@ struct OriginFeed: Sendable {
         }
     }
 
-    /// How far it got, for the engine. The server's word is kept beside it, for all that ask the host: it does not take the place of the
-    /// backoff, for a server that always asks for a second would use up all attempts in a quarter of an hour.
+    /// Returns the stage of a result for the engine. Retry-After is applied separately, for all requests to the host.
+    /// It does not replace the backoff: a server that always requests one second would use up all attempts in a quarter
+    /// of an hour.
     private func stage(of result: OutboxResult) -> FailureStage {
         guard case .retry(let delay, _) = result else { return .neverSent }
         guard let delay else { return .mayHaveBeenProcessed }
@@ -164,40 +170,40 @@ struct OriginFeed: Sendable {
         return .answered(status: 503)
     }
 
-    /// Writes down when the engine means to try again.
+    /// Stores the planned time of the next attempt.
     private func plan(_ event: RetryEvent, _ id: OutboxEntry.ID?) {
         guard case .waiting(_, _, let pause) = event, let id else { return }
         options.logger?.debug(
-            "waiting",
+            "waiting before retry",
             metadata: ["origin": "\(queue.origin)", "delay": "\(pause.map { "\($0)" } ?? "until it is reachable")"]
         )
         if let pause { store.plan(id, in: pause) }
     }
 }
 
-/// The first request was not delivered, and stays the first.
+/// The first request was not delivered, and stays first.
 private struct Postponed: RetryableError {
     let failureStage: FailureStage?
 }
 
 extension OriginFeed {
-    /// What became of the first request.
+    /// The result for the first request.
     enum Sent: Sendable {
-        /// It is out of the way, one way or the other.
+        /// It was removed from the queue.
         case gone
-        /// It stays the first.
+        /// It stays first.
         case postponed(OutboxEntry, OutboxResult)
-        /// Its URL leads elsewhere. It stays the first for this URL; requests for others may go.
+        /// Its URL redirects. It stays first for this URL, and requests for other URLs may be sent.
         case moved(OutboxEntry, url: String)
-        /// It was not sent, as the server said: before that time, in milliseconds since 1970.
+        /// It was not sent, because the server requested a pause until this time, in milliseconds since 1970.
         case notBefore(Int64)
     }
 
-    /// Sends the first request once; nil where there is none.
+    /// Sends the first request once. Returns nil if no request can be sent.
     ///
     /// - Parameters:
-    ///   - urls: The URLs whose requests are passed over.
-    ///   - isProbe: Whether to show whether the monitor is right, which says that there is no path.
+    ///   - urls: The URLs whose requests are skipped.
+    ///   - isProbe: True if the attempt tests the monitor, which reports that there is no path.
     func sendNext(except urls: Set<String>, isProbe: Bool = false) async throws(OutboxError) -> Sent? {
         guard await places.take() else { return nil }
         defer { places.giveBack() }
@@ -209,7 +215,7 @@ extension OriginFeed {
         }
         delivery.isProbe = isProbe
         let (options, entry) = (store.options, delivery.entry)
-        options.logger?.debug("sending", metadata: ["request": "\(entry)"])
+        options.logger?.debug("sending request", metadata: ["request": "\(entry)"])
         var result: OutboxResult
         if let refusal = delivery.request.refusal {
             result = .rejected(reason: refusal)
@@ -222,9 +228,10 @@ extension OriginFeed {
             let last = cause.map { ": \($0)" } ?? ""
             result = .rejected(reason: "gave up after \(entry.attempts) attempts\(last)")
         }
-        // Whoever is told of a dead letter after it was made may never be: the process may be killed in between.
+        // // Reported before the request becomes a dead letter. A process that is killed in between could otherwise
+        // never report it.
         if case .rejected(let reason) = result {
-            options.logger?.warning("given up", metadata: ["request": "\(entry)", "reason": "\(reason)"])
+            options.logger?.warning("request rejected", metadata: ["request": "\(entry)", "reason": "\(reason)"])
             report(.rejected(entry, reason: reason))
         }
         try await store.finish(entry, result)
@@ -238,19 +245,19 @@ extension OriginFeed {
         let logger = store.options.logger
         switch result {
         case .delivered:
-            logger?.info("delivered", metadata: ["request": "\(entry)"])
+            logger?.info("request delivered", metadata: ["request": "\(entry)"])
             report(.delivered(entry))
             return .gone
         case .rejected:
             return .gone
         case .retry(_, let cause):
             entry.lastError = cause
-            logger?.info("postponed", metadata: ["request": "\(entry)", "cause": "\(cause ?? "")"])
+            logger?.info("request postponed", metadata: ["request": "\(entry)", "cause": "\(cause ?? "")"])
             report(.postponed(entry))
         case .held(let cause):
             entry.lastError = cause
             entry.attempts = max(entry.attempts - 1, 0)
-            logger?.info("held", metadata: ["request": "\(entry)", "cause": "\(cause)"])
+            logger?.info("request held", metadata: ["request": "\(entry)", "cause": "\(cause)"])
             report(.held(entry))
         }
         return .postponed(entry, result)

@@ -1,109 +1,114 @@
 import LinuxSupport
 import ReachabilityRetry
 
-/// Sends requests for an outbox.
+/// A type that sends the requests of an outbox.
 public protocol OutboxSender: Sendable {
-    /// Sends a request once, and judges the answer. It is not called again for the same origin before it returns.
+    /// Sends a request once, and returns the result. It is not called again for the same origin before it returns.
     ///
-    /// When the outbox is told to end, what is being sent may go on for ``OutboxOptions/drainLimit``; then its task is
-    /// cancelled. A sender must end then, with ``OutboxResult/retry(after:cause:)`` if it does not know.
+    /// When the outbox is cancelled, a call in progress may continue for ``OutboxOptions/drainLimit``. Then its task is
+    /// cancelled, and it must return, with ``OutboxResult/retry(after:cause:)`` if the result is unknown.
     func send(_ delivery: OutboxDelivery) async -> OutboxResult
 }
 
-/// What sending a request came to.
+/// The result of sending a request.
 public enum OutboxResult: Hashable, Sendable {
-    /// The server has done it: it is deleted.
+    /// The server has executed the request. It is deleted.
     case delivered
-    /// Not yet, or not known: it stays the next for its origin. `after` is how long the server asked to be left alone
-    /// (Retry-After, RFC 9110 section 10.2.3), capped at ``OutboxOptions/maximumRetryAfter``; nil leaves it to
-    /// ``OutboxOptions/backoff``. The cause is kept, shown and logged: it must have no secrets.
+    /// The request was not executed, or the result is unknown. It stays first of its origin. `after` is the pause that
+    /// the server requested (Retry-After, RFC 9110 section 10.2.3), at most ``OutboxOptions/maximumRetryAfter``. If
+    /// nil, ``OutboxOptions/backoff`` applies. The cause is stored, listed and logged, and must contain no secrets.
     case retry(after: Duration?, cause: String? = nil)
-    /// It was no attempt, and is not counted as one: there is nothing to send with, a portal or a proxy has answered, or the
-    /// credentials must be renewed. It stays the next for its origin until that is set right or it expires. The cause must
-    /// have no secrets.
+    /// The send does not count as an attempt, because no sender is available, a portal or a proxy has responded, or the
+    /// credentials must be renewed. The request stays first of its origin until the problem is corrected or it expires.
+    /// The cause must contain no secrets.
     case held(cause: String)
-    /// The server will never do it: it becomes a dead letter. The reason is kept, shown and logged: it must have no secrets.
+    /// The server will never execute the request. It becomes a dead letter. The reason is stored, listed and logged,
+    /// and must contain no secrets.
     case rejected(reason: String)
 }
 
-/// A request that is to be sent now.
+/// A request to be sent now.
 public struct OutboxDelivery: Sendable {
-    /// The request, with the header `Idempotency-Key` among its headers.
+    /// The request, including the header `Idempotency-Key`.
     public let request: OutboxRequest
-    /// What the outbox knows of it; ``OutboxEntry/attempts`` counts this one.
+    /// The entry of the request. ``OutboxEntry/attempts`` includes this attempt.
     public let entry: OutboxEntry
-    /// Whether it is sent to show whether the monitor is right, which says that there is no path.
+    /// A Boolean value that indicates whether the attempt tests the monitor, which reports that there is no path.
     package var isProbe = false
 }
 
 extension OutboxDelivery: CustomStringConvertible {
-    /// What ``OutboxEntry`` tells.
+    /// The description of ``entry``.
     public var description: String { entry.description }
 }
 
-/// What happened to a request, for whoever runs the outbox. What is thrown away or given up is told before it is: a process that is
-/// killed in between tells it twice.
+/// An event of a request. The removal of a request is reported before it is made. If the process is killed in between,
+/// it is reported twice.
 public enum OutboxEvent: Hashable, Sendable {
-    /// The server has done it.
+    /// The server has executed the request.
     case delivered(OutboxEntry)
-    /// It could not be delivered, and stays; ``OutboxEntry/lastError`` says why.
+    /// The request could not be delivered, and stays. ``OutboxEntry/lastError`` contains the reason.
     case postponed(OutboxEntry)
-    /// It was no attempt, and it stays (``OutboxResult/held(cause:)``); ``OutboxEntry/lastError`` says why.
+    /// The send did not count as an attempt, and the request stays (``OutboxResult/held(cause:)``).
+    /// ``OutboxEntry/lastError`` contains the reason.
     case held(OutboxEntry)
-    /// It is given up, and becomes a dead letter.
+    /// The request is rejected, and becomes a dead letter.
     case rejected(OutboxEntry, reason: String)
-    /// Its time was over before it was delivered; it is deleted.
+    /// The request expired before it was delivered, and is deleted.
     case expired(OutboxEntry)
-    /// It makes room for another, and is deleted.
+    /// The request is deleted to make space for another one.
     case dropped(OutboxEntry)
-    /// ``Outbox/flush(sender:coordinator:report:)`` leaves so many requests of an origin alone.
+    /// ``Outbox/flush(sender:coordinator:report:)`` skips this number of requests of an origin.
     case skipped(origin: String, count: Int, OutboxSkip)
 }
 
-/// Why nothing is sent to an origin now.
+/// The reason why nothing is sent to an origin now.
 public enum OutboxSkip: Hashable, Sendable {
-    /// Its host is not reachable; `reason` says why, where that is known.
+    /// The host is not reachable. `reason` is nil if it is unknown.
     case notReachable(reason: String?)
-    /// Its server asked to be left alone until then: time since 1970-01-01T00:00:00Z.
+    /// The server requested a pause until this time, since 1970-01-01T00:00:00Z.
     case until(Duration)
-    /// The one before them was not delivered, and they keep their order.
+    /// The request before them was not delivered, and the order is kept.
     case behind(OutboxEntry.ID)
 }
 
 extension OutboxResult {
     private static let redirect = "a redirect: a portal, or the URL has moved"
 
-    /// Whether a redirect holds the request. It concerns the URL, not the origin.
+    /// A Boolean value that indicates whether a redirect holds the request. A redirect concerns the URL, not the
+    /// origin.
     var isRedirect: Bool { if case .held(let cause) = self { cause.hasSuffix(Self.redirect) } else { false } }
 
-    /// What a server's answer means for a request that is kept (RFC 9110, section 15; RFC 6585, section 6). Only 2xx deletes.
+    /// Creates the result that corresponds to a response (RFC 9110, section 15; RFC 6585, section 6). Only 2xx deletes
+    /// a request.
     ///
-    /// | Status | Meaning |
+    /// | Status | Result |
     /// |---|---|
     /// | 2xx | delivered |
-    /// | 3xx, 401, 407, 511 | held: somebody on the way has answered, or the credentials are no longer good |
-    /// | 408, 425, 429, 500, 502, 503, 504, and 409 from the second attempt on | tried again |
+    /// | 3xx, 401, 407, 511 | held: a proxy or portal has responded, or the credentials are no longer valid |
+    /// | 408, 425, 429, 500, 502, 503, 504, and 409 after the first attempt | sent again later |
     /// | others | rejected |
     ///
     /// - Parameters:
-    ///   - status: The status code; what is none is no answer.
-    ///   - retryAfter: The value of the header Retry-After; nil without.
-    ///   - attempts: How often it was sent, this time included (``OutboxEntry/attempts``).
+    ///   - status: The status code. A value outside 100 to 599 counts as no response.
+    ///   - retryAfter: The value of the header Retry-After; nil without it.
+    ///   - attempts: The number of attempts, including this one (``OutboxEntry/attempts``).
     public init(status: Int, retryAfter: String?, attempts: Int) {
         self =
             switch status {
             case 200..<300: .delivered
-            // Somebody on the way has answered, or the credentials are no longer good: it says nothing of the request.
+            // // A proxy or portal has responded, or the credentials are no longer valid. That reveals nothing about
+            // the request.
             case 300..<400: .held(cause: "status \(status), \(Self.redirect)")
             case 401: .held(cause: "status 401, the server refuses the credentials")
-            case 407: .held(cause: "status 407, the proxy asks for credentials")
-            case 511: .held(cause: "status 511, a portal asks to log in")
+            case 407: .held(cause: "status 407, the proxy requires credentials")
+            case 511: .held(cause: "status 511, a portal requires a login")
             case _ where RetryPolicy.standardStatuses.contains(status):
                 .retry(
                     after: retryAfter.flatMap { RetryAfter.wait($0, now: SystemClock.real.components.seconds) },
                     cause: "status \(status)"
                 )
-            // The same key is still being worked on: an earlier attempt of ours, if there was one.
+            // // The server is still processing the same key from an earlier attempt, if there was one.
             case 409 where attempts > 1: .retry(after: nil, cause: "status 409")
             case 100..<600: .rejected(reason: "status \(status)")
             default: .retry(after: nil, cause: "no answer")

@@ -3,20 +3,20 @@ import GRDB
 import Glibc
 import LinuxSupport
 
-/// A file's name, and whether an outbox lies under it, found out without changing anything.
+/// The name of an outbox file, and a check whether the file is an outbox. The check changes nothing.
 ///
-/// The file is read by SQLite and not by us: closing a descriptor of ours would take away the locks that another outbox of this
-/// process has on the same file (`fcntl(2)`).
+/// SQLite reads the file, not this code. Closing another descriptor of the same file would release the locks that
+/// another outbox of this process holds on it (`fcntl(2)`).
 enum OutboxFile {
-    /// How a file is read that must not change.
+    /// The way in which a file is read without changing it.
     enum Reading: String {
-        /// No lock, no log, no index of the log: for a file that nobody has open.
+        /// Without a lock, a write-ahead log or an index of the log. For a file that no process has open.
         case alone = "immutable=1"
-        /// With its log, which others may be writing; its index is not made.
+        /// With the write-ahead log, to which other processes may write. The index of the log is not created.
         case shared = "readonly_shm=1"
     }
 
-    /// The name without a symbolic link at its end: each name of an outbox has the same lock beside it.
+    /// Resolves a symbolic link at the end of the name, so that every name of an outbox uses the same lock file.
     ///
     /// C counterpart: `realpath(3)`.
     static func resolved(_ name: String) -> String {
@@ -27,25 +27,25 @@ enum OutboxFile {
         return unsafe String(cString: path)
     }
 
-    /// The name as SQLite must get it, to which some relative names are no names of files (`:memory:`, `file:x`).
+    /// Returns the name for SQLite, which does not treat some relative names as names of files (`:memory:`, `file:x`).
     static func databasePath(_ file: String) -> String { file.hasPrefix("/") ? file : "./" + file }
 
     static func exists(_ file: String) -> Bool { unsafe access(file, F_OK) == 0 }
 
-    /// Says whether there is an outbox; a damaged one counts, as long as its header says that it was one.
+    /// Returns whether the file exists and is an outbox. A damaged file counts as long as its header identifies it.
     ///
-    /// - Throws: ``OutboxError/foreignFile(_:)`` for anything else that lies there; an error of the system or of SQLite.
+    /// - Throws: ``OutboxError/foreignFile(_:)`` for any other file; an error of the system or of SQLite.
     static func isOutbox(_ file: String) throws -> Bool {
         var status = stat()
         guard unsafe stat(file, &status) == 0 else {
             if errno == ENOENT, unsafe lstat(file, &status) != 0 { return false }
             throw SystemError.current
         }
-        // A queue or a device must not even be opened.
+        // // Opening a named pipe or a device could block or have an effect.
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { throw OutboxError.foreignFile(file) }
         switch try maker(of: file, .alone) {
         case .outbox: return true
-        // Earlier versions wrote the mark into the log first.
+        // // Earlier versions wrote the application id into the log first.
         case .nobody where exists(file + "-wal"):
             if case .outbox = try maker(of: file, .shared) { return true }
         case .nobody, .another: break
@@ -55,7 +55,7 @@ enum OutboxFile {
 
     private enum Maker {
         case outbox
-        /// There is nothing in it yet.
+        /// An empty database.
         case nobody
         case another
     }
@@ -64,7 +64,7 @@ enum OutboxFile {
         let maker = Locked(Maker.another)
         do {
             _ = try open(file, reading) { db in
-                // The header is believed where the file is shorter than it says.
+                // // Accepts the header also if the file is shorter than the header states.
                 try db.execute(sql: "PRAGMA writable_schema = ON")
                 let identifier = try Int32.fetchOne(db, sql: "PRAGMA application_id")
                 if identifier == OutboxSchema.applicationID { return maker.withLock { $0 = .outbox } }
@@ -72,14 +72,14 @@ enum OutboxFile {
                 if identifier == 0, tables == 0 { maker.withLock { $0 = .nobody } }
             }
         } catch let error as DatabaseError {
-            // What can be opened and is nothing that SQLite can read is another's; so is a log without its index.
+            // // A file that SQLite cannot read is a foreign file, and so is a log without its index.
             let isUnreadable = reading == .alone && ![.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode)
             if isUnreadable { throw unsafe access(file, R_OK) == 0 ? error : SystemError.current }
         }
         return maker.withLock { $0 }
     }
 
-    /// Opens a file so that it is not changed, and nothing is made beside it.
+    /// Opens a file read-only. Creates no other file.
     static func open(
         _ file: String,
         _ reading: Reading,
@@ -91,15 +91,15 @@ enum OutboxFile {
         configuration.busyMode = .timeout(30)
         configuration.prepareDatabase(prepare)
         let name = databasePath(file).percentEncoded { "!"..."~" ~= $0 && !["%", "?", "#"].contains($0) }
-        // An absolute path may begin with two slashes, which must not be taken for a host.
+        // // An absolute path may start with two slashes. The second part must not be read as a host.
         let scheme = name.hasPrefix("/") ? "file://" : "file:"
         return try DatabaseQueue(path: "\(scheme)\(name)?mode=ro&\(reading.rawValue)", configuration: configuration)
     }
 }
 
 extension OutboxFile {
-    /// Makes an outbox under another name, and gives it its own when it is whole: what lies under the name of an outbox is one,
-    /// whenever its making is cut short. To be called with the lock for opening.
+    /// Creates an outbox under a temporary name, and renames it when it is complete. A file under the final name is
+    /// therefore always complete, even if the process is killed. The caller must hold the lock for opening.
     static func make(_ file: String) throws {
         let draft = "\(file).new-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
         let descriptor = unsafe Glibc.open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -108,20 +108,20 @@ extension OutboxFile {
         let isPrivate = fchmod(descriptor, 0o600) == 0
         close(descriptor)
         guard isPrivate else { throw SystemError.current }
-        // Without a log of its own, so that all of it is in the one file.
+        // // Without a write-ahead log, so that the database is one file.
         let database = try DatabaseQueue(path: databasePath(draft))
         try OutboxSchema.migrator.migrate(database)
         try database.close()
-        // Unlike rename(2), it replaces nothing. Some file systems have no second names.
+        // // Unlike rename(2), link(2) replaces nothing. Some file systems do not support links.
         if unsafe link(draft, file) != 0 {
             guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno), !exists(file) else { throw SystemError.current }
             guard unsafe rename(draft, file) == 0 else { throw SystemError.current }
         }
-        // A new name is on the disk when its directory is. Not every file system can do that.
+        // // The new name is durable when its directory is. Not every file system supports that.
         try? FileName.syncDirectory(of: file)
     }
 
-    /// Takes an outbox from the group and from others; what SQLite keeps beside it gets the same mode.
+    /// Sets the mode of an outbox to 0600. The files that SQLite creates beside it get the same mode.
     static func makePrivate(_ file: String) throws(SystemError) {
         var status = stat()
         guard unsafe stat(file, &status) == 0 else { throw .current }
@@ -130,46 +130,49 @@ extension OutboxFile {
     }
 }
 
-/// A lock on one byte of a file beside the database, which the kernel takes away when the process ends, however it ends.
+/// A lock on one byte of a file beside the database. The kernel releases it when the process ends, however it ends.
 ///
-/// It belongs to the opening of the file: two outboxes of one process exclude each other too, and a program that is started
-/// does not inherit it.
+/// The lock belongs to the open file description. Two outboxes of one process exclude each other, and a program that is
+/// started does not inherit the lock.
 ///
 /// C counterpart: `fcntl(2)`, F_OFD_SETLK.
 struct FileLock: ~Copyable, Sendable {
-    /// What a byte stands for.
+    /// The purpose of a byte.
     enum Purpose: Int, Sendable {
-        /// Whoever has it may send.
+        /// The holder may send.
         case sending
-        /// Whoever has it may make the database, change its form or set it aside.
+        /// The holder may create the database, change its schema or rename it.
         case opening
     }
 
-    /// F_OFD_SETLK and F_OFD_SETLKW of linux/fcntl.h, which Glibc shows only with _GNU_SOURCE.
+    /// F_OFD_SETLK and F_OFD_SETLKW of linux/fcntl.h. Glibc defines them only with _GNU_SOURCE.
     private static let (set, setAndWait) = (CInt(37), CInt(38))
 
     private let file: Descriptor
 
-    /// Takes the lock; nil when somebody else has it and it is not waited for, which blocks the thread.
+    /// Takes the lock. If `waits` is true, blocks the thread until the lock is free. If false, returns nil if another
+    /// process holds the lock.
     ///
-    /// - Throws: the error number of the system.
+    /// - Throws: The error number of the system.
     static func take(_ path: String, for purpose: Purpose, waits: Bool) throws(SystemError) -> FileLock? {
         let lock = try opened(path)
         return try lock.acquire(purpose, waits: waits) ? consume lock : nil
     }
 
-    /// Opens the file, and takes no lock yet. Whoever tries more than once keeps it open: closing it rings (``FileBell``).
+    /// Opens the lock file without taking the lock. To try repeatedly, keep the file open, because closing it notifies
+    /// the other processes (``FileBell``).
     ///
-    /// - Throws: the error number of the system.
+    /// - Throws: The error number of the system.
     static func opened(_ path: String) throws(SystemError) -> FileLock {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw SystemError.current }
         return FileLock(file: Descriptor(owning: descriptor))
     }
 
-    /// Says whether it has the lock now; waiting for it blocks the thread.
+    /// Tries to take the lock. Returns whether it is held now. If `waits` is true, blocks the thread until the lock is
+    /// free.
     ///
-    /// - Throws: the error number of the system.
+    /// - Throws: The error number of the system.
     func acquire(_ purpose: Purpose, waits: Bool) throws(SystemError) -> Bool {
         while true {
             var range = Self.range(of: F_WRLCK, purpose.rawValue, 1)
@@ -181,10 +184,10 @@ struct FileLock: ~Copyable, Sendable {
         }
     }
 
-    /// Waits, which blocks the thread, until nobody has the lock, and keeps others from taking it. Changes nothing: nil where
-    /// there is no file for the lock, or none that this user may read.
+    /// Takes a shared lock, which prevents others from taking an exclusive one. Blocks the thread until the exclusive
+    /// lock is free. Creates no file. Returns nil if the lock file does not exist or this user cannot read it.
     ///
-    /// - Throws: the error number of the system.
+    /// - Throws: The error number of the system.
     static func share(_ path: String, for purpose: Purpose) throws(SystemError) -> FileLock? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -197,34 +200,37 @@ struct FileLock: ~Copyable, Sendable {
     }
 
     deinit {
-        // Closing is not enough: a process that was just forked has the opening too, until it becomes another program.
+        // // Closing is not enough. A process that was just forked shares the open file description until it calls
+        // execve(2).
         var range = Self.range(of: F_UNLCK, 0, 0)
         _ = unsafe fcntl(file.number, Self.set, &range)
     }
 
-    /// So many bytes from `start`; none stands for all.
+    /// Returns a range of `count` bytes from `start`. A count of zero means all bytes.
     private static func range(of type: CInt, _ start: Int, _ count: Int) -> Glibc.flock {
         Glibc.flock(l_type: Int16(type), l_whence: Int16(SEEK_SET), l_start: start, l_len: count, l_pid: 0)
     }
 }
 
-/// What is done with a file that is damaged: it gets another name, and is never deleted.
+/// Renames damaged files. They are never deleted.
 enum CorruptFile {
     private static let mark = ".corrupt-"
 
-    /// Gives the file, and what SQLite keeps beside it, a name that says when, and returns that name.
+    /// Renames the database and the files that SQLite keeps beside it to a name with the time. Returns the new name of
+    /// the database.
     ///
     /// C counterpart: `rename(2)`.
     static func setAside(_ file: String, at time: Duration) throws(SystemError) -> String {
         var name = "\(file)\(mark)\(time.milliseconds)"
         while unsafe access(name, F_OK) == 0 { name += "-" }
-        // The file first: without it the others are not looked at, and with it alone nothing but the newest is lost to repair.
+        // // The database first: SQLite ignores the other files without it. The database alone lacks only the newest
+        // changes.
         guard unsafe rename(file, name) == 0 else { throw .current }
         for suffix in ["-wal", "-shm"] { _ = unsafe rename(file + suffix, name + suffix) }
         return name
     }
 
-    /// The newest file that was set aside, where nothing has been begun since.
+    /// Returns the newest renamed file, if the database has not been created again since.
     static func left(beside file: String) -> String? {
         guard unsafe access(file, F_OK) != 0 else { return nil }
         let slash = file.utf8.lastIndex(of: UInt8(ascii: "/"))
@@ -236,15 +242,17 @@ enum CorruptFile {
     }
 }
 
-/// Wakes whoever sends, or waits to, in all processes: the lock's file was opened for writing and is closed, which the kernel tells.
-/// So it rings when something was put in, and when the process that sends has ended, however it did.
+/// A notification for senders in all processes. It is sent when a process closes the lock file after opening it for
+/// writing: after a request was added, and when a sending process ends, however it ends.
 ///
 /// C counterpart: `inotify(7)`, IN_CLOSE_WRITE.
 struct FileBell: Sendable {
     let rings: AsyncStream<Void>
     private let watch: Cancellation
 
-    /// - Parameter path: The lock's file, which exists; nil where the kernel has no watch to spare.
+    /// Starts watching. Returns nil if no inotify watch is available.
+    ///
+    /// - Parameter path: The lock file, which must exist.
     init?(_ path: String) {
         guard let resolved = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(resolved) }
@@ -255,10 +263,10 @@ struct FileBell: Sendable {
         (self.rings, self.watch) = (rings, watch)
     }
 
-    /// Listens no more.
+    /// Stops watching.
     func cancel() { watch.cancel() }
 
-    /// Rings. It does no harm where it cannot: then there is no sender who may read the file either.
+    /// Sends the notification. An error is ignored, because a sender cannot read the file then either.
     static func ring(_ path: String) {
         let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         if descriptor >= 0 { close(descriptor) }

@@ -4,9 +4,9 @@ import Glibc
 import LinuxSupport
 import ReachabilityRetry
 
-/// The form of the file, and how each older form becomes the next. What is released never changes.
+/// The schema of the file, and the migrations from older versions. Migrations of released versions never change.
 enum OutboxSchema {
-    /// What an outbox's header says it is (`PRAGMA application_id`): the letters RnOb.
+    /// The application id of an outbox (`PRAGMA application_id`): the letters RnOb.
     static let applicationID: Int32 = 0x526e_4f62
 
     static var migrator: DatabaseMigrator {
@@ -40,7 +40,7 @@ enum OutboxSchema {
             )
         }
         migrator.registerMigration("2") { db in
-            // Keys of what was delivered: putting it in again changes nothing.
+            // // The dedupe keys of delivered requests, so that adding such a request again has no effect.
             try db.execute(
                 sql: """
                     CREATE TABLE delivered (
@@ -52,7 +52,8 @@ enum OutboxSchema {
             )
         }
         migrator.registerMigration("3") { db in
-            // The queue is the origin's; a default port is no other origin. What was refused for good is kept in a table of its own.
+            // // There is one queue per origin, and an explicit default port belongs to the same origin. Rejected
+            // requests have a separate table.
             try db.execute(
                 sql: """
                     ALTER TABLE request ADD COLUMN lastError TEXT;
@@ -83,7 +84,7 @@ enum OutboxSchema {
             )
         }
         migrator.registerMigration("clock") { db in
-            // How the system's clock stood when a process looked last (`ClockReading`). One row.
+            // // The clocks at the last write (`ClockReading`). One row.
             try db.execute(
                 sql: """
                     CREATE TABLE clock (
@@ -103,7 +104,8 @@ enum OutboxSchema {
 }
 
 extension OutboxError {
-    /// What an error of GRDB or SQLite means. Neither the statement nor its arguments go into it.
+    /// Creates the error that corresponds to an error of GRDB or SQLite. It contains neither the statement nor its
+    /// arguments.
     init(_ error: any Error, file: String) {
         switch error {
         case let error as OutboxError: self = error
@@ -126,33 +128,33 @@ extension OutboxError {
             }
     }
 
-    /// SQLite tells ENOSPC apart from other errors of write(2), but neither EFBIG (a limit of the file's size) nor EDQUOT, and
-    /// not when the file of shared memory cannot grow.
+    /// Returns whether a failed write means a full disk. SQLite has a code for ENOSPC, but not for EFBIG (a limit of
+    /// the file size) or EDQUOT, and not for shared memory that cannot grow.
     private static func isWriting(_ code: ResultCode) -> Bool {
         code == .SQLITE_IOERR_WRITE && [EFBIG, EDQUOT, ENOSPC].contains(errno) || code == .SQLITE_IOERR_SHMSIZE
     }
 }
 
 extension SystemError {
-    /// The error of an outbox whose file cannot be opened.
+    /// Returns the error of an outbox whose file cannot be opened.
     func error(opening file: String) -> OutboxError {
         [ENOSPC, EDQUOT, EFBIG].contains(rawValue)
             ? .diskFull(file: file) : .cannotOpen(file: file, cause: description)
     }
 }
 
-/// Rows of the table `request` as values.
+/// Conversion of rows of the table `request`.
 extension OutboxEntry {
-    /// The columns an entry is made of: all but the secrets.
+    /// The columns of an entry: all without secrets.
     static let columns = firstColumns + ", lastError, nextTryAt"
 
-    /// The same of a dead letter.
+    /// The columns of an entry for a dead letter.
     static let deadColumns = """
         id, host, origin, priority, dedupeKey, idempotencyKey, enqueuedAt, expiresAt, NULL AS notBefore, attempts, 0 AS isClaimed, \
         size, method, lastError, diedAt
         """
 
-    /// The same of a file before version 3.
+    /// The columns of an entry in a file before version 3.
     static let firstColumns = """
         id, host, origin, priority, dedupeKey, idempotencyKey, enqueuedAt, expiresAt, notBefore, attempts, isClaimed, size, method
         """
@@ -186,7 +188,7 @@ extension OutboxRequest {
         self.init(row["method"], row["url"], headers: Self.headers(stored: row["headers"]), body: Array(body))
     }
 
-    /// Headers as one text: a line for each. No value has a line's end in it, and no name a colon.
+    /// The headers as text, one line per header. A value contains no line break, and a name no colon.
     var storedHeaders: String { headers.map { "\($0.name):\($0.value)" }.joined(separator: "\n") }
 
     private static func headers(stored text: String) -> [PlainRequest.Field] {
@@ -197,18 +199,19 @@ extension OutboxRequest {
     }
 }
 
-/// The expiry of requests and the memory of delivered keys count the time for which the machine runs. A step of the system's clock moves both,
-/// so that a boot with a clock that is years ahead deletes nothing.
+/// The expiry of requests and the time for which delivered keys are kept include only time in which the machine runs.
+/// If the system's clock is set, both are shifted, so that a boot with a clock that is years ahead deletes nothing.
 extension ClockReading {
-    /// The longest step that is followed, in milliseconds: 35,000 years. Times beyond it stand in damaged rows only.
+    /// The maximum change of the clock that is followed, in milliseconds: 35,000 years. Only damaged rows contain times
+    /// beyond it.
     private static let longestStep: Int64 = 1 << 50
-    /// The interval at which the reading is written again.
+    /// The interval at which the clock reading is stored again.
     private static let pause = Duration.seconds(600)
 
-    /// Returns how far the system's clock was set since the reading in the file.
+    /// Returns the change of the system's clock since the reading in the file.
     func step(_ db: Database) throws -> Duration { try Self.last(db).map { step(since: $0) } ?? Duration.zero }
 
-    /// Moves the times in the file by the step, and keeps this reading in place of the last.
+    /// Shifts the times in the file by the change of the clock, and stores this reading.
     func follow(_ db: Database) throws {
         let last = try Self.last(db)
         let step = last.map { self.step(since: $0) } ?? Duration.zero
@@ -228,7 +231,7 @@ extension ClockReading {
         )
     }
 
-    /// A file of an earlier version has none.
+    /// Returns the stored reading; nil for a file of an earlier version.
     private static func last(_ db: Database) throws -> ClockReading? {
         guard try db.tableExists("clock") else { return nil }
         return try Row.fetchOne(db, sql: "SELECT boot, bootTime, realTime FROM clock").map { row in

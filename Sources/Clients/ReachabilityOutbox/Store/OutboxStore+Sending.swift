@@ -4,53 +4,54 @@ import LinuxSupport
 import Logging
 import ReachabilityRetry
 
-/// What a sender does. Only who holds the lock for sending may call these.
+/// The operations of a sender. The caller must hold the lock for sending.
 extension OutboxStore {
-    /// What there is to send to an origin.
+    /// The next request of an origin.
     enum Claim: Sendable {
         case nothing
-        /// Nothing before that time, in milliseconds since 1970.
+        /// No request may be sent before this time, in milliseconds since 1970.
         case notBefore(Int64)
         case delivery(OutboxDelivery)
     }
 
-    /// The right to send, for as long as it is held; nil while somebody else has it.
+    /// Takes the lock for sending; nil if another outbox or process holds it.
     func lockForSending() async throws(OutboxError) -> FileLock? {
         do {
-            // It does not wait, so it may be done on any thread.
+            // // This call does not block.
             return try FileLock.take(lockFile, for: .sending, waits: false)
         } catch {
             throw error.error(opening: file)
         }
     }
 
-    /// The same, without the right yet: it is kept open while it is tried again and again.
+    /// Opens the lock file without taking the lock. It stays open while the lock is tried repeatedly.
     func openLock() throws(OutboxError) -> FileLock {
         do { return try FileLock.opened(lockFile) } catch { throw error.error(opening: file) }
     }
 
-    /// Takes the right to send, if nobody has it.
+    /// Tries to take the lock for sending. Returns whether it is held now.
     func tryToSend(with lock: borrowing FileLock) throws(OutboxError) -> Bool {
         do { return try lock.acquire(.sending, waits: false) } catch { throw error.error(opening: file) }
     }
 
-    /// When the next of what waits expires, in milliseconds since 1970; nil when nothing does.
+    /// Returns the time when the next waiting request expires, in milliseconds since 1970; nil if none expires.
     func nextExpiry() async throws(OutboxError) -> Int64? {
         try await read { try Int64.fetchOne($0, sql: "SELECT min(expiresAt) FROM request WHERE NOT isClaimed") }
     }
 
-    /// Gives back what a process was sending when it ended.
+    /// Returns requests to the queue that a process was sending when it ended.
     func returnClaimed() async throws(OutboxError) {
         try await write { try $0.execute(sql: "UPDATE request SET isClaimed = 0 WHERE isClaimed") }
     }
 
-    /// Takes the next request for an origin, and counts the attempt before it is made.
+    /// Claims the next request of an origin, and counts the attempt in advance.
     ///
-    /// - Parameter urls: The URLs whose requests are not taken.
+    /// - Parameter urls: The URLs whose requests are skipped.
     func claim(_ origin: String, except urls: Set<String> = []) async throws(OutboxError) -> Claim {
         let (now, latest) = (now, Self.time(now, plus: options.maximumRetryAfter))
         return try await write { db in
-            // A server's word holds for its origin; one that lies further off than allowed is a clock that was set back.
+            // // Retry-After applies to the origin. A time beyond the maximum is the result of a clock that was set
+            // back.
             let sql = "SELECT max(notBefore) FROM request WHERE origin = ? AND notBefore > ? AND notBefore <= ?"
             if let time = try Int64.fetchOne(db, sql: sql, arguments: [origin, now, latest]) {
                 return .notBefore(time)
@@ -69,7 +70,7 @@ extension OutboxStore {
             guard let row else { return .nothing }
             var request = OutboxRequest(row)
             let entry = OutboxEntry(row)
-            // Earlier versions took them.
+            // // Earlier versions accepted these headers.
             request.headers.removeAll { OutboxRequest.framing.contains($0.name.lowercased()) }
             let header = OutboxRequest.idempotencyKeyHeader
             if request.headers.value(of: header.lowercased()) == nil {
@@ -79,14 +80,14 @@ extension OutboxStore {
         }
     }
 
-    /// Writes down when a request is meant to be tried again, for whoever lists it: nobody waits for that, and before whatever is written
-    /// or read later it is done.
+    /// Stores the planned time of the next attempt, for lists. Returns immediately. The change is made before any later
+    /// read or write.
     func plan(_ id: OutboxEntry.ID, in pause: Duration) {
         let time = Self.time(now, plus: pause)
         writeLater { try $0.execute(sql: "UPDATE request SET nextTryAt = ? WHERE id = ?", arguments: [time, id]) }
     }
 
-    /// Writes down what sending came to.
+    /// Stores the result of sending a request.
     func finish(_ entry: OutboxEntry, _ result: OutboxResult) async throws(OutboxError) {
         let (options, now) = (options, now)
         switch result {
@@ -118,7 +119,7 @@ extension OutboxStore {
         }
     }
 
-    /// How many keys of what was delivered are remembered.
+    /// The maximum number of dedupe keys of delivered requests that are kept.
     private static let rememberedKeys = 10_000
 
     private static func remember(_ key: String, _ db: Database, at now: Int64, for window: Duration) throws {
@@ -135,12 +136,13 @@ extension OutboxStore {
 }
 
 extension OutboxStore {
-    /// Puts a request in, all or nothing.
+    /// Adds a request in one transaction.
     func add(_ new: NewRequest) async throws(OutboxError) -> OutboxAddition {
         let (file, options, now) = (file, options, now)
         let (addition, hasDeleted) = try await write { db -> (OutboxAddition, Bool) in
             if let key = new.dedupeKey {
-                // What is being sent, or was when its process ended, holds its key when its time is over, and gets more.
+                // // A request that is being sent, or was when its process ended, keeps its key after its expiry, and
+                // its lifetime is extended.
                 try db.execute(
                     sql: "UPDATE request SET expiresAt = ? WHERE dedupeKey = ? AND isClaimed AND expiresAt <= ?",
                     arguments: [new.lifetime.map { Self.time(now, plus: $0) }, key, now]
@@ -172,7 +174,7 @@ extension OutboxStore {
         return addition
     }
 
-    /// Deletes what may make room, no more than needed; says how many.
+    /// Deletes requests to make space for a new one, and no more than needed. Returns the number of deleted requests.
     private static func makeRoom(
         for new: NewRequest,
         _ db: Database,
@@ -181,7 +183,7 @@ extension OutboxStore {
     ) throws -> Int {
         let size = new.request.size
         guard size <= options.maximumBytes else {
-            throw OutboxError.full(file: file, limit: "the request has \(size) bytes of \(options.maximumBytes)")
+            throw OutboxError.full(file: file, limit: "request of \(size) bytes, limit \(options.maximumBytes)")
         }
         let all = "SELECT max(size, 0) AS size FROM request UNION ALL SELECT max(size, 0) FROM dead"
         let totals = try Row.fetchOne(
@@ -215,7 +217,7 @@ extension OutboxStore {
         }
         guard fits() else {
             let dead = try Int.fetchOne(db, sql: "SELECT count(*) FROM dead") ?? 0
-            let letters = dead == 0 ? "" : ", \(dead) of them dead letters"
+            let letters = dead == 0 ? "" : ", dead letters: \(dead)"
             let limit =
                 count >= options.maximumCount
                 ? "\(count) of \(options.maximumCount) requests\(letters)"
@@ -227,25 +229,25 @@ extension OutboxStore {
 }
 
 extension OutboxOptions {
-    /// Says what is about to be thrown away.
+    /// Logs and reports a request that is about to be deleted.
     fileprivate func tell(_ event: OutboxEvent) {
         switch event {
-        case .expired(let entry): logger?.warning("expired", metadata: ["request": "\(entry)"])
-        case .dropped(let entry): logger?.warning("dropped to make room", metadata: ["request": "\(entry)"])
+        case .expired(let entry): logger?.warning("request expired", metadata: ["request": "\(entry)"])
+        case .dropped(let entry): logger?.warning("request dropped, outbox is full", metadata: ["request": "\(entry)"])
         default: break
         }
         report?(event)
     }
 }
 
-/// A request that is about to be put in, checked.
+/// A valid request that is about to be added.
 struct NewRequest: Sendable {
     let request: OutboxRequest
     let origin: OutboxOrigin
     let dedupeKey: String?
     let idempotencyKey: String
     let priority: Int
-    /// How long it may wait; nil for ever.
+    /// The time that the request may wait; nil for no limit.
     let lifetime: Duration?
 
     func insert(_ db: Database, at now: Int64) throws {

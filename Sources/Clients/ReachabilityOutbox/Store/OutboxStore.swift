@@ -4,8 +4,8 @@ import Glibc
 import LinuxSupport
 import Logging
 
-/// The file: every change is one transaction, on the disk when it returns. Work is done on a queue of its own, never on the
-/// threads of tasks, and never cut short by a task's end.
+/// The database file of an outbox. Each change is one transaction, which is on the disk when the call returns. The work
+/// runs on a separate queue and not on the threads of tasks. Cancelling a task does not interrupt it. Thread-safe.
 final class OutboxStore: Sendable {
     let file: String
     let options: OutboxOptions
@@ -20,7 +20,7 @@ final class OutboxStore: Sendable {
         bootTime = Self.bootTime(of: options.clock)
     }
 
-    /// CLOCK_BOOTTIME, as far as the clock of the options has gone since now.
+    /// Returns CLOCK_BOOTTIME, advanced by the clock of the options.
     private static func bootTime(of clock: some Clock<Duration>) -> @Sendable () -> Duration {
         let (start, first) = (SystemClock.boot, clock.now)
         return { start + first.duration(to: clock.now) }
@@ -32,17 +32,19 @@ final class OutboxStore: Sendable {
 
     static func lockFile(of file: String) -> String { file + ".lock" }
 
-    /// Milliseconds since 1970. A clock before that counts as 1970, so that differences of two times fit.
+    /// The current time in milliseconds since 1970. A clock before 1970 counts as 1970, so that the difference of two
+    /// times cannot overflow.
     var now: Int64 { max(0, options.realTime().milliseconds) }
 
-    /// A time plus a duration. Neither need be small: durations come from callers, and a time may come from a damaged row.
+    /// Returns a time plus a duration without overflow. Both may be large, because durations come from callers, and a
+    /// time may come from a damaged row.
     static func time(_ time: Int64, plus duration: Duration) -> Int64 {
         (Duration.milliseconds(time) + .milliseconds(duration.milliseconds)).milliseconds
     }
 
-    /// Runs one transaction that writes.
+    /// Runs a write transaction.
     ///
-    /// - Parameter erases: Whether what it deletes shall be gone from the log too.
+    /// - Parameter erases: True if deleted data is also removed from the write-ahead log.
     func write<Value: Sendable>(
         erases: Bool = false,
         _ change: @escaping @Sendable (Database) throws -> Value
@@ -57,18 +59,18 @@ final class OutboxStore: Sendable {
         }
     }
 
-    /// Runs one transaction that writes, after those before it; what fails is no loss.
+    /// Runs a write transaction after the pending ones. Errors are ignored.
     func writeLater(_ change: @escaping @Sendable (Database) throws -> Void) {
         queue.async { [database] in try? database.write(change) }
     }
 
-    /// Takes what was deleted out of the log too.
+    /// Removes deleted data from the write-ahead log.
     func eraseLog() async throws(OutboxError) {
         try await Self.offPool(queue, file) { [database] in Self.emptyLog(database) }
     }
 
-    /// Writes the log into the file and cuts it off: a log keeps what was deleted. Somebody who reads may prevent it, for a second at
-    /// most; the next time is soon.
+    /// Writes the write-ahead log into the database and truncates it, because it contains deleted data. A reader may
+    /// prevent that for a second at most. The next call repeats it.
     static func emptyLog(_ database: DatabaseQueue) {
         try? database.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA busy_timeout = 1000")
@@ -77,19 +79,19 @@ final class OutboxStore: Sendable {
         }
     }
 
-    /// Runs one transaction that only reads.
+    /// Runs a read transaction.
     func read<Value: Sendable>(
         _ work: @escaping @Sendable (Database) throws -> Value
     ) async throws(OutboxError) -> Value {
         try await Self.offPool(queue, file) { [database] in try database.read(work) }
     }
 
-    /// Writes the log into the file, deletes it, and closes the file.
+    /// Writes the log into the database, deletes the log, and closes the database.
     func close() async throws(OutboxError) {
         try await Self.offPool(queue, file) { [database] in try database.close() }
     }
 
-    /// Runs what may block on a queue, and waits for it without blocking a thread.
+    /// Runs blocking work on a queue, and awaits its result without blocking a thread.
     static func offPool<Value: Sendable>(
         _ queue: DispatchQueue,
         _ file: String,
@@ -104,8 +106,8 @@ final class OutboxStore: Sendable {
     }
 }
 
-/// Opening holds a lock that excludes others who open: two processes would change the form of the file both, or set aside
-/// what the other has just begun anew.
+/// Opening holds a lock that excludes other processes that open the file. Otherwise two processes could migrate the
+/// schema at the same time, or one could rename the file that the other has just created.
 extension OutboxStore {
     static func open(file: String, options: OutboxOptions) async throws(OutboxError) -> OutboxStore {
         let queue = DispatchQueue(label: "ReachabilityOutbox.opening")
@@ -114,7 +116,7 @@ extension OutboxStore {
     }
 
     private static func openNow(file: String, options: OutboxOptions) throws -> OutboxStore {
-        // Nothing is made beside a stranger's file, not even a lock.
+        // // Nothing is created beside a foreign file, not even a lock file.
         _ = try OutboxFile.isOutbox(file)
         let lock = try FileLock.take(lockFile(of: file), for: .opening, waits: true)
         defer { withExtendedLifetime(lock) {} }
@@ -128,11 +130,11 @@ extension OutboxStore {
         do {
             return OutboxStore(file: file, options: options, database: try connect(file))
         } catch let error where OutboxError(error, file: file).isCorruption {
-            // Whoever sends has the file open; it will see for itself.
+            // // A sender has the file open. It will find the damage itself.
             guard let sending = try FileLock.take(lockFile(of: file), for: .sending, waits: false) else { throw error }
             defer { withExtendedLifetime(sending) {} }
             let keptAs = try CorruptFile.setAside(file, at: options.realTime())
-            options.logger?.error("the outbox is corrupt", metadata: ["file": "\(file)", "keptAs": "\(keptAs)"])
+            options.logger?.error("outbox is corrupt", metadata: ["file": "\(file)", "keptAs": "\(keptAs)"])
             guard options.replacesCorruptFile else { throw OutboxError.corrupt(file: file, keptAs: keptAs) }
             try OutboxFile.make(file)
             return OutboxStore(file: file, options: options, database: try connect(file))
@@ -143,24 +145,24 @@ extension OutboxStore {
         var configuration = Configuration()
         configuration.label = "ReachabilityOutbox"
         configuration.journalMode = .wal
-        // SQLite lets nobody stand in line: beside a process that writes without a pause, a slow one may have bad luck for long.
+        // // SQLite has no fair queue. Beside a process that writes without a pause, a slow process may wait for long.
         configuration.busyMode = .timeout(30)
         configuration.prepareDatabase { db in
-            // What is deleted held secrets.
+            // // Deleted rows contain secrets.
             try db.execute(sql: "PRAGMA secure_delete = ON")
             try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
             try check(db, file)
         }
         let database = try DatabaseQueue(path: OutboxFile.databasePath(file), configuration: configuration)
-        // GRDB has just set it to NORMAL, with which a power cut may take back what was promised.
+        // // GRDB has just set it to NORMAL. Then a power cut may undo a committed transaction.
         try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         try OutboxSchema.migrator.migrate(database)
-        // A process that was killed may have left in it what it had just deleted.
+        // // A killed process may have left data in the log that it had deleted.
         OutboxStore.emptyLog(database)
         return database
     }
 
-    /// Whether the file is whole, and of a form that is known.
+    /// Checks whether the file is intact and its version is known.
     static func check(_ db: Database, _ file: String) throws {
         if let finding = try String.fetchOne(db, sql: "PRAGMA quick_check(1)"), finding != "ok" {
             throw OutboxError.corrupt(file: file, keptAs: nil)
@@ -176,7 +178,7 @@ extension OutboxError {
 }
 
 extension OutboxStore {
-    /// Reads a file that nothing may change, and makes nothing beside it.
+    /// Reads a file without changing it. Creates no other file.
     static func inspect<Value: Sendable>(
         at file: String,
         _ work: @escaping @Sendable (Database) throws -> Value
@@ -185,7 +187,8 @@ extension OutboxStore {
         let file = OutboxFile.resolved(file)
         return try await offPool(queue, file) {
             guard try OutboxFile.isOutbox(file) else { throw SystemError.noEntry }
-            // Nobody opens it meanwhile. Whoever has it open already keeps a log.
+            // // The lock prevents other processes from opening the file meanwhile. A process that has it open already
+            // keeps a log.
             let lock = try FileLock.share(lockFile(of: file), for: .opening)
             defer { withExtendedLifetime(lock) {} }
             while true {
@@ -193,9 +196,9 @@ extension OutboxStore {
                 do {
                     return try OutboxFile.open(file, reading) { try check($0, file) }.read(work)
                 } catch let error as DatabaseError where reading == .shared && error.resultCode == .SQLITE_CANTOPEN {
-                    // The last who had it open may have closed it now, which ends the log.
+                    // // The last process that had it open may have closed it just now, which deletes the log.
                     guard OutboxFile.exists(file + "-wal") else { continue }
-                    let cause = "its log has no index beside it (\(file)-shm); opening it to send or to add makes one"
+                    let cause = "its log has no index file (\(file)-shm); send or add a request, which creates it"
                     throw OutboxError.cannotOpen(file: file, cause: cause)
                 }
             }
@@ -204,15 +207,15 @@ extension OutboxStore {
 }
 
 extension OutboxStore {
-    /// What waits, in the order it is to be sent in: by origin, priority and age.
+    /// Returns the waiting requests in the order in which they are sent: by origin, priority and age.
     func entries() async throws(OutboxError) -> [OutboxEntry] {
         let reading = reading
         return try await read { try Self.entries($0, at: reading) }
     }
 
-    /// The same of a database that is open, also one of an earlier version.
+    /// Returns the waiting requests of an open database, which may be of an earlier version.
     static func entries(_ db: Database, at reading: ClockReading) throws -> [OutboxEntry] {
-        // What a step of the clock has made old is moved at the next occasion to write.
+        // // Requests that expired because the clock was set are corrected at the next write.
         let now = try reading.realTime - reading.step(db)
         let columns = try db.tableExists("dead") ? OutboxEntry.columns : OutboxEntry.firstColumns
         return try Row.fetchAll(
@@ -222,7 +225,7 @@ extension OutboxStore {
         ).map { OutboxEntry($0) }
     }
 
-    /// What requests wait for: each origin, with how many there are.
+    /// Returns the origins with waiting requests, and their number of requests.
     func queues() async throws(OutboxError) -> [OutboxQueue] {
         let sql = "SELECT origin, min(host) AS host, count(*) AS count FROM request GROUP BY origin ORDER BY origin"
         return try await read { db in
@@ -232,7 +235,7 @@ extension OutboxStore {
         }
     }
 
-    /// Deletes a request or a dead letter, also one that is being sent; says whether it was there.
+    /// Deletes a request or a dead letter, also one that is being sent. Returns whether it existed.
     func drop(_ id: Int64) async throws(OutboxError) -> Bool {
         try await write(erases: true) { db in
             try db.execute(sql: "DELETE FROM request WHERE id = ?", arguments: [id])
@@ -242,7 +245,7 @@ extension OutboxStore {
         }
     }
 
-    /// Deletes all requests, and says how many.
+    /// Deletes all requests except dead letters. Returns their number.
     func dropAll() async throws(OutboxError) -> Int {
         try await write(erases: true) { db in
             try db.execute(sql: "DELETE FROM request")
@@ -250,7 +253,7 @@ extension OutboxStore {
         }
     }
 
-    /// What has expired, but for what is being sent.
+    /// Returns the expired requests, except those that are being sent.
     func expired() async throws(OutboxError) -> [OutboxEntry] {
         let now = now
         return try await write { try Self.expired($0, now) }
@@ -261,7 +264,7 @@ extension OutboxStore {
         return try Row.fetchAll(db, sql: sql, arguments: [now]).map { OutboxEntry($0) }
     }
 
-    /// Deletes what has expired of these.
+    /// Deletes those of the given requests that have expired.
     func deleteExpired(_ entries: [OutboxEntry]) async throws(OutboxError) {
         let now = now
         try await write(erases: true) { try Self.deleteExpired($0, entries, now) }
@@ -277,17 +280,17 @@ extension OutboxStore {
     }
 }
 
-/// What waits for one origin.
+/// The requests that wait for one origin.
 struct OutboxQueue: Hashable, Sendable {
     let origin: String
-    /// What is asked about.
+    /// The host whose reachability is queried.
     let host: String
     let count: Int
 }
 
-/// Requests that were given up: kept, in a table of their own, until somebody puts them in again or drops them.
+/// Dead letters: requests that were rejected. They are kept in a separate table until they are requeued or dropped.
 extension OutboxStore {
-    /// What a dead letter has of a request.
+    /// The columns that a dead letter copies from a request.
     private static let columns = """
         id, host, origin, priority, dedupeKey, idempotencyKey, enqueuedAt, expiresAt, attempts, size, method, url, headers, body, \
         lifetime
@@ -297,22 +300,22 @@ extension OutboxStore {
         try await read { try Self.deadLetters($0) }
     }
 
-    /// Those of a database that is open, the oldest first; an earlier version has none.
+    /// Returns the dead letters of an open database, the oldest first. A file of an earlier version has none.
     static func deadLetters(_ db: Database) throws -> [OutboxEntry] {
         guard try db.tableExists("dead") else { return [] }
         return try Row.fetchAll(db, sql: "SELECT \(OutboxEntry.deadColumns) FROM dead ORDER BY diedAt, id")
             .map { OutboxEntry($0) }
     }
 
-    /// Makes a request a dead letter.
+    /// Moves a request to the dead letters.
     static func bury(_ id: Int64, _ reason: String, _ db: Database, at now: Int64) throws {
         let sql = "INSERT INTO dead (\(columns), lastError, diedAt) SELECT \(columns), ?, ? FROM request WHERE id = ?"
         try db.execute(sql: sql, arguments: [reason, now, id])
         try db.execute(sql: "DELETE FROM request WHERE id = ?", arguments: [id])
     }
 
-    /// Makes a dead letter a request again, as if it had just been put in, under its number and with the same key; says
-    /// whether it was there.
+    /// Moves a dead letter back to the requests, as if it had just been added, with the same number and idempotency
+    /// key. Returns whether it existed.
     func requeue(_ id: Int64) async throws(OutboxError) -> Bool {
         let now = now
         return try await write(erases: true) { db in
@@ -320,7 +323,7 @@ extension OutboxStore {
                 SELECT EXISTS (SELECT 1 FROM request JOIN dead USING (dedupeKey) WHERE dead.id = ?)
                 """
             if try Bool.fetchOne(db, sql: isTaken, arguments: [id]) ?? false {
-                throw OutboxError.invalidRequest("another with the dedupe key of \(id) waits: drop one of them")
+                throw OutboxError.invalidRequest("a waiting request has the dedupe key of \(id); drop one of the two")
             }
             try db.execute(
                 sql: "INSERT INTO request (\(Self.columns)) SELECT \(Self.columns) FROM dead WHERE id = ?",
