@@ -1,18 +1,18 @@
 public import CoreMetrics
 public import ReachabilityRequests
 
-/// Publishes through swift-metrics what the requests of a session come to.
+/// An event monitor that publishes the results of a session's requests through swift-metrics.
 ///
-/// | Metric | Kind | Counts |
+/// | Metric | Kind | Unit and meaning |
 /// |---|---|---|
 /// | `reachability_requests_total` | counter, with `outcome` | requests that ended |
-/// | `reachability_request_seconds` | timer | how long each took, waits for the network included |
-/// | `reachability_request_attempts_total` | counter | attempts that these took |
-/// | `reachability_request_received_bytes_total` | counter | bytes of bodies that came, after a coding was undone |
-/// | `reachability_request_events_missed_total` | counter | events that came too fast to be counted |
+/// | `reachability_request_seconds` | timer | the duration of a request, including waits for the network |
+/// | `reachability_request_attempts_total` | counter | attempts of these requests |
+/// | `reachability_request_received_bytes_total` | counter | bytes of response bodies, after decompression |
+/// | `reachability_request_events_missed_total` | counter | events that were not counted, because they arrived too fast |
 ///
-/// An outcome is `accepted`, `refused` (an answer that a check or a limit did not accept), `cancelled` or `failed` (no answer). No label
-/// holds a name of a host or a URL: their number has no limit, and they may hold secrets.
+/// The outcome is `accepted`, `refused` (a check or a limit did not accept the response), `cancelled` or `failed` (no
+/// response). No label contains a host name or a URL, because their number is unlimited and they may contain secrets.
 ///
 /// ```swift
 /// let session = Session(eventMonitors: [MetricsEventMonitor()])
@@ -24,9 +24,10 @@ public struct MetricsEventMonitor: EventMonitor {
     private let bytes: Counter
     private let missed: Counter
 
-    /// A monitor, whose metrics are made at once, so that they can be seen before the first request. It may serve several sessions.
+    /// Creates a monitor and its metrics. The metrics are visible before the first request. One monitor may serve
+    /// several sessions.
     ///
-    /// - Parameter factory: What makes the metrics.
+    /// - Parameter factory: Creates the metrics.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
         outcomes = Dictionary(
             uniqueKeysWithValues: Outcome.allCases.map { outcome in
@@ -42,7 +43,7 @@ public struct MetricsEventMonitor: EventMonitor {
         missed = Counter(label: "reachability_request_events_missed_total", dimensions: [], factory: factory)
     }
 
-    /// Counts what is over.
+    /// Counts a request that has ended, or missed events.
     public func handle(_ event: RequestEvent) async {
         switch event {
         case .finished(_, let metrics, let error):
@@ -56,7 +57,7 @@ public struct MetricsEventMonitor: EventMonitor {
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 private enum Outcome: String, CaseIterable {
     case accepted, refused, cancelled, failed
 

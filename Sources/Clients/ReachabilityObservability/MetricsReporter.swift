@@ -2,12 +2,12 @@ public import CoreMetrics
 import LinuxSupport
 public import NetworkReachability
 
-/// Publishes through swift-metrics what a manager's monitor has done, on request or at an interval.
+/// A reporter that publishes the statistics of a manager's monitor through swift-metrics, on request or at an interval.
 ///
-/// Between reports it does nothing: no thread, no timer, no wake-up. It holds its manager. All managers of a network namespace
-/// share one monitor and so have the same numbers: make one reporter for each namespace.
+/// Between reports it has no thread, timer or wake-up. It retains its manager. All managers of a network namespace
+/// share one monitor and therefore have the same statistics, so create one reporter per namespace.
 ///
-/// | Metric | Kind | Published |
+/// | Metric | Kind | Value |
 /// |---|---|---|
 /// | `network_reachability_messages_total` | counter | `MonitorStatistics/messages` |
 /// | `network_reachability_irrelevant_messages_total` | counter | `MonitorStatistics/irrelevantMessages` |
@@ -17,30 +17,30 @@ public import NetworkReachability
 /// | `network_reachability_evaluated_targets_total` | counter | `MonitorStatistics/evaluatedTargets` |
 /// | `network_reachability_lookups_total` | counter | `MonitorStatistics/lookups` |
 /// | `network_reachability_listener_calls_total` | counter | `MonitorStatistics/listenerCalls` |
-/// | `network_reachability_listener_lag_seconds` | timer | each new value of `MonitorStatistics/lag`, to within a 64th |
+/// | `network_reachability_listener_lag_seconds` | timer | each new value of `MonitorStatistics/lag`, with a relative error of at most 1/64 |
 ///
-/// The names follow Prometheus and are valid in OpenTelemetry; it is the back end that turns a timer's nanoseconds into seconds.
-/// Each has the dimension `namespace`.
+/// The names follow Prometheus and are valid in OpenTelemetry. A timer records nanoseconds, which the backend converts
+/// to seconds. Each metric has the dimension `namespace`.
 ///
 /// ```swift
 /// let reporter = MetricsReporter(manager: manager)
 /// await reporter.run(every: .seconds(15))
 /// ```
 ///
-/// Thread-safe: reports made at the same time count nothing twice.
+/// Thread-safe: concurrent reports count nothing twice.
 public final class MetricsReporter: Sendable {
     private let manager: NetworkReachabilityManager
     private let metrics: MonitorMetrics
     private let reported = Locked(MonitorStatistics())
 
-    /// A reporter that has published nothing yet: its first report is of all that was counted since the monitor was made. The
-    /// metrics are made at once, so that they can be seen before the first report.
+    /// Creates a reporter and its metrics. The metrics are visible before the first report. The first report includes
+    /// everything since the creation of the monitor.
     ///
     /// - Parameters:
-    ///   - manager: Whose statistics to publish.
-    ///   - namespace: The value of the dimension `namespace`; nil for the namespace the manager was told to watch: a path, or
-    ///     `current`.
-    ///   - factory: What makes the metrics.
+    ///   - manager: The manager whose statistics are published.
+    ///   - namespace: The value of the dimension `namespace`. If nil, the namespace that the manager watches: a path,
+    ///     or `current`.
+    ///   - factory: Creates the metrics.
     public init(
         manager: NetworkReachabilityManager,
         namespace: String? = nil,
@@ -50,7 +50,7 @@ public final class MetricsReporter: Sendable {
         metrics = MonitorMetrics(namespace: namespace ?? manager.options.networkNamespace.name, factory: factory)
     }
 
-    /// Publishes what was counted since the last report. May be called from any thread; never waits.
+    /// Publishes the changes since the last report. Callable from any thread. Does not block.
     public func report() {
         let (earlier, now) = reported.withLock { reported in
             let earlier = reported
@@ -60,12 +60,12 @@ public final class MetricsReporter: Sendable {
         metrics.add(now, since: earlier)
     }
 
-    /// Reports at an interval until its task is cancelled, and then once more.
+    /// Publishes a report at an interval until the task is cancelled, and then a last one.
     ///
     /// - Parameters:
-    ///   - interval: How long to wait before each report, up to a tenth longer where that saves a wake-up; less than a
-    ///     millisecond counts as one.
-    ///   - clock: What measures the interval.
+    ///   - interval: The time before each report, at least a millisecond. The system may extend it by a tenth to save a
+    ///     wake-up.
+    ///   - clock: The clock that measures the interval.
     public func run(every interval: Duration, clock: some Clock<Duration> = ContinuousClock()) async {
         let interval = max(interval, .milliseconds(1))
         while !Task.isCancelled {
@@ -102,7 +102,7 @@ struct MonitorMetrics: Sendable {
         lag = Timer(label: Self.prefix + "listener_lag_seconds", dimensions: dimensions, factory: factory)
     }
 
-    /// Adds what was counted between two moments.
+    /// Adds the difference between two readings.
     func add(_ now: MonitorStatistics, since earlier: MonitorStatistics) {
         for (counter, number) in counters {
             let difference = now[keyPath: number] - earlier[keyPath: number]

@@ -3,7 +3,7 @@ public import NetworkReachability
 public import ReachabilityRetry
 public import ServiceLifecycle
 
-/// A part of a daemon that hears of changes of the network until the daemon shuts down, for a `ServiceGroup`.
+/// A service that reports changes of the network until the daemon shuts down, for a `ServiceGroup`.
 ///
 /// ```swift
 /// let service = NetworkReachabilityService(manager) { path in logger.info("network: \(path)") }
@@ -15,12 +15,14 @@ public struct NetworkReachabilityService: Service {
     private let policy: SettlePolicy
     private let update: @Sendable (NetworkPath) async throws -> Void
 
+    /// Creates a service.
+    ///
     /// - Parameters:
-    ///   - manager: Whose target to follow; it is held.
-    ///   - interest: What counts as a change.
-    ///   - policy: Whether a change is notified at once, or only when it has lasted.
-    ///   - update: Called with the path as it is at the beginning, and then with each change, one after the other: while it runs, the
-    ///     latest is kept. What it throws ends the service, and with it the group.
+    ///   - manager: The manager whose target is followed. The service retains it.
+    ///   - interest: The changes to report.
+    ///   - policy: The delay of reports: none, or only changes that have lasted for some time.
+    ///   - update: Called with the current path, and then with each change. The calls are sequential. During a call,
+    ///     only the latest change is kept. An error that it throws ends the service, and with it the group.
     public init(
         _ manager: NetworkReachabilityManager,
         for interest: NetworkReachabilityInterest = .status,
@@ -41,24 +43,28 @@ public struct NetworkReachabilityService: Service {
     }
 }
 
-/// Ends the requests of a daemon with the daemon, for a `ServiceGroup`: those under way may come to their end, new ones are refused, and
-/// what is not over in time is cancelled. It ends each request that goes by the coordinator, of sessions, clients and `withRetry`.
+/// A service that ends the requests of a daemon when the daemon shuts down, for a `ServiceGroup`. Requests in progress
+/// may finish within a time limit, new requests are refused, and the remaining ones are then cancelled. It applies to
+/// all requests that use the coordinator: those of sessions and clients, and of `withRetry`.
 ///
 /// ```swift
 /// let service = RetryCoordinatorService(coordinator, draining: .seconds(10))
 /// try await ServiceGroup(services: [service, api], gracefulShutdownSignals: [.sigterm], logger: logger).run()
 /// ```
 ///
-/// A group ends its services in the reverse of their order: put it before those that send requests.
+/// A group shuts its services down in reverse order, so put this service before those that send requests.
 public struct RetryCoordinatorService: Service {
     private let coordinator: RetryCoordinator
     private let limit: Duration
     private let timeline: Timeline
 
+    /// Creates a service.
+    ///
     /// - Parameters:
-    ///   - coordinator: What is ended, for good. One of the daemon's own, and not `RetryCoordinator.shared` where others use it.
-    ///   - limit: How long what is under way may go on. A negative one counts as zero.
-    ///   - clock: What measures that.
+    ///   - coordinator: The coordinator, which is shut down permanently. Use a separate one, and not
+    ///     `RetryCoordinator.shared` if other code uses that.
+    ///   - limit: The maximum time that requests in progress may continue. A negative value counts as zero.
+    ///   - clock: The clock that measures the limit.
     public init(
         _ coordinator: RetryCoordinator,
         draining limit: Duration = .seconds(10),
@@ -69,8 +75,8 @@ public struct RetryCoordinatorService: Service {
         timeline = Timeline(clock)
     }
 
-    /// Waits until the group shuts down, and returns when nothing is under way any more. Where its task is cancelled, so is what is
-    /// under way.
+    /// Waits until the group shuts down. Returns when no request is in progress. If the task is cancelled, the requests
+    /// in progress are cancelled too.
     public func run() async throws {
         try? await gracefulShutdown()
         await withTaskGroup { [timeline, limit, coordinator] group in

@@ -2,8 +2,8 @@ import LinuxSupport
 public import ReachabilityRetry
 public import Tracing
 
-/// Follows requests with swift-distributed-tracing: a span for each request, with one child for each attempt, and the waits between
-/// them as events. A server is told the child it answers to.
+/// A tracer that uses swift-distributed-tracing. Each request has a span, each attempt has a child span, and the waits
+/// between attempts are events. The server receives the context of the attempt's span.
 ///
 /// ```swift
 /// var options = RequestRetryOptions()
@@ -12,30 +12,30 @@ public import Tracing
 ///
 /// | Span | Kind | Name | Attributes, by OpenTelemetry's conventions for HTTP |
 /// |---|---|---|---|
-/// | a request | internal | `request GET` | those below but the count, and `reachability.retry.ending` where a retry would have made sense or there is no answer |
-/// | an attempt | client | `GET` | `http.request.method`, `url.full`, `server.address`, `server.port`, `http.response.status_code`, `http.request.resend_count`, `error.type` |
+/// | Request | internal | `request GET` | Those of an attempt except the count. `reachability.retry.ending`, if retries ended without a success. |
+/// | Attempt | client | `GET` | `http.request.method`, `url.full`, `server.address`, `server.port`, `http.response.status_code`, `http.request.resend_count`, `error.type` |
 ///
 /// | Event of a request | Attributes |
 /// |---|---|
-/// | `wait` | `reachability.retry.reason`; `reachability.retry.pause` in seconds, where one is planned |
-/// | `redirect` | `url.full` of where it goes on |
+/// | `wait` | `reachability.retry.reason`; `reachability.retry.pause` in seconds, if a pause is planned |
+/// | `redirect` | `url.full` of the next hop |
 /// | `probe`, `disagreement` | none |
 ///
-/// Of a URL there is neither user, password, query nor fragment, of an error its type alone: texts may have secrets, and no end. A method
-/// that is not known is `_OTHER`. A status from 400 on is an error.
+/// A URL is recorded without user, password, query and fragment, and an error only by its type. Their texts may contain
+/// secrets and are unlimited in number. An unknown method is recorded as `_OTHER`. A status of 400 or more is an error.
 ///
-/// async-http-client traces by itself, too, where a tracer was bootstrapped before the client was made. In its asynchronous form that span
-/// becomes a child of the attempt's, and the server is told of that one; set the client's `tracing.tracer` to nil to have one span an
-/// attempt.
+/// If a tracer was bootstrapped before the client was created, async-http-client creates a span too. With its
+/// asynchronous API that span is a child of the attempt's span, and the server receives its context. For one span per
+/// attempt, set the client's `tracing.tracer` to nil.
 public struct SpanRequestTracer: RequestTracer {
     private let tracer: (any Tracer)?
 
-    /// - Parameter tracer: What makes the spans; nil for the one the system is bootstrapped with when a request begins.
+    /// - Parameter tracer: Creates the spans. If nil, the tracer that is bootstrapped when a request begins.
     public init(_ tracer: (any Tracer)? = nil) {
         self.tracer = tracer
     }
 
-    /// Begins the span of a request, as a child of the task's own.
+    /// Begins the span of a request as a child of the task's span.
     public func begin(_ request: PlainRequest) -> any RequestTrace {
         RequestSpan(request, tracer ?? InstrumentationSystem.tracer)
     }
@@ -45,7 +45,7 @@ public struct SpanRequestTracer: RequestTracer {
 private struct RequestSpan: RequestTrace {
     private let tracer: any Tracer
     private let span: any Span
-    /// How many attempts have begun.
+    /// The number of attempts that have begun.
     private let attempts = Locked(0)
 
     init(_ request: PlainRequest, _ tracer: any Tracer) {
@@ -110,16 +110,16 @@ private struct AttemptSpan: AttemptTrace {
     }
 }
 
-/// Puts what a server is to know into header fields.
+/// An injector that adds the trace context as header fields.
 private struct FieldInjector: Injector {
     func inject(_ value: String, forKey key: String, into fields: inout [PlainRequest.Field]) {
         fields.append(PlainRequest.Field(name: key, value: value))
     }
 }
 
-/// OpenTelemetry's semantic conventions for HTTP spans.
+/// The attributes of OpenTelemetry's semantic conventions for HTTP spans.
 extension Span {
-    /// What a request is, and where it goes.
+    /// Sets the attributes of a request and its URL.
     func describe(_ request: PlainRequest) {
         let method = request.method.rawValue
         attributes["http.request.method"] = request.isMethodKnown ? method : "_OTHER"
@@ -130,7 +130,7 @@ extension Span {
         attributes["server.port"] = url.port
     }
 
-    /// Ends it with what came of it.
+    /// Sets the attributes of the result, and ends the span.
     func end(status: Int?, error: (any Error)?) {
         if let status { attributes["http.response.status_code"] = status }
         if let status, status >= 400 {
@@ -152,14 +152,15 @@ extension PlainRequest {
         "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
     ]
 
-    /// Whether the method is one of RFC 9110 or RFC 5789: a server, or a user, may make up any number of others.
+    /// A Boolean value that indicates whether the method is defined in RFC 9110 or RFC 5789. Servers and users may
+    /// define any number of others.
     var isMethodKnown: Bool { Self.knownMethods.contains(method.rawValue) }
 
-    /// A name of which there are few.
+    /// The name of the span, from a small set.
     var spanName: String { isMethodKnown ? method.rawValue : "HTTP" }
 }
 
 extension RequestURL {
-    /// Without user, password and query, which may be secrets.
+    /// The URL without user, password and query, which may be secrets.
     var place: String { origin + path }
 }

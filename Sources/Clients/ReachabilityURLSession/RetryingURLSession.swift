@@ -3,7 +3,7 @@ public import FoundationNetworking
 public import ReachabilityRetry
 
 extension URLSession {
-    /// The session with retry settings for all requests that are sent with it.
+    /// Returns the session with retry settings that apply to all requests sent with it.
     ///
     /// ```swift
     /// let session = URLSession.shared.retrying(settings)
@@ -14,24 +14,24 @@ extension URLSession {
     }
 }
 
-/// A URLSession with settings for retries. The session stays the caller's.
+/// A URLSession with retry settings. The caller remains the owner of the session.
 public struct RetryingURLSession: Sendable {
-    /// Sends the requests.
+    /// The session that sends the requests.
     public let session: URLSession
-    /// When and how requests are sent again.
+    /// The retry policy and options.
     public let settings: RetrySettings
 
-    /// The same session with other settings.
+    /// Returns a copy with other settings for the same session.
     public func overriding(_ change: (inout RetrySettings) throws -> Void) rethrows -> RetryingURLSession {
         RetryingURLSession(session: session, settings: try settings.overriding(change))
     }
 
-    /// As `URLSession.data(for:retry:options:)`, with the session's settings.
+    /// Sends a request like `URLSession.data(for:retry:options:)`, with the session's settings.
     public func data(for request: URLRequest) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         try await session.data(for: request, retry: settings.policy, options: settings.options)
     }
 
-    /// As `URLSession.upload(for:from:retry:options:)`, with the session's settings.
+    /// Uploads data like `URLSession.upload(for:from:retry:options:)`, with the session's settings.
     public func upload(
         for request: URLRequest,
         from data: Data
@@ -39,7 +39,7 @@ public struct RetryingURLSession: Sendable {
         try await session.upload(for: request, from: data, retry: settings.policy, options: settings.options)
     }
 
-    /// As `URLSession.upload(for:fromFile:retry:options:)`, with the session's settings.
+    /// Uploads a file like `URLSession.upload(for:fromFile:retry:options:)`, with the session's settings.
     public func upload(
         for request: URLRequest,
         fromFile file: URL
@@ -47,15 +47,16 @@ public struct RetryingURLSession: Sendable {
         try await session.upload(for: request, fromFile: file, retry: settings.policy, options: settings.options)
     }
 
-    /// As `URLSession.download(for:retry:options:)`, with the session's settings.
+    /// Downloads a file like `URLSession.download(for:retry:options:)`, with the session's settings.
     public func download(for request: URLRequest) async throws(RetryError) -> RetryOutcome<(URL, URLResponse)> {
         try await session.download(for: request, retry: settings.policy, options: settings.options)
     }
 }
 
 extension URLSession {
-    /// Sends a request, and sends it again when that makes sense: not while the network is away, but for a probe after a
-    /// minute, at once when it is back, and never twice what must not be done twice.
+    /// Sends a request, and retries it if that is useful and safe. While the network is down, only probes are made, the
+    /// first after a minute. When the network is back, the retry starts immediately. A request that is not safe to
+    /// repeat is never repeated after it may have been processed.
     ///
     /// ```swift
     /// guard let url = URL(string: "https://example.org/") else { return }
@@ -63,20 +64,21 @@ extension URLSession {
     /// let (data, response) = outcome.value
     /// ```
     ///
-    /// What is retried is in the tables of `RetryPolicy`. URLSession reads an answer to its end before it tells of it;
-    /// that of one that is retried is thrown away. A body that breaks off is a failed attempt.
+    /// The tables of `RetryPolicy` define which failures are retried. URLSession reads a response to its end before it
+    /// reports it. The body of a response that is retried is discarded. An incomplete body is a failed attempt.
     ///
-    /// A request that must not be repeated, or that has a body, gets a session of its own for each attempt, with the same
-    /// configuration and delegate: where a connection that was used before breaks, URLSession on Linux sends a request a second time
-    /// without being asked, and with a body it then hangs. The delegate is told when such a session becomes invalid.
+    /// A request that must not be repeated, or that has a body, uses a separate session for each attempt, with the same
+    /// configuration and delegate. Otherwise, if a reused connection breaks, URLSession on Linux automatically sends
+    /// the request again, and hangs if it has a body. The delegate is notified when such a session becomes invalid.
     ///
     /// - Parameters:
-    ///   - request: What to send; method, idempotency key and host decide how it is retried. A body that is a stream is read once.
-    ///   - policy: When to try again.
-    ///   - options: Adapter, timeout of an attempt (the `timeoutInterval`, which begins anew with each part of the answer), priority,
-    ///     coordinator, clock.
-    /// - Returns: The answer, whatever its status: one that is not to be retried, or the last one where no retry is allowed any
-    ///   more; and every attempt.
+    ///   - request: The request. Its method, idempotency key and host determine how it is retried. A body stream can be
+    ///     read only once.
+    ///   - policy: The rules for retries.
+    ///   - options: The options. `attemptTimeout` is used as the `timeoutInterval` of each attempt, which starts again
+    ///     with each received part of the response. `connectTimeout` has no effect.
+    /// - Returns: The response, whatever its status, and every attempt. It is one that is not retried, or the last one
+    ///   if no further retry is permitted.
     /// - Throws: `RetryError`, with every attempt.
     public func data(
         for request: URLRequest,
@@ -89,13 +91,15 @@ extension URLSession {
         }
     }
 
-    /// Uploads data, as ``data(for:retry:options:)``.
+    /// Uploads data. Retries like ``data(for:retry:options:)``.
     ///
     /// - Parameters:
-    ///   - request: What to send; method, idempotency key and host decide how it is retried.
-    ///   - data: The body, sent whole with each attempt.
-    ///   - policy: When to try again.
-    ///   - options: Adapter, timeout of an attempt, priority, coordinator, clock.
+    ///   - request: The request. Its method, idempotency key and host determine how it is retried.
+    ///   - data: The body, sent completely with each attempt.
+    ///   - policy: The rules for retries.
+    ///   - options: The options.
+    /// - Returns: The response, whatever its status, and every attempt.
+    /// - Throws: `RetryError`, with every attempt.
     public func upload(
         for request: URLRequest,
         from data: Data,
@@ -107,13 +111,15 @@ extension URLSession {
         }
     }
 
-    /// Uploads a file, as ``data(for:retry:options:)``.
+    /// Uploads a file. Retries like ``data(for:retry:options:)``.
     ///
     /// - Parameters:
-    ///   - request: What to send; method, idempotency key and host decide how it is retried.
+    ///   - request: The request. Its method, idempotency key and host determine how it is retried.
     ///   - file: The body, read from its beginning for each attempt. It must not change meanwhile.
-    ///   - policy: When to try again.
-    ///   - options: Adapter, timeout of an attempt, priority, coordinator, clock.
+    ///   - policy: The rules for retries.
+    ///   - options: The options.
+    /// - Returns: The response, whatever its status, and every attempt.
+    /// - Throws: `RetryError`, with every attempt.
     public func upload(
         for request: URLRequest,
         fromFile file: URL,
@@ -125,10 +131,11 @@ extension URLSession {
         }
     }
 
-    /// Downloads into a file, as ``data(for:retry:options:)``.
+    /// Downloads a response into a file. Retries like ``data(for:retry:options:)``.
     ///
-    /// - Returns: A temporary file, which is the caller's to move or to delete; and every attempt. The files of attempts that were
-    ///   retried are deleted.
+    /// - Returns: A temporary file, which the caller must move or delete, and every attempt. The files of attempts that
+    ///   were retried are deleted.
+    /// - Throws: `RetryError`, with every attempt.
     public func download(
         for request: URLRequest,
         retry policy: RetryPolicy,
@@ -145,7 +152,8 @@ extension URLSession {
         }
     }
 
-    /// - Parameter upload: Makes the task of an attempt that has the body: not one after a redirect that dropped it.
+    /// - Parameter upload: Creates the task of an attempt with the body. It is not used after a redirect that dropped
+    ///   the body.
     private func retryUpload(
         of request: URLRequest,
         _ policy: RetryPolicy,

@@ -1,19 +1,19 @@
 public import Foundation
 public import ReachabilityRetry
 
-/// What an error of URLSession on Linux says of the request. It makes them of libcurl's results, and many of these become "unknown"
-/// with a text; text that is not known counts as a connection in use.
+/// The stages of URLSession's errors on Linux. URLSession creates the errors from results of libcurl, and reports many
+/// of them as "unknown" with a text. An unknown text counts as a failure of a connection in use.
 ///
 /// | Error | Stage |
 /// |---|---|
-/// | cannotConnectToHost (refused), cannotFindHost, dnsLookupFailed, notConnectedToInternet, and unknown with a text of connecting | never sent |
-/// | timedOut, networkConnectionLost, badServerResponse (closed without an answer), cannotParseResponse, any other unknown | may have been processed |
+/// | cannotConnectToHost (refused), cannotFindHost, dnsLookupFailed, notConnectedToInternet; unknown with a text about a failed connection | never sent |
+/// | timedOut, networkConnectionLost, badServerResponse (closed without a response), cannotParseResponse; any other unknown | may have been processed |
 /// | certificates, badURL, unsupportedURL, cancelled, all others | not retried |
 ///
-/// `timedOut` does not tell connecting from waiting for the answer. None of them tells that the machine is offline: that is the
-/// monitor's to say. URLs with an IPv6 address are refused with badURL.
+/// `timedOut` does not distinguish a timeout of the connection from one of the response. No error shows that the
+/// machine is offline. The monitor determines that. A URL with an IPv6 address fails with badURL.
 extension URLError: RetryableError {
-    /// See the table; nil for "not retried".
+    /// The stage in the table above; nil for "not retried".
     public var failureStage: FailureStage? {
         switch code {
         case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet: .neverSent
@@ -24,10 +24,11 @@ extension URLError: RetryableError {
         }
     }
 
-    /// networkConnectionLost, and badServerResponse: that is how URLSession on Linux has a connection closed without an answer.
+    /// True for networkConnectionLost and badServerResponse. URLSession on Linux reports badServerResponse for a
+    /// connection that was closed without a response.
     public var isConnectionLost: Bool { code == .networkConnectionLost || code == .badServerResponse }
 
-    /// cannotConnectToHost is a refusal; cannotFindHost and dnsLookupFailed are names that are not resolved.
+    /// `refused` for cannotConnectToHost, `nameNotResolved` for cannotFindHost and dnsLookupFailed, otherwise nil.
     public var connectionFailure: ConnectionFailure? {
         switch code {
         case .cannotConnectToHost: .refused
@@ -36,12 +37,12 @@ extension URLError: RetryableError {
         }
     }
 
-    /// What libcurl says where URLSession has no code for it.
+    /// The stage of an error for which URLSession has only the text of libcurl.
     private var unknownStage: FailureStage? {
         let text = localizedDescription
         if text.hasPrefix("Failed to connect to ") || text.hasPrefix("Could not connect to ") { return .neverSent }
         if text.hasPrefix("Immediate connect fail") || text.hasPrefix("Couldn't connect to ") { return .neverSent }
-        // Another attempt would find the same certificate.
+        // // Another attempt would receive the same certificate.
         if text.hasPrefix("SSL certificate") || text.hasPrefix("SSL: ") { return nil }
         return .mayHaveBeenProcessed
     }

@@ -4,12 +4,12 @@ import LinuxSupport
 import ReachabilityRetry
 
 extension URLSession {
-    /// Sends a request until there is an answer to keep.
+    /// Sends a request until there is a response to return.
     ///
     /// - Parameters:
-    ///   - hasBody: Whether it has a body, be it its own or one that is uploaded.
-    ///   - letGo: Lets go of what an attempt has brought that is to be retried.
-    ///   - send: Makes one attempt in a session, with the body or, after a redirect, without.
+    ///   - hasBody: True if the request has a body or one is uploaded.
+    ///   - letGo: Releases the content of a response that is retried.
+    ///   - send: Makes one attempt in a session, with the body, or without it after a redirect.
     func retry<Value: Sendable>(
         _ request: URLRequest,
         _ policy: RetryPolicy,
@@ -23,7 +23,7 @@ extension URLSession {
     ) async throws(RetryError) -> RetryOutcome<(Value, URLResponse)> {
         let isOnce = request.httpBodyStream != nil
         var options = options
-        // Its store of cookies may make another answer of the same place.
+        // // The session stores cookies, so the same URL may have another response.
         options.redirects = options.redirects ?? .follow(allowsCycles: true)
         let retried = RetriedRequest<(Value, URLResponse)>(
             request.plain,
@@ -52,15 +52,16 @@ extension URLSession {
         return try await retried.run()
     }
 
-    /// A session that has no connection yet. libcurl sends a request again by itself, whatever its method, where a connection that
-    /// was used before breaks without an answer, and then has no body for it and hangs; on a new connection it does not.
+    /// Returns a session without open connections. If a reused connection breaks without a response, libcurl
+    /// automatically sends the request again, with any method. It cannot read the body again and hangs. With a new
+    /// connection it does not.
     private func unpooled() -> URLSession {
         URLSession(configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
     }
 }
 
 extension ClientAnswer {
-    /// An answer; one that is not of HTTP is kept.
+    /// Creates the answer of a response. A response of another protocol than HTTP is returned.
     fileprivate init<Content>(
         _ answer: (Content, URLResponse),
         _ watch: RedirectWatch
@@ -75,12 +76,12 @@ extension ClientAnswer {
 }
 
 extension URLSession {
-    /// Runs a task of one attempt with a delegate of its own, which the asynchronous functions on Linux do not ask; it is cancelled with the task it
-    /// is called in.
+    /// Runs the task of one attempt with a separate delegate, because the asynchronous functions on Linux do not call
+    /// the session's delegate. The task is cancelled together with the calling task.
     ///
     /// - Parameters:
-    ///   - watch: Keeps redirects from being followed.
-    ///   - make: Makes the task, which ends with its argument.
+    ///   - watch: Stops redirects.
+    ///   - make: Creates the task. The task calls the argument when it ends.
     func run<Value: Sendable>(
         _ watch: RedirectWatch,
         _ make: (@escaping @Sendable (Value?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
@@ -111,7 +112,7 @@ extension URLSession {
         }
     }
 
-    /// As ``run(_:_:)``, with the file kept that a download is put into.
+    /// Runs a download like ``run(_:_:)``, and moves the downloaded file so that it is kept.
     func runDownload(_ request: URLRequest, _ watch: RedirectWatch) async throws -> (URL, URLResponse) {
         try await run(watch) { end in
             downloadTask(with: request) { file, response, error in
@@ -130,8 +131,9 @@ extension URLSession {
     }
 }
 
-/// Stands before the session's delegate for one task: a redirect ends the task and is its answer, for where it leads is a request of its
-/// own. All else is the session's delegate's, if it has one; it also says whether a redirect is to be followed.
+/// A delegate of one task, in front of the session's delegate. A redirect ends the task and is its response, because
+/// each hop is a separate request. All other calls are forwarded to the session's delegate, which may also decline a
+/// redirect.
 final class RedirectWatch: NSObject, URLSessionTaskDelegate {
     private let inner: (any URLSessionTaskDelegate)?
     private let state = Locked(false)
@@ -140,7 +142,7 @@ final class RedirectWatch: NSObject, URLSessionTaskDelegate {
         self.inner = inner
     }
 
-    /// Whether the session's delegate does not want a redirect to be followed.
+    /// A Boolean value that indicates whether the session's delegate has declined a redirect.
     var hasDeclined: Bool { state.withLock { $0 } }
 
     func urlSession(
@@ -199,7 +201,7 @@ final class RedirectWatch: NSObject, URLSessionTaskDelegate {
 }
 
 extension URLRequest {
-    /// As adapters see it.
+    /// The request in the form that adapters use.
     var plain: PlainRequest {
         let fields = (allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
         return PlainRequest(
@@ -209,9 +211,9 @@ extension URLRequest {
         )
     }
 
-    /// The request of a hop, as an adapter wants it.
+    /// Returns the request of a hop with the changes of an adapter.
     ///
-    /// - Throws: `URLError.badURL` where its URL is none.
+    /// - Throws: `URLError.badURL` if its URL is invalid.
     func adapted(to hop: RedirectHop, timeout: Duration?) throws -> URLRequest {
         let plain = hop.traced
         guard let url = URL(string: plain.url) else { throw URLError(.badURL) }

@@ -1,31 +1,31 @@
-/// Whose fault it is, as a pure function of what was observed.
+/// The attribution of an outage, as a pure function of an observation.
 ///
-/// The order is from the inside out: where nobody observed nothing is said; what the kernel says of this machine comes before what a
-/// check says of others, for beyond a cable that is out nothing can be blamed.
+/// The order is from this machine outwards. Without an observation the state is unknown. The kernel's evidence about
+/// this machine has priority over a check of other hosts, because nothing beyond an unplugged cable can be blamed.
 ///
-/// | evidence | attribution |
+/// | Evidence | Attribution |
 /// |---|---|
-/// | not observed, the namespace gone; suspended; the kernel not to be asked | unknown: notObserved, suspended, denied |
+/// | Not observed, or the namespace is gone; suspended; the kernel cannot be queried | unknown: notObserved, suspended, denied |
 /// | `noCarrier`, `linkDown`, `dormant`, `noInterface`, `discarded`, `interfaceNotAllowed` | us.link |
 /// | `noSourceAddress` | us.address |
 /// | `noRoute`, `unreachable` | us.route |
-/// | `prohibited`, `blackholed`, `refused`; a firewall here | us.policy |
-/// | `nameNotResolved`, unless a check says more; place `dns` with a cause on this machine | us.dns |
-/// | place `gateway` | upstream.gateway |
-/// | place `portal` | upstream.portal |
-/// | place `upstream`; place `dns` of servers that do not answer as they should; a certificate put in between | upstream.provider, .dns, .interception |
-/// | places `host`, `service`, `tls`; place `dns` of this name alone | them.host, .refused, .http, .tls, .dns |
-/// | a check that could not decide | unknown.undecided |
-/// | place `degraded` | up.degraded |
+/// | `prohibited`, `blackholed`, `refused`; a firewall on this machine | us.policy |
+/// | `nameNotResolved`, without a check; place `dns` with a cause on this machine | us.dns |
+/// | Place `gateway` | upstream.gateway |
+/// | Place `portal` | upstream.portal |
+/// | Place `upstream`; place `dns` with failing servers; a certificate of an intermediary | upstream.provider, .dns, .interception |
+/// | Places `host`, `service`, `tls`; place `dns` for this name only | them.host, .refused, .http, .tls, .dns |
+/// | An undecided check | unknown.undecided |
+/// | Place `degraded` | up.degraded |
 ///
-/// Without checks only the first six rows apply, and up means that a path exists.
+/// Without checks only the first six rows apply, and `up` means that a path exists.
 public enum Attributor {
-    /// The state that follows from an observation.
+    /// Returns the state that follows from an observation.
     public static func state(of observation: Observation) -> TargetState {
         switch observation.path {
         case .notObserved: return TargetState(.unknown, .notObserved)
         case .suspended: return TargetState(.unknown, .suspended)
-        // Whether all names fail, or this one, the kernel does not know.
+        // // The kernel cannot distinguish a failure of all names from a failure of this name.
         case .unknown(let reason):
             if nameReasons.contains(reason), let check = observation.check { return state(of: check) }
             return TargetState(.unknown, unknownCauses[reason] ?? .undecided)
@@ -38,7 +38,8 @@ public enum Attributor {
         }
     }
 
-    /// The words of the evidence that decided; nil for a target that is up and not degraded.
+    /// Returns the reason that decided the state, from the kernel or the check. Nil for a target that is up and not
+    /// degraded.
     public static func reason(of observation: Observation) -> String? {
         switch observation.path {
         case .notObserved: "notObserved"
@@ -53,7 +54,7 @@ public enum Attributor {
         observation.check.flatMap { state(of: $0) == TargetState(.up, basis: .checks) ? nil : $0.reason }
     }
 
-    /// A path that only lacks an address of the name. A check can find the reason.
+    /// The reasons of a path that only lacks an address of the name. A check can find the cause.
     public static let nameReasons: Set<String> = [nameNotResolved, "resolving"]
 
     private static let nameNotResolved = "nameNotResolved"
@@ -98,14 +99,15 @@ public enum Attributor {
 
     private static let machineCauses: [String: OutageCause] = ["clockWrong": .clock]
 
-    /// Names do not resolve because of this machine. The reasons of the kernel do not count here.
+    /// The reasons of a check for failing names that are located on this machine. The kernel's reasons are handled
+    /// separately.
     private static let localNameReasons: Set<String> = ["noServerConfigured", "firewall"]
 
-    /// The name servers are good, and know nothing of this name.
+    /// The reasons of a check for a name that does not exist although the name servers work.
     private static let ownNameReasons: Set<String> = ["nameNotFound", "noData"]
 }
 
-/// Whose fault it is that a target cannot be reached.
+/// The part of the network that is responsible for an outage.
 public enum Attribution: String, Hashable, Sendable, Codable, CaseIterable {
     /// The target is up.
     case up
@@ -119,111 +121,115 @@ public enum Attribution: String, Hashable, Sendable, Codable, CaseIterable {
     case unknown
 }
 
-/// Why a target is not up, or not wholly, within an ``Attribution``. The list grows, so it is not an enumeration; the raw value is the name.
+/// The cause of an outage or a degradation, within an ``Attribution``. The list grows, so it is not an enumeration. The
+/// raw value is the name.
 public struct OutageCause: RawRepresentable, Hashable, Sendable, Codable {
-    /// The name, as JSON has it.
+    /// The name, as used in JSON.
     public let rawValue: String
 
-    /// Takes any name, known or not.
+    /// Creates a cause from any name, known or not.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
     // MARK: up
 
-    /// The target works in part: over one family of addresses, by one name server, or slowly. Its time counts as up.
+    /// The target works only in part: over one address family, with one name server, or slowly. The time counts as up.
     public static let degraded = OutageCause(rawValue: "degraded")
 
     // MARK: us
 
     /// No carrier, the link is down or dormant, or there is no interface.
     public static let link = OutageCause(rawValue: "link")
-    /// No source address.
+    /// The machine has no source address.
     public static let address = OutageCause(rawValue: "address")
-    /// No route, or one that says unreachable.
+    /// There is no route, or the route has the type unreachable.
     public static let route = OutageCause(rawValue: "route")
-    /// A rule, a route or a firewall of this machine forbids it.
+    /// A rule, a route or a firewall of this machine forbids the traffic.
     public static let policy = OutageCause(rawValue: "policy")
-    /// The clock of this machine is wrong, so certificates do not verify.
+    /// The clock of this machine is wrong, so that certificates cannot be verified.
     public static let clock = OutageCause(rawValue: "clock")
 
     // MARK: us, upstream or them
 
-    /// Names do not resolve: no server is configured (us), the provider's servers do not answer (upstream), or this name alone does
-    /// not resolve (them).
+    /// Names do not resolve: no server is configured (us), the provider's servers do not respond (upstream), or only
+    /// this name does not resolve (them).
     public static let dns = OutageCause(rawValue: "dns")
 
     // MARK: upstream
 
-    /// The gateway does not answer.
+    /// The gateway does not respond.
     public static let gateway = OutageCause(rawValue: "gateway")
-    /// A captive portal answers in place of the internet.
+    /// A captive portal responds in place of the internet.
     public static let portal = OutageCause(rawValue: "portal")
-    /// The gateway answers, the internet does not.
+    /// The gateway responds, but the internet does not.
     public static let provider = OutageCause(rawValue: "provider")
-    /// An intermediary answers TLS connections with its own certificates.
+    /// An intermediary responds to TLS connections with its own certificates.
     public static let interception = OutageCause(rawValue: "interception")
 
     // MARK: them
 
-    /// The host does not answer.
+    /// The host does not respond.
     public static let host = OutageCause(rawValue: "host")
     /// The host refuses the connection.
     public static let refused = OutageCause(rawValue: "refused")
-    /// The TLS handshake fails, or the certificate is not good.
+    /// The TLS handshake fails, or the certificate is invalid.
     public static let tls = OutageCause(rawValue: "tls")
-    /// The server answers, but not as expected.
+    /// The server responds, but not as expected.
     public static let http = OutageCause(rawValue: "http")
 
     // MARK: unknown
 
-    /// The service did not run, or the namespace of the target was gone.
+    /// The service was not running, or the namespace of the target was gone.
     public static let notObserved = OutageCause(rawValue: "notObserved")
     /// The machine was asleep.
     public static let suspended = OutageCause(rawValue: "suspended")
-    /// The kernel could not be asked.
+    /// The kernel could not be queried.
     public static let denied = OutageCause(rawValue: "denied")
-    /// Nothing is decided yet, or checks contradict each other.
+    /// There is no decision yet, or checks contradict each other.
     public static let undecided = OutageCause(rawValue: "undecided")
 }
 
-/// What an answer is based on.
+/// The evidence behind a state.
 public enum AttributionBasis: String, Hashable, Sendable, Codable {
-    /// The kernel alone: up means that a path exists.
+    /// Only the kernel. `up` means that a path exists.
     case path
-    /// The kernel, and active checks.
+    /// The kernel and active checks.
     case checks = "path+checks"
 }
 
-/// An observation of a target: the path of the kernel, and the result of a check if there was one.
+/// An observation of a target: the kernel's path, and the result of a check if one was made.
 public struct Observation: Hashable, Sendable {
-    /// The path of the kernel.
+    /// The kernel's path.
     public enum Path: Hashable, Sendable {
-        /// A packet would leave.
+        /// The kernel has a path to the target.
         case reachable
-        /// It would not, for a reason of `NetworkPath.UnsatisfiedReason`.
+        /// The kernel has no path. The reason is one of `NetworkPath.UnsatisfiedReason`.
         case notReachable(reason: String)
-        /// Nothing can be said, for a reason of the same kind.
+        /// The path is unknown. The reason is one of `NetworkPath.UnsatisfiedReason`.
         case unknown(reason: String)
-        /// The service did not run.
+        /// The service was not running.
         case notObserved
-        /// The machine was asleep.
+        /// The machine was suspended.
         case suspended
     }
 
-    /// What an active check found: the raw values of its place and reason.
+    /// The result of an active check, as the raw values of its place and reason.
     public struct Check: Hashable, Sendable {
-        /// Where it breaks, for example `gateway`.
+        /// The location of the fault, for example `gateway`.
         public var place: String
-        /// Why, for example `neighbourFailed`.
+        /// The reason, for example `neighbourFailed`.
         public var reason: String
-        /// Whether what fails is on this machine, though others have the like of it: a name server of its own.
+        /// A Boolean value that indicates whether the fault is on this machine although its place suggests otherwise,
+        /// for example because this machine runs the name server.
         public var isLocal: Bool
 
+        /// Creates the result of a check.
+        ///
         /// - Parameters:
-        ///   - place: Where it breaks.
-        ///   - reason: Why.
-        ///   - isLocal: Whether what fails is on this machine.
+        ///   - place: The location of the fault.
+        ///   - reason: The reason.
+        ///   - isLocal: True if the fault is on this machine although its place suggests otherwise.
         public init(place: String, reason: String, isLocal: Bool = false) {
             self.place = place
             self.reason = reason
@@ -231,13 +237,15 @@ public struct Observation: Hashable, Sendable {
         }
     }
 
-    /// The path of the kernel.
+    /// The kernel's path.
     public var path: Path
     /// The result of the latest check of the same path; nil without checks.
     public var check: Check?
 
+    /// Creates an observation.
+    ///
     /// - Parameters:
-    ///   - path: The path of the kernel.
+    ///   - path: The kernel's path.
     ///   - check: The result of the latest check of the same path.
     public init(path: Path, check: Check? = nil) {
         self.path = path

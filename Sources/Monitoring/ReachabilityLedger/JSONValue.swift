@@ -1,14 +1,14 @@
-/// A JSON text from another machine (RFC 8259). Values may be nested 16 deep.
+/// A parsed JSON text from another machine (RFC 8259). Values may be nested up to 16 levels deep.
 package enum JSONValue: Hashable, Sendable {
     case object([String: JSONValue])
     case array([JSONValue])
     case string(String)
-    /// The number as it is written.
+    /// A number, as its JSON text.
     case number(String)
     case bool(Bool)
     case null
 
-    /// Nil unless the bytes are one value in UTF-8.
+    /// Parses a text. Returns nil unless the bytes are exactly one JSON value in UTF-8.
     package init?(_ bytes: [UInt8]) {
         guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
         var reader = Reader(bytes: bytes)
@@ -22,7 +22,7 @@ package enum JSONValue: Hashable, Sendable {
 
     package var truth: Bool? { if case .bool(let truth) = self { truth } else { nil } }
 
-    /// A whole number that is not negative.
+    /// The value as a non-negative integer; nil for any other value.
     package var count: UInt64? { if case .number(let text) = self { UInt64(text) } else { nil } }
 }
 
@@ -63,7 +63,7 @@ extension JSONValue {
             }
         }
 
-        /// Of two members with one key the last counts.
+        /// Parses an object. If a key occurs twice, the last member is used.
         mutating func object(depth: Int) -> JSONValue? {
             var members: [String: JSONValue] = [:]
             index += 1

@@ -1,24 +1,26 @@
-/// An unbroken time in which the state of a target did not change. Its end is exclusive: the intervals of a target follow each other
-/// without a gap and without an overlap, so what they account for adds up to the time observed, exactly.
+/// A continuous time in which the state of a target did not change. The end is exclusive. The intervals of a target
+/// have no gaps and no overlaps, so their durations add up exactly to the observed time.
 public struct LedgerInterval: Hashable, Sendable {
     /// The state during the interval.
     public var state: TargetState
-    /// When it began.
+    /// The beginning.
     public let start: LedgerInstant
-    /// How much earlier it may have begun: a change that a check found lies between the last good and the first bad check. Zero for
-    /// what the kernel told.
+    /// The time by which the interval may have begun earlier. A change found by a check happened between the last good
+    /// and the first failed check. Zero for a change reported by the kernel.
     public let uncertainty: Duration
-    /// When it ended; nil while it lasts.
+    /// The end; nil while the interval is open.
     public var end: LedgerInstant?
-    /// The words of the evidence: the kernel's reason or the check's, for example `noCarrier`. Nil while the target is up and not degraded.
+    /// The reason of the kernel or the check, for example `noCarrier`. Nil while the target is up and not degraded.
     public var reason: String?
 
+    /// Creates an interval.
+    ///
     /// - Parameters:
     ///   - state: The state during the interval.
-    ///   - start: When it began.
-    ///   - uncertainty: How much earlier it may have begun.
-    ///   - end: When it ended; nil while it lasts.
-    ///   - reason: The words of the evidence.
+    ///   - start: The beginning.
+    ///   - uncertainty: The time by which it may have begun earlier.
+    ///   - end: The end; nil while the interval is open.
+    ///   - reason: The reason of the kernel or the check.
     public init(
         _ state: TargetState,
         from start: LedgerInstant,
@@ -33,59 +35,60 @@ public struct LedgerInterval: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// How long it was; until `now` while it lasts.
+    /// Returns the duration. An open interval ends at `now`.
     public func duration(at now: LedgerInstant) -> Duration { max(start, end ?? now) - start }
 }
 
-/// A moment on the time line of the ledger, in nanoseconds.
+/// An instant on the time line of the ledger, in nanoseconds.
 ///
-/// The line is CLOCK_BOOTTIME, moved so that it agreed with the wall clock when the machine's boot was first seen. It never jumps and
-/// never goes back: within a boot it runs with CLOCK_BOOTTIME whatever is done to the wall clock, and a later boot continues it, later.
-/// What people read is the instant plus the label offset of its boot, which a step of the wall clock changes.
+/// The time line is CLOCK_BOOTTIME, shifted so that it agreed with the wall clock when the boot of the machine was
+/// first seen. It never jumps and never goes back. Within a boot it runs with CLOCK_BOOTTIME, whatever happens to the
+/// wall clock, and a later boot continues it. The displayed time is the instant plus the label offset of its boot,
+/// which changes when the wall clock is set.
 ///
-/// The line covers the years 1677 to 2262. Arithmetic that would leave it returns the first or the last instant of it.
+/// The line covers the years 1677 to 2262. Results outside of it are the first or the last instant.
 public struct LedgerInstant: Hashable, Comparable, Sendable, Codable {
-    /// Since 1970-01-01T00:00:00Z, as the wall clock said it at the beginning of the boot.
+    /// The nanoseconds since 1970-01-01T00:00:00Z, according to the wall clock at the beginning of the boot.
     public var nanoseconds: Int64
 
-    /// - Parameter nanoseconds: Since 1970-01-01T00:00:00Z, on the line of the ledger.
+    /// - Parameter nanoseconds: The nanoseconds since 1970-01-01T00:00:00Z on the time line of the ledger.
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// Whether `left` is earlier.
+    /// Returns whether `left` is earlier.
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// The time from `right` to `left`.
+    /// Returns the time from `right` to `left`.
     public static func - (left: Self, right: Self) -> Duration {
         .nanoseconds(left.nanoseconds) - .nanoseconds(right.nanoseconds)
     }
 
-    /// The moment so much later.
+    /// Returns the instant that is later by a duration.
     public static func + (left: Self, right: Duration) -> Self {
         LedgerInstant(since1970: .nanoseconds(left.nanoseconds) + right)
     }
 
-    /// The moment so much earlier.
+    /// Returns the instant that is earlier by a duration.
     public static func - (left: Self, right: Duration) -> Self {
         LedgerInstant(since1970: .nanoseconds(left.nanoseconds) - right)
     }
 
-    /// The time since the last multiple of a length, as for days and other fixed intervals.
+    /// Returns the time since the last multiple of a length, for example since the beginning of the day.
     package func remainder(of length: Duration) -> Duration {
         let divisor = max(1, length.ledgerNanoseconds)
         let remainder = nanoseconds % divisor
         return .nanoseconds(remainder < 0 ? remainder + divisor : remainder)
     }
 
-    /// - Parameter time: The time since 1970 on the line of the ledger.
+    /// - Parameter time: The time since 1970 on the time line of the ledger.
     package init(since1970 time: Duration) {
         self.init(nanoseconds: time.ledgerNanoseconds)
     }
 }
 
 extension Duration {
-    /// Whole nanoseconds, the unit in which the ledger counts. Beyond 292 years, the nearest number that fits.
+    /// The whole nanoseconds, which is the unit of the ledger. Beyond 292 years, the nearest number that fits.
     package var ledgerNanoseconds: Int64 {
         if self >= .nanoseconds(Int64.max) { return .max }
         if self <= .nanoseconds(Int64.min) { return .min }
@@ -93,22 +96,25 @@ extension Duration {
     }
 }
 
-/// The state of a target: whether it is up, and otherwise the attribution and the cause.
+/// The state of a target: up, or the attribution and cause of an outage.
 public struct TargetState: Hashable, Sendable {
-    /// Whose fault it is.
+    /// The part of the network that is responsible.
     public var attribution: Attribution
-    /// Why; nil while the target is up, except if it is degraded.
+    /// The cause; nil while the target is up and not degraded.
     public var cause: OutageCause?
-    /// What this is based on.
+    /// The evidence behind the state.
     public var basis: AttributionBasis
-    /// Whether the time is planned maintenance, which has no attribution.
+    /// A Boolean value that indicates whether maintenance is planned for the time. Such time is attributed to no part
+    /// of the network.
     public var isMaintenance: Bool
 
+    /// Creates a state.
+    ///
     /// - Parameters:
-    ///   - attribution: Whose fault it is.
-    ///   - cause: Why; for ``Attribution/up`` ignored except for ``OutageCause/degraded``.
-    ///   - basis: What this is based on.
-    ///   - isMaintenance: Whether maintenance is planned for the time.
+    ///   - attribution: The part of the network that is responsible.
+    ///   - cause: The cause. Ignored for ``Attribution/up``, except for ``OutageCause/degraded``.
+    ///   - basis: The evidence behind the state.
+    ///   - isMaintenance: True if maintenance is planned for the time.
     public init(
         _ attribution: Attribution,
         _ cause: OutageCause? = nil,
@@ -121,10 +127,10 @@ public struct TargetState: Hashable, Sendable {
         self.isMaintenance = isMaintenance
     }
 
-    /// The account its time goes to.
+    /// The account to which time in this state is added.
     public var account: LedgerAccount { isMaintenance ? .maintenance : LedgerAccount(attribution) }
 
-    /// Whether time in this state belongs to an outage.
+    /// A Boolean value that indicates whether time in this state belongs to an outage.
     public var isOutage: Bool {
         !isMaintenance && (attribution == .us || attribution == .upstream || attribution == .them)
     }
@@ -132,7 +138,7 @@ public struct TargetState: Hashable, Sendable {
     /// A Boolean value that indicates whether the target is up, but works only in part.
     public var isDegraded: Bool { account == .up && cause == .degraded }
 
-    /// For example `us.link`; `up`; `up.degraded`.
+    /// The attribution and the cause, for example `us.link`, `up` or `up.degraded`.
     public var description: String {
         ([attribution.rawValue] + (cause.map { [$0.rawValue] } ?? [])).joined(separator: ".")
     }
@@ -140,7 +146,7 @@ public struct TargetState: Hashable, Sendable {
 
 extension TargetState: CustomStringConvertible {}
 
-/// The six accounts that every second of a target goes to exactly one of.
+/// The six accounts of a target's time. Every instant belongs to exactly one of them.
 public enum LedgerAccount: String, Hashable, Sendable, Codable, CaseIterable {
     case up, us, upstream, them, unknown, maintenance
 
@@ -157,8 +163,8 @@ public enum LedgerAccount: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// The names of sites and devices of a fleet.
 package enum FleetName {
-    /// A name is a level of a topic, part of a file's name and the name in a certificate: 1 to 64 letters, digits, `.`, `_` and `-`,
-    /// the first of them a letter or digit.
+    /// Returns whether a text is a valid name: 1 to 64 letters, digits, `.`, `_` and `-`, starting with a letter or
+    /// digit. A name is used as a topic level, as a part of a file name, and in a certificate.
     package static func isValid(_ text: String) -> Bool {
         let bytes = text.utf8
         guard (1...64).contains(bytes.count), let first = bytes.first, isLetterOrDigit(first) else { return false }

@@ -1,10 +1,10 @@
-/// One unbroken time in which a target is not up: intervals that follow each other, none of them up, unknown or maintenance.
+/// A continuous time in which a target is not up: consecutive intervals, none of which is up, unknown or maintenance.
 public struct Outage: Hashable, Sendable {
-    /// What ended an outage.
+    /// The event that ended an outage.
     public enum Ending: String, Hashable, Sendable, Codable {
         /// The target is up.
         case up
-        /// Observation ended, so the length of the outage is not known.
+        /// The observation ended, so the length of the outage is not known.
         case unknown
         /// Maintenance began.
         case maintenance
@@ -14,13 +14,13 @@ public struct Outage: Hashable, Sendable {
         }
     }
 
-    /// The target, by name.
+    /// The name of the target.
     public let target: String
-    /// The intervals of the outage; at least one.
+    /// The intervals of the outage, at least one.
     public private(set) var intervals: [LedgerInterval]
-    /// What ended it; nil while it lasts.
+    /// The event that ended the outage; nil while it lasts.
     public private(set) var ending: Ending?
-    /// How much earlier it may have ended: the uncertainty of what came after.
+    /// The time by which the outage may have ended earlier. It is the uncertainty of the following interval.
     public private(set) var endUncertainty = Duration.zero
 
     init(of target: String, _ first: LedgerInterval) {
@@ -28,11 +28,12 @@ public struct Outage: Hashable, Sendable {
         intervals = [first]
     }
 
-    /// One that is over or lasts, put together again from what was written down of it.
+    /// Restores an outage from stored intervals.
     ///
     /// - Parameters:
-    ///   - intervals: The intervals of the outage; at least one.
-    ///   - next: The interval after it, if there is one.
+    ///   - target: The name of the target.
+    ///   - intervals: The intervals of the outage, at least one.
+    ///   - next: The following interval; nil without one.
     package init(of target: String, _ intervals: [LedgerInterval], before next: LedgerInterval?) {
         self.target = target
         self.intervals = intervals
@@ -45,22 +46,24 @@ public struct Outage: Hashable, Sendable {
         }
     }
 
-    /// When it began.
+    /// The beginning.
     public var start: LedgerInstant { intervals[0].start }
 
-    /// When it ended; nil while it lasts.
+    /// The end; nil while the outage lasts.
     public var end: LedgerInstant? { ending == nil ? nil : intervals.last?.end }
 
-    /// The same in every answer and on every screen, also where it was never written to disk: a target is in one state at a time.
+    /// The identifier. It is derived from the target and the beginning, so it is the same everywhere, even if the
+    /// outage was never stored. A target has only one state at a time.
     public var id: String { Self.id(of: target, from: start) }
 
-    /// How long it was; until `now` while it lasts.
+    /// Returns the duration. An outage that lasts ends at `now`.
     public func duration(at now: LedgerInstant) -> Duration { max(start, end ?? now) - start }
 
-    /// By how much its length may be wrong.
+    /// The maximum error of the duration.
     public var uncertainty: Duration { intervals[0].uncertainty + endUncertainty }
 
-    /// The interval whose attribution and cause are the outage's: the longest, the first of several.
+    /// Returns the interval whose attribution and cause apply to the outage: the longest one, and the first of equally
+    /// long ones.
     public func deciding(at now: LedgerInstant) -> LedgerInterval {
         var longest = intervals[0]
         for interval in intervals.dropFirst() where interval.duration(at: now) > longest.duration(at: now) {
@@ -85,29 +88,33 @@ public struct Outage: Hashable, Sendable {
         intervals[intervals.count - 1].reason = reason
     }
 
-    /// The id of the outage of a target that began then.
+    /// Returns the identifier of the outage of a target that began at an instant.
     package static func id(of target: String, from start: LedgerInstant) -> String {
-        // FNV-1a: short, and the same on every machine.
+        // // FNV-1a: short, and the same on every machine.
         let hash = target.utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
         return "\(String(start.nanoseconds, radix: 36))-\(String(hash, radix: 36))"
     }
 }
 
-/// How the time of a target was spent within a window, and what follows from it. The six accounts add up to the window.
+/// The use of a target's time within a window, and the availabilities calculated from it. The six accounts add up to
+/// the window.
 public struct Availability: Hashable, Sendable {
-    /// From here on.
+    /// The beginning of the window.
     public let from: LedgerInstant
-    /// Up to here, exclusive.
+    /// The end of the window, exclusive.
     public let to: LedgerInstant
     private var accounts: [LedgerAccount: Int64] = [:]
 
-    /// - Parameters:
-    ///   - intervals: Those that overlap the window, in any order, without overlaps of their own. An open one lasts until `to`.
-    ///   - from: Where the window begins.
-    ///   - to: Where it ends, exclusive.
+    /// Creates the accounts of a window.
     ///
-    /// What no interval covers was not observed, and goes to ``LedgerAccount/unknown``. A window of more than 292 years is cut to its
-    /// last 292.
+    /// - Parameters:
+    ///   - intervals: The intervals that overlap the window, in any order. They must not overlap each other. An open
+    ///     one lasts until `to`.
+    ///   - from: The beginning of the window.
+    ///   - to: The end of the window, exclusive.
+    ///
+    /// Time that no interval covers was not observed, and is added to ``LedgerAccount/unknown``. A window of more than
+    /// 292 years is reduced to its last 292 years.
     public init(of intervals: some Sequence<LedgerInterval>, from: LedgerInstant, to: LedgerInstant) {
         self.to = max(from, to)
         let from = max(from, self.to - .nanoseconds(Int64.max))
@@ -124,21 +131,21 @@ public struct Availability: Hashable, Sendable {
         accounts[.unknown, default: 0] += missing
     }
 
-    /// Gives an account time that no interval told of, and that was `unknown` until then; no more of it than there is.
+    /// Moves time from ``LedgerAccount/unknown`` to an account, at most all of it.
     ///
     /// - Parameters:
-    ///   - time: How much.
-    ///   - account: Which.
+    ///   - time: The time to move.
+    ///   - account: The account that receives it.
     public mutating func add(_ time: Duration, to account: LedgerAccount) {
         let time = min(max(time.ledgerNanoseconds, 0), self[.unknown])
         accounts[.unknown, default: 0] -= time
         accounts[account, default: 0] += time
     }
 
-    /// How long the window is.
+    /// The length of the window.
     public var window: Duration { to - from }
 
-    /// How much of the window an account has.
+    /// Returns the time of an account within the window.
     public func duration(_ account: LedgerAccount) -> Duration { .nanoseconds(self[account]) }
 
     private subscript(_ account: LedgerAccount) -> Int64 { accounts[account, default: 0] }
@@ -147,28 +154,31 @@ public struct Availability: Hashable, Sendable {
 
     private var observed: Int64 { total - self[.unknown] - self[.maintenance] }
 
-    /// The share of the time observed in which the target was up, from 0 to 1; nil where nothing was observed.
+    /// The availability: the share of the observed time in which the target was up, from 0 to 1. Nil if nothing was
+    /// observed.
     public var availability: Double? { share(self[.up], of: observed) }
 
-    /// The target's own share: of the time in which this machine and its provider worked, that in which it was up.
+    /// The availability of the target alone, from 0 to 1: the share of up time in the time in which this machine and
+    /// its provider worked. Nil without such time.
     public var theirs: Double? {
         let base = observed - self[.us] - self[.upstream]
         return share(base - self[.them], of: base)
     }
 
-    /// The share of the time observed in which this machine was not at fault.
+    /// The share of the observed time in which this machine was not at fault, from 0 to 1. Nil if nothing was observed.
     public var ours: Double? { share(observed - self[.us], of: observed) }
 
-    /// The provider's share: of the time in which this machine worked, that in which the provider did.
+    /// The availability of the provider, from 0 to 1: the share of the time in which this machine worked and the
+    /// provider did too. Nil without such time.
     public var provider: Double? {
         let base = observed - self[.us]
         return share(base - self[.upstream], of: base)
     }
 
-    /// The least the availability of the whole window can be: as if all that is unknown had been down.
+    /// The minimum availability of the whole window, from 0 to 1. It counts unknown time as down.
     public var atLeast: Double? { share(self[.up], of: total) }
 
-    /// The most it can be: as if all that is unknown had been up.
+    /// The maximum availability of the whole window, from 0 to 1. It counts unknown time as up.
     public var atMost: Double? { share(self[.up] + self[.unknown], of: total) }
 
     private func share(_ part: Int64, of whole: Int64) -> Double? {

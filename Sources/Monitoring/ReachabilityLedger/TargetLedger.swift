@@ -1,34 +1,34 @@
-/// The ledger of one target: takes what is so of it, and says what that means. A value; it reads no clock and keeps no history but
-/// the interval and the outage that last.
+/// The ledger of one target. It receives the states of the target, and returns the resulting events. A value type that
+/// reads no clock. It keeps only the open interval and the current outage.
 public struct TargetLedger: Sendable {
-    /// What became of the ledger.
+    /// An event of the ledger.
     public enum Event: Hashable, Sendable {
-        /// An interval is over, and final.
+        /// An interval has ended, and is final.
         case closed(LedgerInterval)
-        /// The next began where that one ended.
+        /// The next interval began when the previous one ended.
         case opened(LedgerInterval)
-        /// More is known of the open interval than when it began.
+        /// The state of the open interval was corrected.
         case refined(LedgerInterval)
         case outageBegan(Outage)
         case outageRefined(Outage)
-        /// It is final.
+        /// An outage has ended, and is final.
         case outageEnded(Outage)
     }
 
-    /// The target, by name.
+    /// The name of the target.
     public let target: String
-    /// The interval that lasts.
+    /// The open interval.
     public private(set) var current: LedgerInterval
-    /// The outage that lasts, if one does.
+    /// The current outage; nil while no outage lasts.
     public private(set) var outage: Outage?
 
-    /// Begins to account for a target: nothing is known of it yet.
+    /// Creates the ledger of a target.
     ///
     /// - Parameters:
-    ///   - target: Its name.
-    ///   - start: From when on every nanosecond is accounted for.
-    ///   - state: The state from then on.
-    ///   - reason: The words of the evidence.
+    ///   - target: The name of the target.
+    ///   - start: The beginning of the accounted time.
+    ///   - state: The state from the beginning.
+    ///   - reason: The reason of the kernel or the check.
     public init(
         of target: String,
         from start: LedgerInstant,
@@ -40,20 +40,20 @@ public struct TargetLedger: Sendable {
         outage = state.isOutage ? Outage(of: target, current) : nil
     }
 
-    /// Continues an outage that an earlier run of the service observed; nil if it is over.
+    /// Continues an outage that an earlier run of the service observed. Returns nil if the outage has ended.
     package init?(resuming outage: Outage) {
         guard outage.end == nil, let last = outage.intervals.last else { return nil }
         (target, current, self.outage) = (outage.target, last, outage)
     }
 
-    /// Takes what is so from a moment on.
+    /// Records a state from an instant on.
     ///
     /// - Parameters:
     ///   - state: The new state.
-    ///   - reason: The words of the evidence.
-    ///   - instant: Since when; a moment before the current interval began counts as that moment.
-    ///   - uncertainty: How much earlier it may have become so.
-    /// - Returns: The events that follow; none if the state is not new.
+    ///   - reason: The reason of the kernel or the check.
+    ///   - instant: The beginning of the state. An instant before the open interval counts as its beginning.
+    ///   - uncertainty: The time by which the state may have begun earlier.
+    /// - Returns: The resulting events. None if the state is not new.
     public mutating func take(
         _ state: TargetState,
         reason: String?,
@@ -62,7 +62,7 @@ public struct TargetLedger: Sendable {
     ) -> [Event] {
         if state == current.state, reason == current.reason { return [] }
         let instant = max(instant, current.start)
-        // No further back than the interval before began.
+        // // Not before the beginning of the previous interval.
         let uncertainty = min(max(.zero, uncertainty), instant - current.start)
         let next = LedgerInterval(state, from: instant, uncertainty: uncertainty, reason: reason)
         var closed = current
@@ -71,10 +71,10 @@ public struct TargetLedger: Sendable {
         return [.closed(closed), .opened(next)] + continueOutage(with: next)
     }
 
-    /// Takes what turned out to have been so since the open interval began.
+    /// Corrects the state of the open interval since its beginning.
     ///
-    /// - Returns: What that changes; nothing where it was known, or where it would turn an outage into none or none into one, for
-    ///   that is a change, not a better explanation.
+    /// - Returns: The resulting events. None if the state is not new, or if the correction would begin or end an
+    ///   outage, because that is a change of state and not a better explanation.
     public mutating func refine(_ state: TargetState, reason: String?) -> [Event] {
         if state == current.state, reason == current.reason { return [] }
         guard state.isOutage == current.state.isOutage else { return [] }

@@ -1,29 +1,29 @@
 extension Duration {
-    /// Whole nanoseconds. A negative duration counts as zero, and one of more than 292 years as the longest that fits.
+    /// The whole nanoseconds. A negative duration counts as zero. Beyond 292 years, the largest number that fits.
     package var nanoseconds: Int64 {
         guard self < .nanoseconds(Int64.max) else { return .max }
         guard self > .zero else { return 0 }
         return components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
     }
 
-    /// Whole milliseconds, rounded toward zero. A duration that does not fit is the nearest one that does.
+    /// The whole milliseconds, rounded toward zero. If the number does not fit, the nearest one that does.
     package var milliseconds: Int64 {
         if self >= .milliseconds(Int64.max) { return .max }
         if self <= .milliseconds(Int64.min) { return .min }
         return components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 
-    /// Milliseconds, rounded to the nearest.
+    /// The milliseconds, rounded to the nearest.
     package var roundedMilliseconds: Int64 { nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 >= 500_000 ? 1 : 0) }
 
-    /// Exact seconds for JSON and metrics, with as many digits as needed: `4.0012`.
+    /// The exact seconds for JSON and metrics, with as many digits as needed, for example `4.0012`.
     package var decimalSeconds: String { nanoseconds.decimal(places: 9) }
 
-    /// A short text for people: `3d 4h`, `12m 5s`, `4.001s`, `47ms`.
+    /// A short text for people, for example `3d 4h`, `12m 5s`, `4.001s` or `47ms`.
     package var people: String { parts.map { $0.number + $0.unit }.joined(separator: " ") }
 
-    /// The numbers and units of ``people``: the two largest of `d`, `h`, `m` and `s`. A duration below a minute has seconds with three
-    /// digits, below a second milliseconds, and below ten milliseconds hundredths of them.
+    /// The numbers and units of ``people``: the two largest of `d`, `h`, `m` and `s`. Below a minute, seconds with
+    /// three decimal places. Below a second, milliseconds. Below 10 ms, milliseconds with two decimal places.
     package var parts: [(number: String, unit: String)] {
         let milliseconds = roundedMilliseconds
         if milliseconds == 0, nanoseconds < 5000 { return [("0", "s")] }
@@ -44,7 +44,7 @@ extension Duration {
 }
 
 extension Int64 {
-    /// Returns the number divided by a power of ten, without zeros at its end: `1500.decimal(places: 3)` is `1.5`.
+    /// Returns the number divided by a power of ten, without trailing zeros: `1500.decimal(places: 3)` is `1.5`.
     package func decimal(places: Int) -> String {
         let digits = String(magnitude)
         let padded = String(repeating: "0", count: Swift.max(0, places + 1 - digits.count)) + digits
@@ -55,16 +55,16 @@ extension Int64 {
 }
 
 extension Double {
-    /// A share as a percentage with four digits, cut and not rounded: 100 only where nothing was lost.
+    /// A fraction as a percentage with four decimal places. It is rounded down, so that it is 100 only for exactly 1.
     package var percentText: String { Int64((self * 1e6).rounded(.down)).decimal(places: 4) }
 }
 
-/// A duration as people write it: a number and `ms`, `s`, `m`, `h` or `d`, for example `500ms`, `1.5s`, `2m` or `1h`.
+/// The text form of a duration: a number and `ms`, `s`, `m`, `h` or `d`, for example `500ms`, `1.5s`, `2m` or `1h`.
 package enum DurationText {
-    /// The longest duration that a configuration or a request may contain: a hundred years of 365 days.
+    /// The maximum duration in a configuration or a request: a hundred years of 365 days.
     package static let longest = Duration.seconds(36_500 * 86_400)
 
-    /// Reads a duration; nil for any other text.
+    /// Parses a duration. Returns nil for any other text.
     package static func duration(_ text: String) -> Duration? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let parts = number.split(at: ".", omittingEmptySubsequences: false)
@@ -85,7 +85,7 @@ package enum DurationText {
         return "\(milliseconds)ms"
     }
 
-    /// Returns the value of one to six digits behind the point; nil for any other text.
+    /// Parses one to six decimal places. Returns the nanoseconds, or nil for any other text.
     ///
     /// - Parameter unit: The unit in milliseconds.
     private static func nanoseconds(_ digits: Substring, of unit: Int64) -> Int64? {
@@ -96,16 +96,16 @@ package enum DurationText {
         return number * unit * (1_000_000 / scale)
     }
 
-    /// Milliseconds of each unit.
+    /// The milliseconds of each unit.
     private static let units: [Substring: Int64] = [
         "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
     ]
 }
 
-/// A number of bytes as people write it, for example `64MB`: a whole number and `KB`, `MB` or `GB` (SI), `KiB`, `MiB` or `GiB` (IEC), or no
-/// unit. `kB` is `KB`.
+/// The text form of a number of bytes, for example `64MB`: a whole number and `KB`, `MB` or `GB` (SI), `KiB`, `MiB` or
+/// `GiB` (IEC), or no unit. `kB` is `KB`.
 package enum SizeText {
-    /// Reads a size; nil for any other text, for zero and for a number that does not fit.
+    /// Parses a size. Returns nil for any other text, for zero and for a number that does not fit.
     package static func bytes(_ text: String) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let number = Int(digits), let unit = units[text.dropFirst(digits.count)], number > 0,

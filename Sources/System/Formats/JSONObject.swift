@@ -1,7 +1,7 @@
-/// A JSON object on one line (RFC 8259), with its keys in the order in which they were added. Text that would control a terminal is escaped,
-/// because objects are printed.
+/// A JSON object on one line (RFC 8259). Its keys keep the order in which they were added. Characters that control a
+/// terminal are escaped, because objects are printed.
 package struct JSONObject: CustomStringConvertible {
-    /// UTF-8, because appending to a string costs more.
+    /// The object as UTF-8, without the closing brace. An array of bytes, because appending to a string is slower.
     private var text: [UInt8]
 
     package init() {
@@ -9,12 +9,12 @@ package struct JSONObject: CustomStringConvertible {
         text.reserveCapacity(512)
     }
 
-    /// An object from its ``bytes``.
+    /// Creates an object from its ``bytes``.
     package init(encoded: some Collection<UInt8>) {
         text = Array(encoded.dropLast())
     }
 
-    /// The whole object as UTF-8.
+    /// The complete object as UTF-8.
     package var bytes: [UInt8] {
         var bytes = text
         bytes.append(UInt8(ascii: "}"))
@@ -99,7 +99,7 @@ package struct JSONObject: CustomStringConvertible {
         text += other.text.dropFirst()
     }
 
-    /// Keys are constants of this package, in which nothing must be escaped.
+    /// Begins a member. Keys are constants of this package and need no escaping.
     private mutating func begin(_ key: String) {
         let (bytes, isFirst) = (key.utf8.span, text.count == 1)
         text.append(addingCapacity: bytes.count + 4) { output in
@@ -132,7 +132,7 @@ package struct JSONObject: CustomStringConvertible {
             output.append(UInt8(ascii: "\""))
             for index in bytes.indices {
                 let byte = bytes[index]
-                // Some text beyond ASCII controls terminals too.
+                // // Some characters outside ASCII also control terminals.
                 if byte < 0x20 || byte > 0x7e || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
                     mustBeEscaped = true
                 }

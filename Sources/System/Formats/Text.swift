@@ -1,8 +1,8 @@
 // MARK: - Escaping
 
 extension String {
-    /// The text with every scalar that a terminal does not simply show as `\u{1b}`: control and format characters, separators of lines and
-    /// paragraphs, private and unassigned scalars. For names and messages from outside.
+    /// The text with each scalar that a terminal does not display written as `\u{1b}`: control and format characters,
+    /// line and paragraph separators, private-use and unassigned scalars. For names and messages from outside.
     package var printable: String {
         // Most text is ASCII.
         if utf8.allSatisfy({ 0x20...0x7e ~= $0 }) { return self }
@@ -17,24 +17,25 @@ extension String {
         return text
     }
 
-    /// The same for a text of several lines, which keeps its line feeds.
+    /// The ``printable`` form of a text with several lines. Line feeds are kept.
     package var printableLines: String {
         split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }.joined(separator: "\n")
     }
 
-    /// The text that stands for a secret.
+    /// The replacement for a secret.
     package static let mask = "***"
 
-    /// A URL or a path with a masked query, `/health?***`, because a query may contain a token.
+    /// A URL or a path with a masked query, for example `/health?***`, because a query may contain a token.
     package var queryMasked: String {
-        // By bytes: a question mark with an accent is another character, but still begins the query.
+        // // By bytes, because a question mark with a combining accent is a different character but still begins the
+        // query.
         guard let mark = utf8.firstIndex(of: UInt8(ascii: "?")) else { return self }
         return self[..<mark] + "?" + Self.mask
     }
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal shows the scalar and does nothing else.
+    /// A Boolean value that indicates whether a terminal displays the scalar and does nothing else.
     package var isPrintable: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
@@ -45,8 +46,8 @@ extension Unicode.Scalar {
 
 // MARK: - Splitting
 
-/// Text from outside is split and searched by Unicode scalars, not by characters: a combining mark after a separator, or a carriage return
-/// before a line feed, makes both one `Character`, in which the separator is not found.
+/// Text from outside is split and searched by Unicode scalars, not by characters. A combining mark after a separator,
+/// or a carriage return before a line feed, forms one `Character` with it, in which the separator would not be found.
 extension StringProtocol {
     /// Returns the parts between the occurrences of a separator.
     package func split(
@@ -61,17 +62,17 @@ extension StringProtocol {
         ).map(Substring.init)
     }
 
-    /// The words between white space of any kind.
+    /// The words, separated by any white space.
     package var words: [Substring] {
         Substring(self).unicodeScalars.split { $0.properties.isWhitespace }.map(Substring.init)
     }
 
-    /// The lines that are not empty, without their ends.
+    /// The lines that are not empty, without line breaks.
     package var lines: [Substring] {
         Substring(self).unicodeScalars.split { Character($0).isNewline }.map(Substring.init)
     }
 
-    /// Returns the text in which each occurrence of one text is replaced by another.
+    /// Returns the text with the occurrences of one string replaced by another.
     package func replacing(scalars old: String, with new: String, maxReplacements: Int = .max) -> String {
         String(
             String(self).unicodeScalars.replacing(
@@ -86,7 +87,7 @@ extension StringProtocol {
 // MARK: - Percent-encoding
 
 extension StringProtocol {
-    /// The text as a segment of a path or a value of a query: everything but unreserved characters is encoded.
+    /// The text percent-encoded for a path segment or a query value. All characters except unreserved ones are encoded.
     ///
     /// Source: RFC 3986, sections 2.1 and 2.3.
     package var percentEncoded: String {
@@ -98,7 +99,7 @@ extension StringProtocol {
         }
     }
 
-    /// Returns the text with each scalar as it is or as the bytes of its UTF-8, for example `%C3%A4`.
+    /// Returns the text with each scalar unchanged or percent-encoded as UTF-8, for example `%C3%A4`.
     package func percentEncoded(keeping isKept: (Unicode.Scalar) -> Bool) -> String {
         var text: [UInt8] = []
         for scalar in unicodeScalars {
@@ -111,9 +112,10 @@ extension StringProtocol {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the bytes that a percent-encoded text stands for.
+    /// Returns the bytes of a percent-encoded text.
     ///
-    /// - Parameter keepingInvalid: Whether a percent sign without two hexadecimal digits stays as it is. Otherwise the result is nil.
+    /// - Parameter keepingInvalid: If true, a percent sign without two hexadecimal digits is kept. If false, the result
+    ///   for such a text is nil.
     package func percentDecoded(keepingInvalid: Bool = false) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = Array(utf8)[...]
@@ -145,7 +147,7 @@ extension Sequence<UInt8> {
 }
 
 extension UnsignedInteger where Self: FixedWidthInteger {
-    /// The number with all its lower-case hexadecimal digits: eight of a `UInt32`.
+    /// The number with all its lower-case hexadecimal digits, for example eight for a `UInt32`.
     package var hexadecimal: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: Self.bitWidth / 4 - digits.utf8.count) + digits
@@ -153,7 +155,7 @@ extension UnsignedInteger where Self: FixedWidthInteger {
 }
 
 extension Array<UInt8> {
-    /// Reads two hexadecimal digits for each byte, given as ASCII; nil for any other text.
+    /// Parses two ASCII hexadecimal digits per byte. Returns nil for any other text.
     package init?(hexadecimal text: some Collection<UInt8>) {
         let digits = text.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
         guard digits.count == text.count, digits.count % 2 == 0 else { return nil }

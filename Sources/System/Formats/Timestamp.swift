@@ -1,16 +1,17 @@
-/// A time of the real-time clock with milliseconds, written as RFC 3339.
+/// A time of the real-time clock in milliseconds, written as RFC 3339.
 package struct Timestamp {
-    /// Nanoseconds of CLOCK_MONOTONIC, for comparison with other clocks of the machine.
+    /// The nanoseconds of CLOCK_MONOTONIC, for comparison with other clocks of the machine.
     package let monotonicNanoseconds: Int64
     private let seconds: Int64
     private let milliseconds: Int64
 
     /// - Parameters:
-    ///   - real: The time since 1970. RFC 3339 has the years 0000 to 9999: a time outside them becomes the nearest one inside.
+    ///   - real: The time since 1970. RFC 3339 covers the years 0000 to 9999. A time outside them becomes the nearest
+    ///     one inside.
     ///   - monotonic: The time of CLOCK_MONOTONIC, if it is known.
     package init(real: Duration, monotonic: Duration = .zero) {
         let (whole, part) = real.components
-        // Before 1970 both are negative.
+        // // Before 1970 both parts are negative.
         let second = part < 0 && whole > .min ? whole - 1 : whole
         seconds = min(max(second, Self.earliest), Self.latest)
         milliseconds = (part < 0 ? part + 1_000_000_000_000_000_000 : part) / 1_000_000_000_000_000
@@ -49,7 +50,7 @@ package struct Timestamp {
 }
 
 extension Int64 {
-    /// The quotient, rounded down: days before 1970 are negative.
+    /// Returns the quotient, rounded down, so that days before 1970 are negative.
     package func floored(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
@@ -57,6 +58,8 @@ extension Int64 {
 }
 
 extension OutputSpan<UInt8> {
+    /// Appends a decimal number and a character.
+    ///
     /// - Parameter unit: The value of the first digit.
     @inline(never) fileprivate mutating func append(_ number: Int64, unit: Int64, then end: Unicode.Scalar) {
         var unit = unit
@@ -69,10 +72,11 @@ extension OutputSpan<UInt8> {
 }
 
 extension Timestamp {
-    /// Replaces each time of UTC in a text by the local time, for example `2026-11-21T08:15:30.123Z` by
+    /// Replaces each UTC time in a text by local time, for example `2026-11-21T08:15:30.123Z` by
     /// `2026-11-21T09:15:30.123+01:00`.
     ///
-    /// - Parameter offset: Returns the offset of the time zone at a time, in seconds east of Greenwich. If it is zero, the time stays as it is.
+    /// - Parameter offset: Returns the offset of the time zone at a time, in seconds east of Greenwich. If the offset
+    ///   is zero, the time is not changed.
     package static func localized(_ text: [UInt8], offset: (Duration) -> Int64) -> [UInt8] {
         var result: [UInt8] = []
         var rest = text[...]
@@ -105,7 +109,7 @@ extension Timestamp {
 }
 
 extension ArraySlice<UInt8> {
-    /// Returns the longest end whose bytes all pass.
+    /// Returns the longest suffix whose bytes all pass the test.
     fileprivate func suffix(while passes: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         let start = lastIndex { !passes($0) }.map { $0 + 1 } ?? startIndex
         return self[start...]
@@ -113,8 +117,8 @@ extension ArraySlice<UInt8> {
 }
 
 extension Timestamp {
-    /// Reads a time of RFC 3339, for example `2026-11-21T08:15:30.123Z` or `2026-11-21T09:15:30+01:00`, as the time since 1970; nil for any
-    /// other text. A leap second counts as the second after it.
+    /// Parses an RFC 3339 time, for example `2026-11-21T08:15:30.123Z` or `2026-11-21T09:15:30+01:00`, as the time
+    /// since 1970. Returns nil for any other text. A leap second counts as the following second.
     package static func real(of text: String) -> Duration? {
         var rest = Array(text.utf8)[...]
         guard let year = number(&rest, digits: 4, then: "-"), let month = number(&rest, digits: 2, then: "-"),
@@ -139,7 +143,7 @@ extension Timestamp {
         return text.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
     }
 
-    /// Nanoseconds. Further digits are ignored.
+    /// Parses a fraction of a second as nanoseconds. Further digits are ignored.
     private static func fraction(_ rest: inout ArraySlice<UInt8>) -> Int64? {
         guard rest.first == UInt8(ascii: ".") else { return 0 }
         rest = rest.dropFirst()
@@ -154,7 +158,7 @@ extension Timestamp {
         return value
     }
 
-    /// Reads a time zone as seconds east of Greenwich.
+    /// Parses a time zone as seconds east of Greenwich.
     private static func zone(_ text: ArraySlice<UInt8>) -> Int64? {
         var rest = text
         guard let sign = rest.popFirst() else { return nil }
@@ -166,14 +170,14 @@ extension Timestamp {
     }
 }
 
-/// A date of the proleptic Gregorian calendar. Years counted from March, so that the leap day is the last
-/// day of a year. 400 years have 146,097 days.
+/// A date of the proleptic Gregorian calendar. The calculation counts years from March, so that the leap day is the
+/// last day of a year. 400 years have 146,097 days.
 package struct CivilDate: Hashable, Sendable {
     package let year: Int64
     package let month: Int64
     package let day: Int64
 
-    /// The date a number of days after 1970-01-01.
+    /// Creates the date that is a number of days after 1970-01-01.
     package init(daysSince1970: Int64) {
         let shifted = daysSince1970 + 719_468
         let era = shifted.floored(by: 146_097)
@@ -196,7 +200,7 @@ package struct CivilDate: Hashable, Sendable {
     }
 }
 
-/// Dates of HTTP.
+/// HTTP dates.
 ///
 /// Source: RFC 9110, section 5.6.7.
 package enum HTTPDate {
@@ -204,10 +208,10 @@ package enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT` and the obsolete forms `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`; nil for any
-    /// other text. The day of the week is ignored.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT` and the obsolete formats `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6
+    /// 08:49:37 1994`. Returns the seconds since 1970, or nil for any other text. The day of the week is ignored.
     ///
-    /// - Parameter now: The time in seconds since 1970. A year of two digits is at most 50 years after it.
+    /// - Parameter now: The current time in seconds since 1970. A two-digit year is at most 50 years later.
     package static func secondsSince1970(_ text: String, now: Int64) -> Int64? {
         let words = Array(text.split(at: " ").dropFirst())
         switch words.count {
@@ -231,7 +235,7 @@ package enum HTTPDate {
     }
 
     private static func year(_ short: Int64, near now: Int64) -> Int64 {
-        // The mean length of a year is exact enough to find the century.
+        // // The mean length of a year is exact enough to determine the century.
         let current = 1970 + now / 31_556_952
         let year = current - current % 100 + short
         return year > current + 50 ? year - 100 : year
