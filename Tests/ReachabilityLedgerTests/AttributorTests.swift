@@ -1,14 +1,14 @@
 import ReachabilityLedger
 import Testing
 
-/// The table of attributions, row by row.
+/// The rows of the table of ``Attributor``.
 @Suite struct AttributorTests {
     private func state(_ path: Observation.Path, _ place: String? = nil, _ reason: String = "") -> String {
         let check = place.map { Observation.Check(place: $0, reason: reason) }
         return Attributor.state(of: Observation(path: path, check: check)).description
     }
 
-    @Test func `row 1: nobody observed`() {
+    @Test func `row 1: a missing observation is unknown`() {
         #expect(state(.notObserved) == "unknown.notObserved")
         #expect(state(.suspended) == "unknown.suspended")
         #expect(state(.unknown(reason: "namespaceGone")) == "unknown.notObserved")
@@ -17,24 +17,32 @@ import Testing
     }
 
     @Test(arguments: ["noCarrier", "linkDown", "dormant", "noInterface", "discarded", "interfaceNotAllowed"])
-    func `row 2: the link`(reason: String) { #expect(state(.notReachable(reason: reason)) == "us.link") }
+    func `row 2: reasons of the link lead to us.link`(reason: String) {
+        #expect(state(.notReachable(reason: reason)) == "us.link")
+    }
 
-    @Test func `row 3: the address`() { #expect(state(.notReachable(reason: "noSourceAddress")) == "us.address") }
+    @Test func `row 3: a missing source address leads to us.address`() {
+        #expect(state(.notReachable(reason: "noSourceAddress")) == "us.address")
+    }
 
     @Test(arguments: ["noRoute", "unreachable"])
-    func `row 4: the route`(reason: String) { #expect(state(.notReachable(reason: reason)) == "us.route") }
+    func `row 4: reasons of the route lead to us.route`(reason: String) {
+        #expect(state(.notReachable(reason: reason)) == "us.route")
+    }
 
     @Test(arguments: ["prohibited", "blackholed", "refused"])
-    func `row 5: the policy`(reason: String) { #expect(state(.notReachable(reason: reason)) == "us.policy") }
+    func `row 5: reasons of rules and routes lead to us.policy`(reason: String) {
+        #expect(state(.notReachable(reason: reason)) == "us.policy")
+    }
 
-    @Test func `row 5: a firewall of this machine`() {
+    @Test func `row 5: a firewall of this machine leads to us.policy`() {
         #expect(state(.reachable, "thisMachine", "firewall") == "us.policy")
     }
 
-    @Test func `row 6: names`() {
+    @Test func `row 6: unresolved names without a check lead to us.dns`() {
         #expect(state(.notReachable(reason: "nameNotResolved")) == "us.dns")
         #expect(state(.reachable, "dns", "noServerConfigured") == "us.dns")
-        // A check tells whether it is all names, or this one.
+        // // A check distinguishes a failure of all names from a failure of this name.
         for path in [Observation.Path.notReachable(reason: "nameNotResolved"), .unknown(reason: "resolving")] {
             #expect(state(path, "dns", "serverSilent") == "upstream.dns")
             #expect(state(path, "dns", "nameNotFound") == "them.dns")
@@ -45,22 +53,26 @@ import Testing
     }
 
     @Test(arguments: ["noRoute", "noSourceAddress", "prohibited", "linkDown", "firewall", "nameNotResolved"])
-    func `row 6: names that this machine itself keeps from being asked`(reason: String) {
+    func `row 6: name failures caused by this machine lead to us.dns`(reason: String) {
         #expect(state(.reachable, "dns", reason) == "us.dns")
         #expect(state(.notReachable(reason: "nameNotResolved"), "dns", reason) == "us.dns")
     }
 
-    @Test func `row 7: the gateway`() { #expect(state(.reachable, "gateway", "neighbourFailed") == "upstream.gateway") }
+    @Test func `row 7: a silent gateway leads to upstream.gateway`() {
+        #expect(state(.reachable, "gateway", "neighbourFailed") == "upstream.gateway")
+    }
 
-    @Test func `row 8: a portal`() { #expect(state(.reachable, "portal", "redirected") == "upstream.portal") }
+    @Test func `row 8: a portal leads to upstream.portal`() {
+        #expect(state(.reachable, "portal", "redirected") == "upstream.portal")
+    }
 
-    @Test func `row 9: the provider, and its DNS`() {
+    @Test func `row 9: faults of the provider lead to upstream`() {
         #expect(state(.reachable, "upstream", "noRouteBeyond") == "upstream.provider")
         #expect(state(.reachable, "dns", "serverSilent") == "upstream.dns")
         #expect(state(.reachable, "tls", "intercepted") == "upstream.interception")
     }
 
-    @Test func `row 10: the target`() {
+    @Test func `row 10: faults of the target lead to them`() {
         #expect(state(.reachable, "host", "silent") == "them.host")
         #expect(state(.reachable, "service", "refused") == "them.refused")
         #expect(state(.reachable, "service", "statusNotExpected") == "them.http")
@@ -68,11 +80,11 @@ import Testing
         #expect(state(.reachable, "dns", "nameNotFound") == "them.dns")
     }
 
-    @Test func `row 11: undecided`() {
+    @Test func `row 11: an undecided check leads to unknown.undecided`() {
         #expect(state(.reachable, "inconclusive", "notEnoughEvidence") == "unknown.undecided")
     }
 
-    @Test func `up, by the kernel alone and by a check`() {
+    @Test func `a reachable target is up with and without a check`() {
         #expect(state(.reachable) == "up")
         #expect(state(.reachable, "works") == "up")
         #expect(state(.reachable, "degraded", "dns") == "up.degraded")
@@ -86,7 +98,7 @@ import Testing
         #expect(Attributor.reason(of: checked) == nil)
     }
 
-    @Test func `what the kernel says of this machine comes before what a check says of others`() {
+    @Test func `the kernel's evidence about this machine has priority over a check`() {
         let observation = Observation(
             path: .notReachable(reason: "noCarrier"),
             check: .init(place: "host", reason: "silent")
@@ -95,7 +107,7 @@ import Testing
         #expect(Attributor.reason(of: observation) == "noCarrier")
     }
 
-    @Test func `a reason nobody has heard of is this machine's all the same`() {
+    @Test func `an unknown reason of the kernel is attributed to this machine`() {
         #expect(state(.notReachable(reason: "newInLinux9")) == "us.policy")
         #expect(state(.reachable, "newPlace", "") == "unknown.undecided")
     }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct AvailabilityTests {
-    @Test func `the six accounts add up to the window, whatever happens`() {
+    @Test func `the six accounts add up to the window for random states`() {
         var random = SeededGenerator(seed: 18)
         let states = Attribution.allCases.flatMap { attribution in
             [false, true].map { TargetState(attribution, .undecided, isMaintenance: $0) }
@@ -11,7 +11,7 @@ import Testing
         for _ in 0..<300 {
             var book = Book(from: LedgerInstant(nanoseconds: .random(in: 0...1000, using: &random)))
             for _ in 0..<Int.random(in: 0...60, using: &random) {
-                // Now and then a moment that is past.
+                // // Some instants are in the past.
                 let step = Int64.random(in: -50...1000, using: &random)
                 let moment = LedgerInstant(nanoseconds: book.ledger.current.start.nanoseconds + step)
                 let state = states.randomElement(using: &random) ?? up
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `outages add up to what the accounts of this machine, the way and the target have`() {
+    @Test func `the durations of outages add up to the accounts us, upstream and them`() {
         var random = SeededGenerator(seed: 7)
         let states = Attribution.allCases.map { TargetState($0, .undecided) }
         var book = Book()
@@ -49,7 +49,7 @@ import Testing
         #expect(down == availability.duration(.us) + availability.duration(.upstream) + availability.duration(.them))
     }
 
-    @Test func `shares and bounds`() {
+    @Test func `availabilities and bounds match their definitions`() {
         var book = Book()
         book.take(link, at: at(500))
         book.take(TargetState(.upstream, .provider), at: at(600))
@@ -67,7 +67,7 @@ import Testing
         #expect(availability.atMost == 0.65)
     }
 
-    @Test func `time that nothing covers was not observed, and an empty window has no share`() {
+    @Test func `time without an interval is unknown, and an empty window has no availability`() {
         let nothing = Availability(of: [], from: at(0), to: at(10))
         #expect(nothing.duration(.unknown) == .milliseconds(10))
         #expect(nothing.availability == nil)

@@ -3,13 +3,13 @@ import Testing
 
 @testable import ReachabilityLedger
 
-/// Arithmetic of the time line at its ends.
+/// Arithmetic at the ends of the time line.
 @Suite struct LedgerInstantTests {
     private static let instants = ExtremeValues.integers.map { LedgerInstant(nanoseconds: $0) }
     private static let durations =
         ExtremeValues.integers.flatMap { [Duration.nanoseconds($0), .milliseconds($0), .seconds($0)] }
 
-    @Test func `a sum outside the line is its first or last instant`() {
+    @Test func `a sum outside the time line is its first or last instant`() {
         for instant in Self.instants {
             for duration in Self.durations {
                 #expect((instant + duration >= instant) == (duration >= .zero || instant.nanoseconds == .min))
@@ -20,7 +20,7 @@ import Testing
         #expect(LedgerInstant(nanoseconds: -5) - .nanoseconds(3) == LedgerInstant(nanoseconds: -8))
     }
 
-    @Test func `the distance of any two instants is exact`() {
+    @Test func `the difference of any two instants is exact`() {
         for one in Self.instants {
             for other in Self.instants {
                 #expect(.nanoseconds(other.nanoseconds) + (one - other) == .nanoseconds(one.nanoseconds))
@@ -38,7 +38,7 @@ import Testing
         #expect(LedgerInstant(nanoseconds: -1).remainder(of: .nanoseconds(10)) == .nanoseconds(9))
     }
 
-    @Test func `the accounts of any window add up to it`() {
+    @Test func `the accounts of any window add up to its length`() {
         for from in Self.instants {
             for to in Self.instants {
                 let intervals = Self.instants.map { start in

@@ -7,7 +7,7 @@ let link = TargetState(.us, .link)
 let route = TargetState(.us, .route)
 let gone = TargetState(.unknown, .notObserved)
 
-/// What a ledger has closed, and what is open.
+/// The ledger of a target, and its closed intervals and outages.
 struct Book {
     private(set) var ledger: TargetLedger
     private(set) var closed: [LedgerInterval] = []

@@ -2,14 +2,14 @@ import ReachabilityLedger
 import Testing
 
 @Suite struct TargetLedgerTests {
-    @Test func `what is so already is no change`() {
+    @Test func `an unchanged state causes no event`() {
         var book = Book()
         book.take(up, at: at(10))
         #expect(book.events.isEmpty)
         #expect(book.ledger.current.start == at(0))
     }
 
-    @Test func `an outage is one unbroken time in which the target is not up`() {
+    @Test func `an outage is one continuous time in which the target is not up`() {
         var book = Book()
         book.take(link, at: at(100), reason: "linkDown")
         book.take(route, at: at(110), reason: "noRoute")
@@ -25,7 +25,7 @@ import Testing
         #expect(book.ledger.outage == nil)
     }
 
-    @Test func `its attribution is that of its longest interval, the first of equal ones`() {
+    @Test func `an outage has the attribution of its longest interval, the first of equal ones`() {
         var book = Book()
         book.take(link, at: at(100))
         book.take(route, at: at(101))
@@ -37,7 +37,7 @@ import Testing
         #expect(book.outages[1].deciding(at: at(300)).state == link)
     }
 
-    @Test func `while it lasts the open interval counts until now`() {
+    @Test func `the open interval of a lasting outage counts until now`() {
         var book = Book()
         book.take(link, at: at(100))
         book.take(route, at: at(200))
@@ -46,7 +46,7 @@ import Testing
         #expect(book.ledger.outage?.end == nil)
     }
 
-    @Test func `unknown ends it, marked, and what follows is another`() {
+    @Test func `unknown time ends an outage with a mark, and the next one is separate`() {
         var book = Book()
         book.take(link, at: at(100))
         book.take(gone, at: at(150))
@@ -57,7 +57,7 @@ import Testing
         #expect(Set(book.outages.map(\.id)).count == 2)
     }
 
-    @Test func `maintenance ends it, and what is down within it is no outage`() {
+    @Test func `maintenance ends an outage, and failures within it are no outage`() {
         var book = Book()
         book.take(link, at: at(100))
         var planned = link
@@ -69,7 +69,7 @@ import Testing
         #expect(book.ledger.outage == nil)
     }
 
-    @Test func `a change that a check found is uncertain, no further back than the interval before`() {
+    @Test func `the uncertainty of a change does not exceed the previous interval`() {
         var book = Book()
         let refused = TargetState(.them, .refused, basis: .checks)
         book.take(refused, at: at(100), reason: "refused", uncertainty: .milliseconds(30))
@@ -78,7 +78,7 @@ import Testing
         #expect(book.ledger.current.uncertainty == .milliseconds(10))
     }
 
-    @Test func `an open interval is refined, a closed one is final`() {
+    @Test func `an open interval can be refined, a closed one is final`() {
         var book = Book()
         book.take(TargetState(.upstream, .provider, basis: .checks), at: at(100), reason: "silent")
         let id = book.ledger.outage?.id
@@ -86,12 +86,12 @@ import Testing
         #expect(book.ledger.current.start == at(100))
         #expect(book.ledger.outage?.id == id)
         #expect(book.ledger.outage?.deciding(at: at(110)).reason == "neighbourFailed")
-        // That would be a change.
+        // // Refining to up would end the outage, which is a change of state.
         book.refine(up)
         #expect(book.ledger.current.state.attribution == .upstream)
     }
 
-    @Test func `a moment before the current interval is its beginning`() {
+    @Test func `an instant before the open interval counts as its beginning`() {
         var book = Book(from: at(100))
         book.take(link, at: at(50))
         book.take(up, at: at(60))
@@ -99,7 +99,7 @@ import Testing
         #expect(book.outages[0].duration(at: at(100)) == .zero)
     }
 
-    @Test func `the same outage has the same name everywhere, and others have others`() {
+    @Test func `an outage has the same identifier everywhere, and no other has it`() {
         let first = Book(from: at(5), link).ledger.outage
         #expect(first?.id == Book(from: at(5), route).ledger.outage?.id)
         #expect(first?.id != Book(from: at(6), link).ledger.outage?.id)

@@ -5,14 +5,14 @@ import Testing
 
 @testable import ReachabilityOutbox
 
-/// Rows that no version has written like this, and clocks that are wrong.
+/// Rows that no version writes, and wrong clocks.
 @Suite struct DamagedRowTests {
     private let file = ScratchFile()
     private let network = TestNetwork()
     private var clock: TestClock { network.clock }
     private var options: OutboxOptions { network.options }
 
-    @Test func `any number in any row ends nothing`() async throws {
+    @Test func `extreme numbers in rows cause no crash`() async throws {
         let columns = [
             "priority", "enqueuedAt", "expiresAt", "notBefore", "attempts", "isClaimed", "size", "nextTryAt",
         ]
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `options of any length end nothing`() async throws {
+    @Test func `extreme durations in options cause no crash`() async throws {
         for seconds in [Int64.max, 1 << 62, 1 << 40] {
             let file = ScratchFile()
             var options = options
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be sent is a dead letter at once, and holds nothing up`() async throws {
+    @Test func `an invalid stored request becomes a dead letter immediately and delays no other`() async throws {
         let outbox = try await file.open(options)
         for name in ["method", "field", "value", "url", "good"] { try await outbox.enqueue(.named(name)) }
         _ = try file.sqlite(
@@ -86,7 +86,7 @@ import Testing
         )
     }
 
-    @Test func `a value that begins with a combining mark goes as it came`() async throws {
+    @Test func `a header value that starts with a combining mark is sent unchanged`() async throws {
         let outbox = try await file.open(options)
         let values = ["\u{301}abc", "a:\u{301}", "", ":", "\u{301}"]
         let headers = values.map { PlainRequest.Field(name: "X-Value", value: $0) }
@@ -97,7 +97,7 @@ import Testing
         #expect(sent.map { Array($0.value.utf8) } == values.map { Array($0.utf8) })
     }
 
-    @Test func `a URL that has moved holds no other URL of its origin`() async throws {
+    @Test func `a URL that redirects does not delay other URLs of its origin`() async throws {
         let outbox = try await file.open(options)
         func request(_ path: String) -> OutboxRequest {
             OutboxRequest("POST", "https://one.example/\(path)", body: Array(path.utf8))
@@ -110,14 +110,14 @@ import Testing
         let left = try await outbox.flush(sender: sender, coordinator: network.coordinator, report: events.add)
         #expect(sender.bodies == ["old", "older", "a", "b"])
         #expect(left == 3 && events.texts.last == "https://one.example 1 behind 2")
-        // Those behind a refusal of the credentials wait.
+        // // A refusal of the credentials delays all requests behind it.
         sender.answer(to: "old", OutboxResult(status: 401, retryAfter: nil, attempts: 1))
         try await outbox.enqueue(request("c"))
         try await outbox.flush(sender: sender, coordinator: network.coordinator)
         #expect(sender.bodies.suffix(1) == ["old"])
     }
 
-    @Test func `while a URL has moved, others of its origin are sent as they come`() async throws {
+    @Test func `while a URL redirects, new requests to its origin are sent`() async throws {
         let outbox = try await file.open(options)
         let sender = TestSender()
         sender.answer(to: "old", OutboxResult(status: 302, retryAfter: nil, attempts: 1))
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: [10 * 365 * 86_400, -10 * 365 * 86_400, 7200])
-    func `a step of the clock expires nothing, and forgets no key`(seconds: Int) async throws {
+    func `a change of the clock expires no request and forgets no key`(seconds: Int) async throws {
         let step = Locked(Duration.zero)
         var options = options
         options.realTime = { [clock] in clock.time + step.withLock(\.self) + .seconds(20 * 365 * 86_400) }
@@ -154,14 +154,14 @@ import Testing
         try await outbox.flush(sender: TestSender(), coordinator: network.coordinator, report: events.add)
         #expect(events.texts == ["delivered", "delivered"])
         #expect(try await outbox.enqueue(.named("b"), dedupeKey: "b") == .delivered)
-        // Time that passes counts.
+        // // Elapsed time still counts.
         try await outbox.enqueue(.named("c"), expiry: .seconds(3600))
         clock.advance(by: .seconds(3601))
         try await outbox.flush(sender: TestSender(), coordinator: network.coordinator, report: events.add)
         #expect(events.texts.last == "expired")
     }
 
-    @Test func `of the time between two boots nothing is known`() {
+    @Test func `the time between two boots does not count`() {
         let last = ClockReading(boot: "a", bootTime: .seconds(500), realTime: .seconds(1_000_000))
         let years = Duration.seconds(10 * 365 * 86_400)
         let next = ClockReading(boot: "b", bootTime: .seconds(60), realTime: .seconds(1_000_000) + years)

@@ -3,15 +3,14 @@ import Netlink
 import ReachabilityOutbox
 import Testing
 
-/// Requests that were given up, and all others that are not delivered: none goes without a word.
+/// Requests that are rejected, held or expired. Each is reported.
 @Suite struct DeadLetterTests {
     private let file = ScratchFile()
     private let network = TestNetwork()
     private var clock: TestClock { network.clock }
     private var options: OutboxOptions { network.options }
 
-    @Test func `a refused request is told before it is moved, and what has expired before it is deleted`() async throws
-    {
+    @Test func `a rejected or expired request is reported before it is removed`() async throws {
         let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"), expiry: .seconds(1))
         try await outbox.enqueue(.named("b"))
@@ -27,7 +26,7 @@ import Testing
         #expect(try file.sqlite(query) == "|1\n")
     }
 
-    @Test func `a dead letter is put in again as it was, and counts from nothing`() async throws {
+    @Test func `a requeued dead letter is unchanged and starts with zero attempts`() async throws {
         let outbox = try await file.open(options)
         guard
             case .added(let first) = try await outbox.enqueue(
@@ -57,7 +56,7 @@ import Testing
         #expect(try await outbox.deadLetters().isEmpty)
     }
 
-    @Test func `a dead letter is not put in again beside another with its dedupe key`() async throws {
+    @Test func `a dead letter is not requeued while its dedupe key waits`() async throws {
         let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"), dedupeKey: "k")
         try await outbox.flush(sender: TestSender(.rejected(reason: "no")), coordinator: network.coordinator)
@@ -67,7 +66,7 @@ import Testing
         #expect(try await outbox.requeue(1))
     }
 
-    @Test func `dead letters take room, and make it first`() async throws {
+    @Test func `dead letters count towards the limits and are deleted first`() async throws {
         var options = options
         options.maximumCount = 2
         let outbox = try await file.open(options)
@@ -87,7 +86,7 @@ import Testing
         #expect(try await other.entries().map(\.id) == [2, 3])
     }
 
-    @Test func `what was no attempt is not counted, and waits until its time is over`() async throws {
+    @Test func `a held request counts no attempt and waits until it expires`() async throws {
         var options = options
         options.maximumAttempts = 1
         let outbox = try await file.open(options)
@@ -105,7 +104,7 @@ import Testing
         #expect(sender.sent.count == 3)
     }
 
-    @Test func `a server that always fails is given up, and one that is never there expires`() async throws {
+    @Test func `a failing server leads to dead letters, an absent one to expiry`() async throws {
         let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"))
         let sender = TestSender()
@@ -120,7 +119,7 @@ import Testing
         #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 0)
     }
 
-    @Test func `each port is a queue of its own, and flush says what it leaves`() async throws {
+    @Test func `each port has a separate queue, and flush reports the skipped requests`() async throws {
         let outbox = try await file.open(options)
         for host in [
             "one.example:8081", "one.example:8081", "one.example:8080", "one.example", "one.example:443", "two.example",
@@ -139,14 +138,14 @@ import Testing
         #expect(try await outbox.entries().first { $0.id == 1 }?.lastError == "refused")
     }
 
-    @Test func `while it runs, a service that is dead does not hold up another on the same host`() async throws {
+    @Test func `a failing service does not delay another one on the same host`() async throws {
         let outbox = try await file.open(options)
         let sender = TestSender()
         sender.answer(to: "dead", .retry(after: nil, cause: "refused"))
         try await outbox.enqueue(.named("dead", to: "one.example:8081"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await outbox.run(sender: sender, coordinator: network.coordinator) }
-            // It waits for its turn after the failure.
+            // // The feed waits for the backoff after the failure.
             await clock.untilSleeping(for: .milliseconds(500))
             let entry = try #require(try await outbox.entries().first)
             #expect(entry.nextTry == clock.time + .milliseconds(500) && entry.lastError == "refused")

@@ -3,7 +3,7 @@ import ReachabilityOutbox
 import ReachabilityRetry
 import Testing
 
-/// What an outbox leaves to the engine of retries, and what it shares with other requests.
+/// The use of the retry engine by an outbox, and the state that it shares with other requests.
 @Suite(.timeLimit(.minutes(15))) struct EngineTests {
     private let file = ScratchFile()
     private let network = TestNetwork()
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `a server that asks for time gets it from other requests too`() async throws {
+    @Test func `Retry-After of an outbox request applies to other requests too`() async throws {
         let outbox = try await file.open(options)
         let coordinator = network.coordinator
         let sender = TestSender(.retry(after: .seconds(30)))
@@ -53,7 +53,7 @@ import Testing
             clock.advance(by: .milliseconds(500))
             await clock.untilSleeping(for: .milliseconds(29_500))
             #expect(sender.sent.count == 1)
-            // One of the two goes, and the other when the rate of release lets it.
+            // // One of the two requests starts, and the other when the rate permits it.
             while sender.sent.count < 2 || !isDone.withLock({ $0 }), !Task.isCancelled {
                 clock.advance(by: .seconds(1))
                 try? await Task.sleep(for: .milliseconds(1))
@@ -63,7 +63,7 @@ import Testing
         #expect(sender.bodies == ["a", "a"])
     }
 
-    @Test func `a server that asks for no time does not shorten the backoff`() async throws {
+    @Test func `Retry-After of zero does not shorten the backoff`() async throws {
         let outbox = try await file.open(options)
         let sender = TestSender(.retry(after: .zero), .retry(after: .seconds(-1)))
         try await outbox.enqueue(.named("a"))
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `its retries cost no budget`() async throws {
+    @Test func `retries of the outbox do not use the budget`() async throws {
         let outbox = try await file.open(options)
         let coordinator = network.coordinator
         let sender = TestSender(.retry(after: nil), .held(cause: "a portal"))
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `the attempt that follows a wait takes what is the first then`() async throws {
+    @Test func `the attempt after a wait takes the request that is first then`() async throws {
         let outbox = try await file.open(options)
         let sender = TestSender(.retry(after: nil), .retry(after: nil))
         try await outbox.enqueue(.named("a"))
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `a name that is not resolved is no attempt, and its resolution ends the wait`() async throws {
+    @Test func `an unresolved name counts no attempt, and its resolution ends the wait`() async throws {
         let outbox = try await file.open(options)
         let sender = TestSender()
         network.set("one.example", reachable: false, reason: .nameNotResolved)
@@ -117,7 +117,7 @@ import Testing
             clock.advance(by: .milliseconds(500))
             await clock.untilSleeping(for: .seconds(1))
             #expect(sender.sent.isEmpty)
-            // No two turns of a host are nearer to each other.
+            // // Two starts of a host are at least this far apart.
             clock.advance(by: .milliseconds(10))
             network.set("one.example", reachable: true)
             await sender.untilSent(1)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `after a minute one request shows whether the monitor is right, and the others follow`() async throws {
+    @Test func `after a minute one request is sent as a probe, and the others follow`() async throws {
         let outbox = try await file.open(options)
         let sender = TestSender()
         network.set("one.example", reachable: false)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `a coordinator that is shut down ends it, and what waits stays`() async throws {
+    @Test func `a shutdown of the coordinator ends the run and keeps the requests`() async throws {
         let outbox = try await file.open(options)
         let coordinator = network.coordinator
         let sender = TestSender(.retry(after: nil, cause: "status 500"))

@@ -3,12 +3,12 @@ import ReachabilityOutbox
 import ReachabilityRetry
 import Testing
 
-/// The file: its mode, its older and later forms, and what is done with one that is damaged.
+/// The file: its mode, its earlier and later versions, and damage.
 @Suite struct FileTests {
     private let file = ScratchFile()
     private let network = TestNetwork()
 
-    @Test func `nobody else may read it, and one that others may is taken from them`() async throws {
+    @Test func `the file is readable only by its owner, also after it was not`() async throws {
         for _ in 0..<2 {
             let outbox = try await file.open()
             try await outbox.enqueue(.named("a"))
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `reading a file changes nothing, while others have it open and when nobody has`() async throws {
+    @Test func `listing changes nothing, whether the file is open or not`() async throws {
         let outbox = try await file.open()
         try await outbox.enqueue(.named("b"))
         try await outbox.flush(
@@ -35,13 +35,13 @@ import Testing
             #expect(try await Outbox.entries(inFile: file.path).map(\.id) == [2])
             #expect(try await Outbox.allEntries(inFile: file.path).map(\.state) == [.waiting, .dead])
             #expect(try file.state == before)
-            // The log goes with the last who has the file open.
+            // // The log is deleted when the last process closes the file.
             if isOpen { try await outbox.close() }
         }
         #expect(file.names == ["outbox.sqlite", "outbox.sqlite.lock"])
     }
 
-    @Test func `two names of one file are one outbox`() async throws {
+    @Test func `two names of one file are the same outbox`() async throws {
         let outbox = try await file.open()
         let link = file.directory + "/link"
         #expect(symlink("outbox.sqlite", link) == 0)
@@ -52,8 +52,8 @@ import Testing
         #expect(!file.names.contains { $0.hasPrefix("link.") || $0.hasPrefix("link-") })
     }
 
-    @Test func `an outbox of an earlier version that is all in its log is one`() async throws {
-        // As a process leaves it that was killed: what says whose it is had not come into the file itself.
+    @Test func `an outbox of an earlier version is recognised from its log alone`() async throws {
+        // // A killed process leaves such a file. Its application id is only in the log.
         _ = try file.sqlite(
             """
             .dbconfig no_ckpt_on_close on
@@ -88,7 +88,7 @@ import Testing
 
         """
 
-    @Test func `a file of version 1 is taken over with what is in it`() async throws {
+    @Test func `a file of version 1 is migrated with its requests`() async throws {
         _ = try file.sqlite(Self.version1)
         let outbox = try await file.open()
         let entry = try #require(try await outbox.entries().first)
@@ -101,11 +101,11 @@ import Testing
                 PlainRequest.Field(name: "A", value: "b"), PlainRequest.Field(name: "Idempotency-Key", value: "key"),
             ]
         )
-        // What version 2 added.
+        // // The table that version 2 added.
         #expect(try await outbox.enqueue(.named("a"), dedupeKey: "k") == .delivered)
     }
 
-    @Test func `a file of version 2 is listed as it is, and taken over with what is in it`() async throws {
+    @Test func `a file of version 2 is listed unchanged and migrated with its requests`() async throws {
         _ = try file.sqlite(Self.version1 + Self.version2)
         let before = try file.state
         let read = try await Outbox.entries(inFile: file.path)
@@ -121,7 +121,7 @@ import Testing
         let sender = TestSender(.rejected(reason: "status 404"))
         #expect(try await outbox.flush(sender: sender, coordinator: RetryCoordinator(verdicts: NoVerdicts())) == 0)
         #expect(try await outbox.deadLetters().count == 1)
-        // What was taken before and would break the message.
+        // // Earlier versions accepted a header that would break the message.
         #expect(sender.sent.allSatisfy { $0.request.headers.allSatisfy { $0.name != "Content-Length" } })
     }
 
@@ -139,31 +139,31 @@ import Testing
 
         """
 
-    @Test func `a file of a later version is left alone`() async throws {
+    @Test func `a file of a later version is not changed`() async throws {
         _ = try await file.open()
         _ = try file.sqlite("INSERT INTO grdb_migrations VALUES ('4');")
         await #expect(throws: OutboxError.newerFormat(file.path)) { try await file.open() }
     }
 
-    @Test func `a database of another program is left alone`() async throws {
+    @Test func `a database of another program is not changed`() async throws {
         _ = try file.sqlite("CREATE TABLE request (id); INSERT INTO request VALUES (1);")
         let before = FileManager.default.contents(atPath: file.path)
         await #expect(throws: OutboxError.foreignFile(file.path)) { try await file.open() }
         #expect(FileManager.default.contents(atPath: file.path) == before)
     }
 
-    /// How an outbox is damaged whose header says that it was one.
+    /// The damage to an outbox whose header is intact.
     enum Damage: CaseIterable {
-        /// Pages in its middle are overwritten.
+        /// Pages in the middle are overwritten.
         case middle
-        /// All but the header is overwritten.
+        /// Everything except the header is overwritten.
         case schema
-        /// It ends after its first page.
+        /// The file ends after its first page.
         case end
     }
 
     @Test(arguments: Damage.allCases)
-    func `a corrupt outbox is set aside by who opens it to write, and a new one is begun only if asked for`(
+    func `a corrupt outbox is renamed when opened for writing, and replaced only on request`(
         damage: Damage
     ) async throws {
         let whole = try await file.open()
@@ -191,7 +191,7 @@ import Testing
         }
         #expect(try file.state == before)
         var kept = ""
-        // The second time there is no file, which is no reason to begin one.
+        // // At the second attempt the file is missing. No new one may be created.
         for _ in 0..<2 {
             await #expect {
                 try await file.open()
@@ -210,7 +210,7 @@ import Testing
         _ = try await file.open()
     }
 
-    @Test func `a place that cannot be opened`() async throws {
+    @Test func `a path that cannot be opened is an error`() async throws {
         await #expect(throws: OutboxError.cannotOpen(file: "/nowhere/o", cause: "No such file or directory")) {
             try await Outbox(file: "/nowhere/o")
         }

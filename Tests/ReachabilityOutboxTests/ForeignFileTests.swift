@@ -5,7 +5,7 @@ import Testing
 
 /// A file that is not an outbox is neither read nor changed.
 @Suite(.timeLimit(.minutes(15))) struct ForeignFileTests {
-    /// The kind of the file, and how a shell makes it under the name in `$0`.
+    /// The kind of the file. Its value is a shell command that creates the file `$0`.
     enum Kind: String, CaseIterable {
         case text = "echo hello >$0"
         case passwords = "cp /etc/passwd $0; chmod 644 $0"
@@ -52,11 +52,11 @@ import Testing
         arguments: Kind.allCases,
         [false, true]
     )
-    func `it is refused and stays as it is`(kind: Kind, isLink: Bool) async throws {
+    func `a foreign file is rejected and not changed`(kind: Kind, isLink: Bool) async throws {
         let file = ScratchFile()
         if kind == .damagedHeader { try await file.open().close() }
         let made = try await shell("{ \(kind.rawValue); } >/dev/null", in: file)
-        // The root of a user namespace cannot make devices.
+        // // Root in a user namespace cannot create devices.
         if kind == .device, made.status != 0 { return }
         try #require(made.status == 0, "\(made.errors)")
         if isLink {

@@ -3,26 +3,26 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// What a kill at any moment leaves. OUTBOX_KILLS says how many there are, OUTBOX_SEED which.
+/// Processes that are killed at random moments. OUTBOX_KILLS is their number, OUTBOX_SEED selects the moments.
 @Suite struct KillTests {
     private let file = ScratchFile()
     private static let kills = Int(environment("OUTBOX_KILLS") ?? "") ?? 10
     private static let seed = UInt64(environment("OUTBOX_SEED") ?? "") ?? 5
 
-    @Test func `nothing is lost and nothing is done twice`() async throws {
+    @Test func `no request is lost or executed twice`() async throws {
         let server = try EffectServer(seed: Self.seed, faults: true)
         defer { server.stop() }
         try await LabThread.detached {
             var generator = SeededGenerator(seed: Self.seed)
             var (stored, unsure): (Set<String>, [String]) = ([], [])
             for round in 0..<Self.kills {
-                // What may have been stored or not is put in again, as a program would.
+                // // Requests that may not have been stored are added again, as a program would do.
                 let keys = unsure + (0..<10).map { "\(round)-\($0)" }
                 let moment = Duration.microseconds(Int.random(in: 0..<200_000, using: &generator))
                 let written = try Victim.run(file, port: server.port, keys: keys, killAfter: moment)
                 stored.formUnion(written)
                 unsure = keys.filter { !written.contains($0) }
-                // Now and then one may finish: on a slow machine there would be more and more to send.
+                // // Some processes may finish. Otherwise the backlog would grow on a slow machine.
                 if round % 10 == 9 {
                     stored.formUnion(try Victim.run(file, port: server.port, keys: unsure, killAfter: nil))
                     unsure = []
@@ -31,9 +31,9 @@ import Testing
             stored.formUnion(try Victim.run(file, port: server.port, keys: unsure, killAfter: nil))
             let counts = server.counts
             #expect(stored.count == Self.kills * 10)
-            #expect(stored.filter { counts.effects[$0] == nil }.isEmpty, "lost")
-            #expect(counts.effects.filter { $0.value != 1 }.isEmpty, "done twice")
-            #expect(counts.conflicts.isEmpty, "one key for two requests")
+            #expect(stored.filter { counts.effects[$0] == nil }.isEmpty, "a request was lost")
+            #expect(counts.effects.filter { $0.value != 1 }.isEmpty, "a request was executed twice")
+            #expect(counts.conflicts.isEmpty, "two requests have the same key")
             #expect(Set(counts.effects.keys) == stored)
             print("kills \(Self.kills), requests \(stored.count), sent \(counts.requests)")
         }
@@ -42,11 +42,11 @@ import Testing
     private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }
 
-/// Several processes on one file.
+/// Several processes that use one file.
 @Suite struct ProcessTests {
     private let file = ScratchFile()
 
-    @Test func `two that put in and send do not send anything twice`() async throws {
+    @Test func `two processes that add and send do not send a request twice`() async throws {
         let server = try EffectServer()
         defer { server.stop() }
         let written = try await withThrowingTaskGroup(of: Set<String>.self) { group in

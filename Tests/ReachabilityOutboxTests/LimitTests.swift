@@ -1,7 +1,7 @@
 import ReachabilityOutbox
 import Testing
 
-/// What happens to a request that does not fit.
+/// Requests that exceed the limits.
 @Suite struct LimitTests {
     private let file = ScratchFile()
     private let network = TestNetwork()
@@ -12,7 +12,7 @@ import Testing
         return options
     }
 
-    @Test func `too many are refused`() async throws {
+    @Test func `a request beyond the maximum count is rejected`() async throws {
         let outbox = try await file.open(options(count: 2, .refuse))
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
         await #expect(throws: OutboxError.full(file: file.path, limit: "2 of 2 requests")) {
@@ -21,7 +21,7 @@ import Testing
         #expect(try await outbox.entries().count == 2)
     }
 
-    @Test func `too many bytes are refused`() async throws {
+    @Test func `a request beyond the maximum size is rejected`() async throws {
         let outbox = try await file.open(options(bytes: 1000, .refuse))
         let large = OutboxRequest("POST", "https://one.example/", body: [UInt8](repeating: 0, count: 600))
         try await outbox.enqueue(large)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `the oldest of the lowest priority make room, and no more than needed`() async throws {
+    @Test func `the oldest requests of the lowest priority are dropped, no more than needed`() async throws {
         let outbox = try await file.open(options(count: 3, .dropOldest))
         for (name, priority) in [("a", 1), ("b", 0), ("c", 0)] {
             try await outbox.enqueue(.named(name), priority: priority)
@@ -45,14 +45,14 @@ import Testing
         #expect(sender.bodies == ["a", "c", "d"])
     }
 
-    @Test func `none of a higher priority makes room`() async throws {
+    @Test func `a request of a higher priority is not dropped`() async throws {
         let outbox = try await file.open(options(count: 2, .dropOldest))
         for name in ["a", "b"] { try await outbox.enqueue(.named(name), priority: 1) }
         await #expect(throws: OutboxError.self) { try await outbox.enqueue(.named("c")) }
         #expect(try await outbox.entries().count == 2)
     }
 
-    @Test func `what has expired takes no room`() async throws {
+    @Test func `expired requests do not count towards the limits`() async throws {
         var options = options(count: 1, .refuse)
         let clock = TestClock()
         options.use(clock)

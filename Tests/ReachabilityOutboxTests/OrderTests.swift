@@ -1,14 +1,14 @@
 import ReachabilityOutbox
 import Testing
 
-/// What is sent first, and what waits.
+/// The order in which requests are sent.
 @Suite struct OrderTests {
     private let file = ScratchFile()
     private let network = TestNetwork()
     private var clock: TestClock { network.clock }
     private var options: OutboxOptions { network.options }
 
-    @Test func `by priority, then the first that came`() async throws {
+    @Test func `requests are sent by priority, then by age`() async throws {
         let outbox = try await file.open(options)
         for (name, priority) in [("a", 0), ("b", 5), ("c", -1), ("d", 5), ("e", 0)] {
             try await outbox.enqueue(.named(name), priority: priority)
@@ -20,7 +20,7 @@ import Testing
         #expect(sender.bodies == ["b", "d", "a", "e", "c"])
     }
 
-    @Test func `a request that fails stays the first of its origin, and holds up no other`() async throws {
+    @Test func `a failed request stays first of its origin and does not delay other origins`() async throws {
         let outbox = try await file.open(options)
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
         let sender = TestSender(.retry(after: nil))
@@ -34,7 +34,7 @@ import Testing
         #expect(sender.sent.map(\.entry.attempts).max() == 2)
     }
 
-    @Test func `the server's word holds, also for a process that comes later`() async throws {
+    @Test func `Retry-After is observed by a later process too`() async throws {
         let sender = TestSender(.retry(after: .seconds(30)))
         do {
             let outbox = try await file.open(options)
@@ -42,7 +42,7 @@ import Testing
             #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 1)
         }
         let outbox = try await file.open(options)
-        // Who comes first now has to wait too.
+        // // The request that is first now must wait too.
         try await outbox.enqueue(.named("b"), priority: 9)
         #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 2)
         #expect(try await outbox.entries().last?.notBefore == clock.time + .seconds(30))
@@ -51,7 +51,7 @@ import Testing
         #expect(sender.bodies == ["a", "b", "a"])
     }
 
-    @Test func `a clock that was set back does not hold anything up for ever`() async throws {
+    @Test func `a clock that was set back does not delay requests forever`() async throws {
         let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"))
         let sender = TestSender(.retry(after: .seconds(99_999)))
@@ -60,7 +60,7 @@ import Testing
         #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 0)
     }
 
-    @Test func `what is given up waits no more, and is a dead letter with its reason`() async throws {
+    @Test func `a rejected request becomes a dead letter with its reason`() async throws {
         var options = options
         options.maximumAttempts = 2
         let outbox = try await file.open(options)

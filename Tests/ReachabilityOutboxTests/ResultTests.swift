@@ -14,12 +14,12 @@ import Testing
         (401, "the server refuses the credentials"), (407, "the proxy requires credentials"),
         (511, "a portal requires a login"),
     ])
-    func `an answer that says nothing about the request is no attempt`(status: Int, cause: String) {
+    func `a response that is not about the request counts no attempt`(status: Int, cause: String) {
         let result = OutboxResult(status: status, retryAfter: nil, attempts: 1)
         #expect(result == .held(cause: "status \(status), \(cause)"))
     }
 
-    @Test(arguments: [408, 425, 429, 500, 502, 503, 504]) func `a failure that may end is tried again`(status: Int) {
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504]) func `a temporary failure is tried again`(status: Int) {
         #expect(
             OutboxResult(status: status, retryAfter: nil, attempts: 1) == .retry(after: nil, cause: "status \(status)")
         )

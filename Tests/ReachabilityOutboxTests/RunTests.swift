@@ -1,14 +1,14 @@
 import ReachabilityOutbox
 import Testing
 
-/// Sending without end.
+/// Sending until cancelled.
 @Suite(.timeLimit(.minutes(15))) struct RunTests {
     private let file = ScratchFile()
     private let network = TestNetwork()
     private var clock: TestClock { network.clock }
     private var options: OutboxOptions { network.options }
 
-    @Test func `nothing is sent while the host is away, and at once when it is back`() async throws {
+    @Test func `nothing is sent while the host is unreachable, and immediately when it is back`() async throws {
         let outbox = try await file.open(options)
         let sender = TestSender()
         network.set("one.example", reachable: false)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `a failure is waited out, longer each time`() async throws {
+    @Test func `the wait after a failure doubles each time`() async throws {
         let outbox = try await file.open(options)
         let sender = TestSender(.retry(after: nil), .retry(after: nil))
         try await outbox.enqueue(.named("a"))
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a network that returns ends the waiting`() async throws {
+    @Test func `the return of the network ends the backoff`() async throws {
         let outbox = try await file.open(options)
         let sender = TestSender(.retry(after: nil))
         try await outbox.enqueue(.named("a"))
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `what is being sent may come to its end after the task was cancelled`() async throws {
+    @Test func `a send in progress may finish after the task was cancelled`() async throws {
         let outbox = try await file.open(options)
         let sender = TestSender()
         sender.hold()
@@ -81,7 +81,7 @@ import Testing
         #expect(try await outbox.entries().count == 1)
     }
 
-    @Test func `a sender that does not end is told to after a while`() async throws {
+    @Test func `a sender that does not finish is cancelled after the drain limit`() async throws {
         let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"))
         let sender = StubbornSender()
@@ -96,7 +96,7 @@ import Testing
         #expect(try await outbox.entries().map(\.state) == [.waiting])
     }
 
-    @Test func `one at a time sends, and the next takes over`() async throws {
+    @Test func `one outbox sends at a time, and the next takes over`() async throws {
         let (first, second) = (try await file.open(options), try await file.open(options))
         let (one, two) = (TestSender(), TestSender())
         one.hold()
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `what another outbox puts in is told, and nobody looks in between`() async throws {
+    @Test func `a request of another outbox is sent without polling`() async throws {
         var options = options
         options.defaultExpiry = nil
         let (first, second) = (try await file.open(options), try await file.open(options))
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `what expires while its host is away is told then`() async throws {
+    @Test func `a request that expires while its host is unreachable is reported`() async throws {
         let outbox = try await file.open(options)
         network.set("one.example", reachable: false)
         try await outbox.enqueue(.named("a"), expiry: .seconds(60))

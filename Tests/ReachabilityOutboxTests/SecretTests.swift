@@ -5,7 +5,7 @@ import ReachabilityOutbox
 import ReachabilityRetry
 import Testing
 
-/// Headers, bodies, paths and queries stay where they are.
+/// Headers, bodies, paths and queries do not appear outside the file, and are erased from it.
 @Suite struct SecretTests {
     private let file = ScratchFile()
     private let request = OutboxRequest(
@@ -15,7 +15,7 @@ import Testing
         body: Array("hush".utf8)
     )
 
-    @Test func `no description has them`() {
+    @Test func `no description contains secrets`() {
         var dumped = ""
         dump(request, to: &dumped)
         for text in [
@@ -26,7 +26,7 @@ import Testing
         #expect("\(request)" == "POST https://one.example, 1 headers, 4 bytes of body")
     }
 
-    @Test func `no log has them`() async throws {
+    @Test func `no log contains secrets`() async throws {
         let log = Log()
         var options = OutboxOptions()
         options.maximumCount = 2
@@ -43,14 +43,14 @@ import Testing
         #expect(lines.allSatisfy { !$0.contains("hush") }, "\(lines)")
     }
 
-    /// How a request leaves the outbox.
+    /// The way in which a request leaves the outbox.
     enum Leaving: CaseIterable {
         case delivered, dropped, droppedWithAll, expired, expiredOnEnqueue, madeRoom, deadLetterDropped,
             deadLetterDelivered
     }
 
     @Test(arguments: Leaving.allCases, [8, 40_000])
-    func `what has left the outbox is in none of its files, though they stay open`(
+    func `a removed request is in none of the files while they stay open`(
         leaving: Leaving,
         size: Int
     ) async throws {
@@ -59,7 +59,7 @@ import Testing
         options.use(clock)
         (options.maximumCount, options.whenFull) = (3, .dropOldest)
         let outbox = try await file.open(options)
-        // Somebody else has it open too, as a program that only adds.
+        // // Another user has the file open, like a program that only adds requests.
         let other = try await file.open(options)
         let token = "SECRET-7f1c"
         let secret = OutboxRequest(
@@ -99,10 +99,10 @@ import Testing
         withExtendedLifetime((outbox, other)) {}
     }
 
-    @Test func `what a process that was killed had deleted is gone when the outbox is opened again`() async throws {
+    @Test func `data that a killed process had deleted is erased at the next open`() async throws {
         let outbox = try await file.open()
         try await outbox.enqueue(request)
-        // As an earlier version leaves it: deleted, but still in the log.
+        // // The state that an earlier version leaves: deleted, but still in the log.
         _ = try file.sqlite(".dbconfig no_ckpt_on_close on\nPRAGMA secure_delete = ON; DELETE FROM request;")
         #expect(try file.contents(contain: "hush"))
         let again = try await file.open()
@@ -110,7 +110,7 @@ import Testing
         withExtendedLifetime((outbox, again)) {}
     }
 
-    /// Keeps what is logged.
+    /// Records the log messages.
     private final class Log: LogHandler {
         private let state: Locked<[String]> = Locked([])
         var lines: [String] { state.withLock { $0 } }

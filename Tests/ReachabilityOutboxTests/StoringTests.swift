@@ -2,14 +2,14 @@ import ReachabilityOutbox
 import ReachabilityRetry
 import Testing
 
-/// What is stored, for how long, and what is not.
+/// Adding requests: content, keys, expiry and validation.
 @Suite struct StoringTests {
     private let file = ScratchFile()
     private let network = TestNetwork()
     private var clock: TestClock { network.clock }
     private var options: OutboxOptions { network.options }
 
-    @Test func `a request comes out as it went in, with a key`() async throws {
+    @Test func `a request is sent unchanged, with a key`() async throws {
         let outbox = try await file.open(options)
         let headers = [("Accept", "a: b"), ("X-Empty", ""), ("Accept", "c")].map {
             PlainRequest.Field(name: $0.0, value: $0.1)
@@ -30,7 +30,7 @@ import Testing
         #expect(entry.origin == "http://user.example:8080")
     }
 
-    @Test func `a key that the request brings is kept`() async throws {
+    @Test func `a key of the request is kept`() async throws {
         let outbox = try await file.open(options)
         try await outbox.enqueue(
             OutboxRequest(
@@ -58,7 +58,8 @@ import Testing
         #expect(events.texts == ["expired", "delivered"])
     }
 
-    @Test func `of requests with one dedupe key the first is kept, while it waits and for a while after`() async throws
+    @Test func `of requests with the same dedupe key only the first is kept while it waits and after its delivery`()
+        async throws
     {
         let outbox = try await file.open(options)
         guard case .added(let entry) = try await outbox.enqueue(.named("a"), dedupeKey: "k") else { throw Unexpected() }
@@ -71,7 +72,7 @@ import Testing
         #expect(sender.bodies == ["a"])
     }
 
-    @Test func `the dedupe key of what expired, was given up or dropped is free again`() async throws {
+    @Test func `the dedupe key of an expired, rejected or dropped request can be used again`() async throws {
         let outbox = try await file.open(options)
         guard case .added = try await outbox.enqueue(.named("a"), dedupeKey: "k", expiry: .seconds(1)) else {
             throw Unexpected()
@@ -86,10 +87,10 @@ import Testing
         guard case .added = try await outbox.enqueue(.named("d"), dedupeKey: "k") else { throw Unexpected() }
     }
 
-    @Test func `what was being sent when its time was over gets the time it is put in again with`() async throws {
+    @Test func `a claimed expired request gets the lifetime of the request added again`() async throws {
         let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"), dedupeKey: "k", expiry: .seconds(1))
-        // As a process that was killed leaves it.
+        // // The state that a killed process leaves.
         _ = try file.sqlite("UPDATE request SET isClaimed = 1;")
         clock.advance(by: .seconds(2))
         let again = try await outbox.enqueue(.named("b"), dedupeKey: "k", expiry: .seconds(10))
@@ -101,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(-1)])
-    func `no expiry`(expiry: Duration) async throws {
+    func `an expiry that is not positive is rejected`(expiry: Duration) async throws {
         let outbox = try await file.open(options)
         await #expect(throws: OutboxError.invalidRequest("the expiry \(expiry) is not positive")) {
             try await outbox.enqueue(.named("a"), expiry: expiry)
@@ -116,7 +117,7 @@ import Testing
         ("", "https://one.example/"), ("POST", "https://one.example/a b"), ("POST", "https://one.example/\n"),
         ("POST", "https://fe80--1/\u{e9}"), ("POST", "https://a..b/"),
     ])
-    func `no valid request`(method: String, url: String) async throws {
+    func `an invalid method or URL is rejected`(method: String, url: String) async throws {
         let outbox = try await file.open(options)
         await #expect { try await outbox.enqueue(OutboxRequest(method, url)) } throws: { error in
             guard case OutboxError.invalidRequest(let text)? = error as? OutboxError else { return false }
@@ -129,7 +130,7 @@ import Testing
         ("Content-Length", "7"), ("transfer-encoding", "chunked"), ("HOST", "two.example"), ("Connection", "close"),
         ("TE", "trailers"), ("Upgrade", "h2c"), ("Expect", "100-continue"),
     ])
-    func `no valid header`(name: String, value: String) async throws {
+    func `an invalid header is rejected`(name: String, value: String) async throws {
         let outbox = try await file.open(options)
         await #expect(throws: OutboxError.self) {
             try await outbox.enqueue(

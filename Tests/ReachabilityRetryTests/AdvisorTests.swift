@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// What somebody advises who has looked with packets.
+/// Retries with an advisor.
 @Suite struct AdvisorTests {
-    /// Takes a second to find out, and has its wait end at a minute.
+    /// An advisor that takes a second, and whose obstacle ends after a minute.
     private struct Advisor: RetryAdvisor {
         let world: VirtualWorld
         let advice: RetryAdvice
@@ -21,7 +21,8 @@ import Testing
         }
     }
 
-    /// Fails four times, then succeeds; says what came of it, when attempts began, and what is left of the budget.
+    /// Runs a request that fails with the errors and then succeeds. Returns the outcome, the start times of the
+    /// attempts, the reasons of the waits and the remaining budget.
     private func retry(
         _ advice: RetryAdvice?,
         errors: [SocketFailure] = .init(repeating: RetryTests.unreachable, count: 4),
@@ -48,32 +49,32 @@ import Testing
         return (result.map(\.value), begun.values, attempts.map(\.reason), budget)
     }
 
-    @Test func `a portal is waited for, at no charge`() throws {
+    @Test func `advice to wait delays the retry until the obstacle ends, at no charge to the budget`() throws {
         let (outcome, attempts, reasons, budget) = try retry(.wait, errors: [RetryTests.unreachable])
         #expect((try outcome.get()) == 2 && attempts.count == 2 && reasons == [.obstacle, nil])
         #expect(attempts[1] >= .seconds(60) && attempts[1] < .milliseconds(60_100), "\(attempts)")
         #expect(budget == RetryLimits.standard.budget.capacity)
     }
 
-    @Test func `a portal that stays ends with the deadline`() throws {
+    @Test func `the deadline ends a wait for an obstacle that stays`() throws {
         let (outcome, attempts, _, _) = try retry(.wait, deadline: .seconds(30))
         let error = try #require(outcome.failure)
         #expect(error.ending == .deadlineExpired && attempts.count == 1)
         #expect(error.attempts[0].wait == .seconds(30), "\(error.attempts)")
     }
 
-    @Test func `a certificate that is not trusted ends it`() throws {
+    @Test func `advice to end stops the retries`() throws {
         let (outcome, attempts, _, _) = try retry(.end)
         let error = try #require(outcome.failure)
         #expect(error.ending == .notRetryable && attempts.count == 1)
     }
 
     @Test(arguments: [RetryAdvice.goOn, .backOff])
-    func `what else is found goes by the backoff, and asking takes no longer`(advice: RetryAdvice) throws {
+    func `other advice keeps the backoff, and the query counts as waiting time`(advice: RetryAdvice) throws {
         let (outcome, attempts, reasons, _) = try retry(advice)
         let plain = try retry(nil)
         #expect((try outcome.get()) == 5 && reasons == [.backoff, .backoff, .backoff, .backoff, nil])
-        // Each pause is the one without an advisor, or the second it took to ask.
+        // // Each pause is that without an advisor, but at least the second that the advisor takes.
         for (pauses, others) in [(differences(attempts), differences(plain.attempts))] {
             for (pause, other) in zip(pauses, others) {
                 let expected = max(other, .seconds(1))
@@ -85,14 +86,17 @@ import Testing
     private func differences(_ times: [Duration]) -> [Duration] { zip(times.dropFirst(), times).map { $0 - $1 } }
 
     @Test(arguments: [(RetryAdvice.goOn, RetryReason.newPath), (.backOff, .backoff)])
-    func `another path does not help where it is the host`(advice: RetryAdvice, reason: RetryReason) throws {
+    func `a new path does not end the backoff when the advisor blames the host`(
+        advice: RetryAdvice,
+        reason: RetryReason
+    ) throws {
         let world = VirtualWorld()
         let network = PlayedNetwork()
         let coordinator = world.coordinator(network, advisor: Advisor(world: world, advice: advice))
         let target = try RetryTarget(host: "example.org", method: .get)
         let reasons: [RetryReason?] = world.run {
             let outcome = try? await withRetry(target: target, coordinator: coordinator, clock: world) { number in
-                // The first failure makes somebody follow the path, so that the second attempt begins with a known one.
+                // // The first failure starts the watch, so the second attempt begins with a known path.
                 if number == 2 { network.change() }
                 if number <= 2 { throw RetryTests.unreachable }
                 return number
@@ -102,7 +106,7 @@ import Testing
         #expect(reasons == [.backoff, reason, nil], "\(reasons)")
     }
 
-    @Test func `an answer of the server, or none of the network's, needs nobody's advice`() throws {
+    @Test func `the advisor is not called after a response of the server`() throws {
         let world = VirtualWorld()
         let coordinator = world.coordinator(PlayedNetwork(), advisor: Advisor(world: world, advice: .end))
         let target = try RetryTarget(host: "example.org", method: .get)

@@ -2,21 +2,21 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// Which alarms are set, and who is woken.
+/// The alarms that are set, and the tasks that are woken.
 @Suite struct AlarmListTests {
-    @Test func `who sleeps as long as an alarm that is set, or longer, sets none`() {
+    @Test func `a sleeper that is due at or after an existing alarm sets no alarm`() {
         var list = AlarmList<String>()
         let (one, other) = (list.makeID(), list.makeID())
         var sets = [list.sleep(one, until: .seconds(5), signal: "one")]
         sets.append(list.sleep(other, until: .seconds(5), signal: "other"))
         list.leave(one)
-        // The alarm cannot be taken back: it serves those that come after.
+        // // An alarm cannot be cancelled. It serves later sleepers.
         sets.append(list.sleep(one, until: .seconds(8), signal: "one"))
         sets.append(list.sleep(one, until: .seconds(4), signal: "one"))
         #expect(sets == [true, false, false, true])
     }
 
-    @Test func `those whose time has come are woken, and who is next sets the next alarm`() {
+    @Test func `an alarm wakes all due sleepers and the one that sets the next alarm`() {
         var list = AlarmList<String>()
         let ids = (0..<4).map { _ in list.makeID() }
         let sets = zip(ids, [5, 5, 7, 9]).map { list.sleep($0, until: .seconds($1), signal: "until \($1)") }
@@ -24,7 +24,7 @@ import Testing
         var woken = [list.ring(.seconds(5))]
         let again = list.sleep(ids[2], until: .seconds(7), signal: "until 7")
         list.leave(ids[2])
-        // Who has left is passed over.
+        // // A task that has left is skipped.
         woken.append(list.ring(.seconds(7)))
         let last = list.sleep(ids[3], until: .seconds(9), signal: "until 9")
         woken.append(list.ring(.seconds(9)))
@@ -32,7 +32,7 @@ import Testing
         #expect(woken == [["until 5", "until 5", "until 7"], ["until 9"], ["until 9"]])
     }
 
-    @Test func `an alarm that rings for nobody wakes nobody`() {
+    @Test func `an alarm without due sleepers wakes no sleeper`() {
         var list = AlarmList<String>()
         let id = list.makeID()
         var sets = [list.sleep(id, until: .seconds(1), signal: "gone")]
@@ -43,7 +43,7 @@ import Testing
         #expect(sets == [true, true] && woken == [[], ["back"]])
     }
 
-    @Test func `earlier alarms do not make a later one be set again`() {
+    @Test func `earlier alarms do not cause a later one to be set again`() {
         var list = AlarmList<String>()
         let (late, soon) = (list.makeID(), list.makeID())
         var sets = [list.sleep(late, until: .seconds(300), signal: "late")]
@@ -57,13 +57,13 @@ import Testing
         #expect(woken == [["soon"], ["soon"], ["soon"], ["late"]])
     }
 
-    @Test func `a time that somebody had before counts no more`() {
+    @Test func `a new wake-up time replaces the earlier one`() {
         var list = AlarmList<String>()
         let id = list.makeID()
         var sets = [list.sleep(id, until: .seconds(3), signal: "first")]
         sets.append(list.sleep(id, until: .seconds(8), signal: "second"))
         var woken = [list.ring(.seconds(3))]
-        // It has to set an alarm of its own now.
+        // // The task must set its own alarm now.
         sets.append(list.sleep(id, until: .seconds(8), signal: "second"))
         woken.append(list.ring(.seconds(8)))
         #expect(sets == [true, false, true] && woken == [["second"], ["second"]])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// What the monitor says beside what the attempts show: names that are not resolved, servers that answer.
+/// The monitor's verdicts and the evidence of attempts: unresolved names, and responses of servers.
 @Suite struct AnswerTests {
     private let world = VirtualWorld()
     private let network = PlayedNetwork()
@@ -20,7 +20,7 @@ import Testing
         var begun: [Duration]
     }
 
-    /// Fails with the error of each attempt; nil is a success.
+    /// Runs a request that fails with the error of each attempt; nil is a success.
     private func retry(
         _ method: RequestMethod = .get,
         policy: RetryPolicy = .standard,
@@ -43,7 +43,7 @@ import Testing
         return End(ending: result.failure?.ending, attempts: attempts, begun: begun.values)
     }
 
-    @Test func `a name that is not resolved is tried as often as told, by the backoff`() throws {
+    @Test func `an unresolved name is retried with the backoff up to the maximum`() throws {
         network.set(.notReachable, because: .nameNotResolved)
         let policy = try RetryPolicy(attempts: 3, attemptsAfterSending: 3)
         let end = try retry(policy: policy) { _ in Self.unresolved }
@@ -52,14 +52,14 @@ import Testing
         #expect(world.time <= .milliseconds(1500))
     }
 
-    @Test func `a mistyped name ends in seconds by default`() throws {
+    @Test func `a request to an unresolved name ends within seconds by default`() throws {
         network.set(.notReachable, because: .nameNotResolved)
         let end = try retry { _ in Self.unresolved }
         #expect(end.ending == .attemptsExhausted && end.begun.count == 3)
         #expect(world.time <= .milliseconds(1500))
     }
 
-    @Test func `a name that is resolved at last is tried at once`() throws {
+    @Test func `the retry starts immediately when the name is resolved`() throws {
         network.set(.notReachable, because: .nameNotResolved)
         let slow = try Backoff(base: .seconds(200), factor: 1, cap: .seconds(200))
         let policy = try RetryPolicy(backoff: slow)
@@ -74,13 +74,13 @@ import Testing
     }
 
     @Test(arguments: ["noCarrier", "noRoute", "linkDown", "noSourceAddress"])
-    func `offline it waits for the network, and then goes on with the name`(
+    func `an offline request waits for the network and then for the name`(
         reason: String
     ) throws {
         network.set(.notReachable, because: RetryVerdict.Reason(rawValue: reason))
         let end = try retry(policy: RetryPolicy(attemptsUnresolved: 6)) { [world, network] in
             try? await world.sleep(for: .seconds(120))
-            // The network is back before the name is known.
+            // // The network is back before the name is resolved.
             network.set(.notReachable, because: .nameNotResolved)
             try? await world.sleep(for: .seconds(1))
             network.set(reachable: true)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: [408, 429, 500, 503])
-    func `a server that answers is reachable, whatever the monitor says`(status: Int) throws {
+    func `a server that responds counts as reachable, whatever the monitor reports`(status: Int) throws {
         network.set(reachable: false)
         let end = try retry { $0 < 3 ? StatusFailure(status: status) : nil }
         #expect(end.ending == nil && end.begun.count == 3)
@@ -101,13 +101,13 @@ import Testing
         #expect(world.time <= .milliseconds(1520))
     }
 
-    @Test func `Retry-After is kept though the monitor says not reachable`() throws {
+    @Test func `Retry-After is observed although the monitor reports not reachable`() throws {
         network.set(reachable: false)
         let end = try retry(.post) { $0 == 1 ? StatusFailure(status: 503, retryAfter: .seconds(7)) : nil }
         #expect(end.ending == nil && end.begun == [.zero, .seconds(7)])
     }
 
-    @Test func `after an answer a failure in the network, or a new loss, is the monitor's again`() throws {
+    @Test func `the monitor has priority again after a network failure or a new loss`() throws {
         network.set(reachable: false)
         let end = try retry { [world, network] in
             try? await world.sleep(for: .seconds(40))
@@ -122,7 +122,7 @@ import Testing
         #expect(end.attempts.map(\.reason) == [.backoff, .unreachable, nil])
         #expect(end.begun[2] >= .seconds(40) && end.begun[2] <= .milliseconds(40_020))
 
-        // The answer came by the path before.
+        // // The response came over the previous path.
         let lost = try retry { [world, network] in
             try? await world.sleep(for: .seconds(40))
             network.set(reachable: true)
@@ -139,7 +139,7 @@ import Testing
         #expect(lost.begun[2] - lost.begun[0] >= .seconds(40))
     }
 
-    @Test func `a wait for the network that lasts is probed, each time after twice as long, and an answer ends it`()
+    @Test func `a long wait for the network is probed at doubling intervals until a response arrives`()
         throws
     {
         network.set(reachable: false)
@@ -150,7 +150,7 @@ import Testing
         #expect(counted.probes == 3 && counted.disagreements == 1 && counted.attempts == 4 && counted.successes == 1)
     }
 
-    @Test func `without probes nothing is tried before the network is back, however long that takes`() throws {
+    @Test func `without probes no attempt is made before the network is back`() throws {
         network.set(reachable: false)
         let end = try retry(
             policy: RetryPolicy(deadline: .seconds(200_000)),
@@ -167,7 +167,7 @@ import Testing
         #expect(counted.probes == 0 && counted.attempts == 2)
     }
 
-    @Test func `503 may have been done, unless the server says when to come again`() throws {
+    @Test func `503 may have been processed unless it has Retry-After`() throws {
         let bare = try retry(.post) { $0 == 1 ? StatusFailure(status: 503) : nil }
         #expect(bare.ending == .unsafeToRepeat && bare.begun.count == 1)
         let asked = try retry(.post) { $0 == 1 ? StatusFailure(status: 503, retryAfter: .zero) : nil }
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test(arguments: [111, 104, 113] as [Int32])
-    func `a connection in use that is refused or lost is not repeated for POST`(number: Int32) throws {
+    func `a POST is not repeated after its connection in use failed`(number: Int32) throws {
         let end = try retry(.post) { $0 == 1 ? SocketFailure(errorNumber: number, during: .exchanging) : nil }
         #expect(end.ending == .unsafeToRepeat && end.begun.count == 1)
     }

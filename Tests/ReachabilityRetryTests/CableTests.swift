@@ -6,15 +6,15 @@ import ReachabilityRetry
 import TestSupport
 import Testing
 
-/// The retrier with the kernel's verdicts and real packets, over a cable that is pulled and put back.
+/// Retries with the kernel's verdicts and real packets, over a cable that is unplugged and plugged in.
 @Suite(.serialized) struct CableTests {
     private static let host = "203.0.113.7"
 
-    /// A client whose cable leads to a router, which is pulled out there.
+    /// Returns a client that is connected to a router. The cable is unplugged at the router.
     private static func makeLab() async throws -> Topology {
         try await LabThread.detached {
             let lab = try Topology()
-            // Where nobody has to be asked for it, the hardware address is no part of the delay.
+            // // A permanent neighbour entry, so that resolving the hardware address is not part of the delay.
             try lab.client.ip("neigh replace 10.1.0.1 lladdr 02:00:00:00:01:01 dev c0 nud permanent")
             return lab
         }
@@ -34,7 +34,7 @@ import Testing
         )
     }
 
-    @Test func `the first success after packets flow again`() async throws {
+    @Test func `the first success follows the first echoed packet closely`() async throws {
         let lab = try await Self.makeLab()
         defer { lab.close() }
         let coordinator = try Self.makeCoordinator(lab)
@@ -47,7 +47,7 @@ import Testing
         let manager = try NetworkReachabilityManager(host: Self.host, options: options)
         for round in 0..<10 {
             try await Self.plug(lab, false)
-            // The kernel takes up to a second to say that the carrier is lost; until then an attempt is worth another.
+            // // The kernel reports the loss of carrier after up to a second. Before that an attempt would be wasted.
             #expect(try await eventually { await manager.currentPath().status == .notReachable })
             let begun = RecordingListener<ContinuousClock.Instant>()
             async let outcome = withRetry(target: target, coordinator: coordinator) { _ in
@@ -62,7 +62,7 @@ import Testing
             let (first, success) = (try await flowing, try await outcome)
             delays.append(max(.zero, success.value - first))
             #expect(success.attempts.first?.reason == .unreachable)
-            // None while it was out, but the first.
+            // // No attempt except the first while the cable was unplugged.
             #expect(begun.values.dropFirst().allSatisfy { $0 >= order })
         }
         let median = delays.sorted()[delays.count / 2]
@@ -73,7 +73,7 @@ import Testing
         )
     }
 
-    /// Connects by TCP, and sends a datagram that comes back; when it was done.
+    /// Connects by TCP, and exchanges a datagram. Returns the time when it was done.
     private static func exchange(_ lab: Topology) async throws -> ContinuousClock.Instant {
         let answers = try await LabThread.detached {
             try lab.oracle.answers(of: [host], silence: .milliseconds(100))
@@ -84,20 +84,22 @@ import Testing
         return .now
     }
 
-    @Test func `ten thousand that wait for the cable: none lost, none offline, none beyond the rate`() async throws {
+    @Test func `ten thousand requests that wait for the cable are all sent, only online and within the rate`()
+        async throws
+    {
         let (count, rate) = (10_000, 1000.0)
         let lab = try await Self.makeLab()
         defer { lab.close() }
-        // So that every attempt fails at once, and needs no time limit of its own.
+        // // Every attempt fails immediately, so no timeout is needed.
         try lab.client.sysctl("net.ipv4.conf.c0.ignore_routes_with_linkdown", "1")
         let coordinator = try Self.makeCoordinator(lab, rate: rate)
         let flow = try EchoFlow(in: lab.client, to: Self.host)
         let target = try RetryTarget(host: Self.host, method: .post)
-        // Each asks the kernel; a busy machine takes its time for so many.
+        // // Each request queries the kernel, which takes long on a busy machine.
         let policy = try RetryPolicy(deadline: .seconds(3600))
         let limit = Duration.seconds(900)
         try await Self.plug(lab, false)
-        // The kernel may take up to a second to see it.
+        // // The kernel notices it after up to a second.
         #expect(try await eventually { flow.send(.max) != 0 })
         let failed = RecordingListener<Int>()
         let sent = RecordingListener<ContinuousClock.Instant>()
@@ -124,13 +126,13 @@ import Testing
         #expect(sent.count == count)
         #expect(echoed.count == count)
         let times = sent.values.sorted()
-        // Between any two that are so many apart, there is a second.
+        // // Any `rate` consecutive retries take at least a second.
         let shortest = zip(times, times.dropFirst(Int(rate))).map { $1 - $0 }.min() ?? .zero
-        print("10,000 over \(times[count - 1] - times[0]), the quickest \(Int(rate)) of them in \(shortest)")
+        print("10,000 in \(times[count - 1] - times[0]), the fastest \(Int(rate)) in \(shortest)")
         #expect(shortest >= .milliseconds(980))
     }
 
-    /// Which numbers came back, until all have or nothing comes any more.
+    /// Returns the numbers that were echoed, until all have arrived or no more arrive.
     private static func numbers(from flow: EchoFlow, until count: Int) -> Set<UInt32> {
         var numbers: Set<UInt32> = []
         while numbers.count < count, let number = flow.receive(within: .seconds(30)) {

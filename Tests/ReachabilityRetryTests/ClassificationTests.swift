@@ -2,9 +2,9 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// Values alone: error numbers, Retry-After, and what a policy refuses.
+/// Error numbers, Retry-After, and the validation of policies and targets.
 @Suite struct ClassificationTests {
-    @Test func `error numbers`() {
+    @Test func `error numbers map to the stages of the table`() {
         for number: Int32 in [111, 101, 113, 110, 104, 99, 13] {
             #expect(FailureStage(errorNumber: number, during: .connecting) == .neverSent)
         }
@@ -15,7 +15,7 @@ import Testing
         #expect(FailureStage(errorNumber: 2, during: .connecting) == nil)
     }
 
-    @Test func `Retry-After in seconds and as a date`() {
+    @Test func `Retry-After is parsed in seconds and as a date`() {
         // Sun, 06 Nov 1994 08:49:37 GMT
         let time: Int64 = 784_111_777
         #expect(RetryAfter.wait("120", now: time) == .seconds(120))
@@ -37,7 +37,7 @@ import Testing
         #expect(RetryAfter.wait("Thu, 29 Feb 2024 00:00:00 GMT", now: 1_709_164_800 - 1) == .seconds(1))
     }
 
-    @Test func `what a policy refuses`() throws {
+    @Test func `a policy rejects invalid settings`() throws {
         #expect(throws: RetryPolicyError.neverEnds) { try RetryPolicy(deadline: nil) }
         _ = try RetryPolicy(deadline: nil, attempts: 1)
         for deadline in [Duration.zero, .seconds(-1)] {
@@ -52,7 +52,7 @@ import Testing
         #expect(throws: RetryPolicyError.self) { try RetryBudget(capacity: -1) }
     }
 
-    @Test func `what is no host is refused`() throws {
+    @Test func `a target rejects a text that is not a host`() throws {
         for text in ["https://example.org", "example.org:443", "[2001:db8::1]", "a b", ""] {
             #expect(throws: RetryTargetError.invalidHost(text)) { try RetryTarget(host: text, method: .get) }
         }
@@ -63,7 +63,7 @@ import Testing
         #expect(try RetryTarget(host: "FE80::1%eth0", isRepeatable: true).host == "fe80::1%eth0")
     }
 
-    @Test func `the backoff's table`() throws {
+    @Test func `the maximum waits of the backoff match its table`() throws {
         let waits = (1...9).map { Backoff.standard.longestWait(beforeRetry: $0) }
         #expect(waits == [0.5, 1, 2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
         #expect(Backoff.standard.longestWait(beforeRetry: .max) == .seconds(60))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// What a client's requests have from the engine beside retries: validation, a retrier, an observer; and what hosts have from it.
+/// Features of the retry engine for HTTP clients: validation, retriers, observers, and limits of hosts.
 @Suite struct EngineTests {
     private let world = VirtualWorld()
     private let network = PlayedNetwork()
@@ -26,7 +26,7 @@ import Testing
         RequestRetryOptions(coordinator: coordinator, clock: world)
     }
 
-    /// Answers attempts with these statuses, one after the other, and lets go of what is not kept.
+    /// Returns a request whose attempts get these statuses one after the other, and that records released responses.
     private func request(
         _ statuses: [Int],
         _ options: RequestRetryOptions,
@@ -53,7 +53,7 @@ import Testing
         )
     }
 
-    @Test func `an answer that is refused is an error, and the retrier may have it sent again`() throws {
+    @Test func `a refused response is an error that the retrier may retry`() throws {
         var options = options(coordinator())
         options.validate = { head in if head.status >= 400 { throw Refusal() } }
         let plain = request([401, 200], options)
@@ -68,7 +68,7 @@ import Testing
             asked.record(request)
             completion(error is Refusal && request.retryCount == 0 ? .retry : .doNotRetryWithError(RetryLimit()))
         }
-        // A server that answers 401 has done nothing; whoever asks for it may send a POST again.
+        // // A server that responds with 401 has done nothing, so the retrier may retry a POST.
         let (letGo, retried) = (RecordingListener<Int>(), options)
         let outcome = try world.result { () throws(RetryError) in
             try await request([401, 200], retried, .post, letGo: letGo).run()
@@ -81,7 +81,7 @@ import Testing
 
     private struct RetryLimit: Error {}
 
-    @Test func `any number that were refused for an old token are sent again, whatever the budget`() throws {
+    @Test func `retries of refused requests do not use the budget`() throws {
         var options = options(coordinator())
         options.validate = { head in if head.status >= 400 { throw Refusal() } }
         options.retrier = Retrier { request, _, completion in
@@ -97,7 +97,7 @@ import Testing
         #expect(values == Array(repeating: 200, count: 300))
     }
 
-    @Test func `the retrier is not asked to repeat what may have been done`() throws {
+    @Test func `the retrier is not called for a POST that may have been processed`() throws {
         let asked = RecordingListener<Int>()
         let retrier = Retrier { _, _, completion in
             asked.record(1)
@@ -114,12 +114,12 @@ import Testing
                     if begun.count < 4 { throw Refusal() }
                 }
             }
-            // An error that tells nothing: a POST may have been done.
+            // // An error without a stage: a POST may have been processed.
             #expect(begun.count == (method == .post ? 1 : 4) && asked.count == begun.count - (method == .post ? 1 : 2))
         }
     }
 
-    @Test func `the ending of an answer that is returned is told, and a 404 earns no budget`() throws {
+    @Test func `a returned failure has its ending, and a 404 adds nothing to the budget`() throws {
         let limits = try RetryLimits(budget: RetryBudget(capacity: 100, retryCost: 5, successDeposit: 1))
         let coordinator = coordinator(limits)
         let options = options(coordinator)
@@ -136,7 +136,7 @@ import Testing
         #expect(coordinator.remainingBudget(for: "example.org") == 86)
     }
 
-    @Test func `an answer that was let go of for a retry is nobody's, also where the retry is not made`() throws {
+    @Test func `a response that was released for a retry is never returned`() throws {
         let options = options(coordinator(try RetryLimits(rate: 1.0 / 3600)))
         let letGo = RecordingListener<Int>()
         @Sendable func send() async -> Result<Int, RetryError> {
@@ -146,7 +146,7 @@ import Testing
                 return .failure(error)
             }
         }
-        // The second in line would have to wait for an hour.
+        // // The second request in the queue would have to wait for an hour.
         let results = world.run {
             async let one = send()
             async let other = send()
@@ -160,7 +160,7 @@ import Testing
         #expect(letGo.values == [503, 503])
     }
 
-    @Test func `Retry-After holds the host and not the one request`() throws {
+    @Test func `Retry-After applies to all requests to the host`() throws {
         let coordinator = coordinator()
         let options = options(coordinator)
         let times = RecordingListener<Duration>()
@@ -171,7 +171,7 @@ import Testing
                     return (try? await held.run().attempts) ?? []
                 }
                 try? await world.sleep(for: .seconds(1))
-                // Others wait from the beginning, each to go in turn.
+                // // These requests wait for Retry-After before their first attempt.
                 for _ in 0..<2 {
                     group.addTask {
                         let outcome = try? await request([200], options).run()
@@ -188,7 +188,7 @@ import Testing
         #expect(coordinator.statistics.attempts == 4)
     }
 
-    @Test func `all hosts together have a rate`() throws {
+    @Test func `the total rate limits the retries of all hosts together`() throws {
         let limits = try RetryLimits(rate: 100, totalRate: 10, spread: .zero)
         let coordinator = coordinator(limits)
         let retries = RecordingListener<Duration>()
@@ -213,7 +213,7 @@ import Testing
         #expect(times.last.map { $0 <= .milliseconds(7000) } == true)
     }
 
-    @Test func `where the policy says so the first attempt waits, too`() throws {
+    @Test func `the first attempt waits for a path if the policy requires it`() throws {
         let policy = try RetryPolicy(waitsFirst: true)
         let target = try RetryTarget(host: "example.org", method: .get)
         let coordinator = coordinator()
@@ -233,7 +233,7 @@ import Testing
         #expect((outcome.attempts[0].error as? AttemptError)?.isCut == true && coordinator.statistics.attempts == 1)
     }
 
-    @Test func `to ask a retrier is no attempt`() throws {
+    @Test func `a call of the retrier does not count as an attempt`() throws {
         let coordinator = coordinator()
         var options = options(coordinator)
         options.validate = { head in if head.status >= 400 { throw Refusal() } }
@@ -245,7 +245,7 @@ import Testing
         #expect(coordinator.statistics.attempts == 2)
     }
 
-    @Test func `one attempt for another run neither waits nor counts, and a probe is not cut`() throws {
+    @Test func `a single attempt for another run neither waits nor counts, and a probe is not ended early`() throws {
         network.set(reachable: false)
         let coordinator = coordinator()
         let slow = RetriedRequest<Int>(
@@ -270,7 +270,7 @@ import Testing
         #expect(coordinator.statistics == RetryStatistics() && network.watchCount == 0)
     }
 
-    @Test func `a probe that hangs is begun anew when the network is back`() throws {
+    @Test func `a hanging probe is replaced when the network is back`() throws {
         network.set(reachable: false)
         let retried = world.hangingOnce(.post, options: options(coordinator()), isSent: false)
         let outcome = try world.result {
@@ -286,14 +286,14 @@ import Testing
     }
 
     @Test(arguments: [RequestMethod.get, .post])
-    func `an attempt whose source address is gone is cut, if it may be repeated`(method: RequestMethod) throws {
+    func `an attempt whose source address was removed is ended if it may be repeated`(method: RequestMethod) throws {
         network.set(source: "192.0.2.7")
         let policy = try RetryPolicy(deadline: .seconds(60))
         let retried = world.hangingOnce(method, policy: policy, options: options(coordinator()))
         let result = world.result {
             [world, network] in
             try? await world.sleep(for: .seconds(2))
-            // Another path first, from the same address.
+            // // First a different path with the same source address.
             network.change()
             try? await world.sleep(for: .seconds(2))
             network.set(source: "198.51.100.7")
@@ -313,7 +313,7 @@ import Testing
         #expect(attempts[0].ended == .seconds(4) && attempts[0].reason == .newPath && attempts.count == 2)
     }
 
-    @Test func `who observes is told of waits, probes, answers that disprove the monitor, and ends`() throws {
+    @Test func `an observer receives waits, probes, disagreements and the end`() throws {
         let events = RecordingListener<String>()
         let coordinator = coordinator(observer: { event in
             switch event {

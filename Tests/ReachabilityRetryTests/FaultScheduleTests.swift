@@ -7,18 +7,19 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// Random trouble, the same for the same seed: every request ends once, for a reason that fits, in its time.
+/// Random faults, reproducible by seed. Every request ends once, with a correct ending and before its deadline.
 @Suite struct FaultScheduleTests {
     private enum Fault: CaseIterable {
         case none, refuse, reset, hang, tooMany, unavailable, notFound
     }
 
-    /// What a server saw of one request.
+    /// The attempts of one request as the server saw them.
     private struct Sight: Sendable {
         var attempts = 0
         var processed = 0
         var offlineAttempts = 0
-        /// Whether the attempt before was answered: that counts more than the monitor, once.
+        /// A Boolean value that indicates whether the previous attempt received a response. It has priority over the
+        /// monitor once.
         var wasAnswered = false
         var last: Duration?
     }
@@ -29,7 +30,7 @@ import Testing
         mutating func time(_ longest: Int) -> Duration { .milliseconds(Int.random(in: 0...longest, using: &random)) }
     }
 
-    /// What an attempt comes to while the network is there.
+    /// Ends an attempt with a fault while the network is up.
     private static func answer(_ fault: Fault, on world: VirtualWorld) async throws {
         switch fault {
         case .none: return
@@ -42,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `a thousand schedules`() throws {
+    @Test func `a thousand random schedules of faults each end once with a correct ending`() throws {
         var endings: [String: Int] = [:]
         for seed in 0..<1000 {
             let ending = try play(seed: UInt64(seed))
@@ -115,14 +116,14 @@ import Testing
             }
         }
         let seen = sight.withLock { $0 }
-        // Only a probe goes offline.
+        // // Only probes are made while offline.
         #expect(ends.count == 1 && seen.offlineAttempts <= coordinator.statistics.probes, "seed \(seed)")
         #expect(network.watchCount == 0 && coordinator.waitingCount(for: "example.org") == 0)
-        if !target.isRepeatable { #expect(seen.processed <= 1, "done twice with seed \(seed)") }
+        if !target.isRepeatable { #expect(seen.processed <= 1, "processed twice with seed \(seed)") }
         return check(ends.values[0], seen, seed)
     }
 
-    /// Whether the ending fits the history.
+    /// Checks that the ending matches the history. Returns the name of the ending.
     private func check(_ result: Result<RetryOutcome<Int>, RetryError>, _ seen: Sight, _ seed: UInt64) -> String {
         switch result {
         case .success(let outcome):

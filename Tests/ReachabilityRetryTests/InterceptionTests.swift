@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// Adapters and retriers in Alamofire's shape.
+/// Adapters and retriers in Alamofire's form.
 @Suite struct InterceptionTests {
     private func failed(_ method: RequestMethod, _ stage: FailureStage?, retries: Int = 0) -> FailedRequest {
         FailedRequest(
@@ -22,11 +22,15 @@ import Testing
         (104, ConnectionPhase.exchanging, true), (32, .exchanging, true), (110, .exchanging, false),
         (111, .connecting, false), (104, .connecting, false), (101, .exchanging, false),
     ])
-    func `only an established connection is lost`(number: Int32, phase: ConnectionPhase, isLost: Bool) {
+    func `only errors of an established connection count as a lost connection`(
+        number: Int32,
+        phase: ConnectionPhase,
+        isLost: Bool
+    ) {
         #expect(SocketFailure(errorNumber: number, during: phase).isConnectionLost == isLost)
     }
 
-    @Test func `after a cancellation no retrier is asked`() async throws {
+    @Test func `the retrier is not called after a cancellation`() async throws {
         let asked = RecordingListener<Int>()
         let retrier = Retrier { _, _, completion in
             asked.record(1)
@@ -37,7 +41,7 @@ import Testing
         let task = Task {
             try await withRetry(PlainRequest(url: "https://example.org/"), options: options) { _ in
                 begun.record(1)
-                // A client that answers a cancellation with an error of its own.
+                // // A client that responds to a cancellation with its own error.
                 while !Task.isCancelled { await Task.yield() }
                 throw Failure()
             }
@@ -49,17 +53,19 @@ import Testing
         #expect(error?.lastError is Failure && asked.count == 0)
     }
 
-    @Test(arguments: [404, 503]) func `the offline retrier does not retry what was answered`(status: Int) async throws {
+    @Test(arguments: [404, 503]) func `the offline retrier does not retry a request with a response`(
+        status: Int
+    ) async throws {
         let network = PlayedNetwork()
         network.set(reachable: false)
         let retrier = try OfflineRetrier(verdicts: network, isOfflineError: { _, _ in true })
         let error = StatusFailure(status: status, retryAfter: .zero)
         let result = await retrier.retry(failed(.get, error.failureStage), dueTo: error)
-        if case .doNotRetry = result {} else { Issue.record("retried an answer") }
+        if case .doNotRetry = result {} else { Issue.record("retried a request with a response") }
         #expect(network.watchesMade == 0)
     }
 
-    @Test func `all adapt in order, the first that answers decides`() async throws {
+    @Test func `an interceptor runs all adapters in order, and the first deciding retrier decides`() async throws {
         let adapters = ["a", "b"].map { letter in
             Adapter { request, completion in
                 var request = request
@@ -91,7 +97,7 @@ import Testing
         #expect(asked.values == [0, 1])
     }
 
-    @Test func `the offline retrier waits five seconds, and not for what may have been done`() throws {
+    @Test func `the offline retrier waits five seconds, and never for a POST that may have been processed`() throws {
         for (returns, retries) in [(Duration.seconds(4), true), (.seconds(6), false)] {
             let world = VirtualWorld()
             let network = PlayedNetwork()
@@ -112,7 +118,7 @@ import Testing
             #expect(time == min(returns, .seconds(5)))
             let other = failed(.post, .mayHaveBeenProcessed)
             let second = world.run { await retrier.retry(other, dueTo: Failure()) }
-            if case .doNotRetry = second {} else { Issue.record("retried what may have been done") }
+            if case .doNotRetry = second {} else { Issue.record("retried a request that may have been processed") }
         }
     }
 }

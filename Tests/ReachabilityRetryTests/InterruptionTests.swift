@@ -4,12 +4,13 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// The path goes away while an answer is read, and comes back.
+/// The path is lost while a response is read, and returns.
 @Suite struct InterruptionTests {
     private let world = VirtualWorld()
     private let network = PlayedNetwork()
 
-    /// An answer that stands still for ever, while the path is away for so long after two seconds; the second attempt is answered.
+    /// Runs a request whose first response hangs. The path is lost after two seconds, for the given duration. The
+    /// second attempt receives a response.
     private func outcome(of away: Duration, resumes: Bool) throws -> RetryOutcome<Int> {
         let coordinator = world.coordinator(network, try RetryLimits(spread: .zero), seed: 5)
         var options = RequestRetryOptions(coordinator: coordinator, clock: world)
@@ -28,26 +29,26 @@ import Testing
     }
 
     @Test(arguments: [1, 3, 10, 30])
-    func `what is missing is asked for as soon as the path is back`(seconds: Int) throws {
+    func `an interrupted response is continued as soon as the path is back`(seconds: Int) throws {
         let attempts = try outcome(of: .seconds(seconds), resumes: true).attempts
         #expect(attempts.count == 2 && (attempts[0].error as? AttemptError)?.code == "pathInterrupted")
         #expect(attempts[0].stage == .mayHaveBeenProcessed)
         #expect(attempts[0].ended == .seconds(2 + seconds))
     }
 
-    @Test func `after a short loss TCP goes on by itself as soon`() throws {
+    @Test func `a short interruption is left to TCP`() throws {
         let outcome = try outcome(of: .milliseconds(300), resumes: true)
         #expect(outcome.attempts.count == 1 && outcome.value == 1)
     }
 
-    @Test func `an answer that cannot be gone on with is waited for`() throws {
+    @Test func `a response that cannot be continued is awaited`() throws {
         let outcome = try outcome(of: .seconds(30), resumes: false)
         #expect(outcome.attempts.count == 1 && outcome.value == 1)
     }
 }
 
 extension VirtualWorld {
-    /// A request whose first attempt hangs for so long, and whose second is answered with its number.
+    /// Returns a request whose first attempt hangs for the duration. The value of the second is its number.
     func hangingOnce(
         _ method: RequestMethod = .get,
         for duration: Duration = .seconds(3600),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// The retrier with real managers over a fake kernel, in real time.
+/// Retries with real managers and a fake kernel, in real time.
 @Suite struct ManagerTests {
     private let kernel = FakeKernel()
 
@@ -24,7 +24,7 @@ import Testing
         return RetryCoordinator(verdicts: verdicts, random: SeededGenerator(seed: 9))
     }
 
-    @Test func `it waits for the cable, and not for a timer`() async throws {
+    @Test func `the retry waits for the carrier and not for a timer`() async throws {
         plugIn()
         kernel.setCarrier("eth0", false)
         let coordinator = makeCoordinator()
@@ -44,7 +44,7 @@ import Testing
         #expect(begun.values == [1, 2])
     }
 
-    @Test func `an address change cuts the backoff short`() async throws {
+    @Test func `an address change ends the backoff`() async throws {
         plugIn()
         let coordinator = makeCoordinator()
         let slow = try Backoff(base: .seconds(3000), factor: 1, cap: .seconds(3000))
@@ -60,7 +60,7 @@ import Testing
         #expect(try await outcome.attempts.map(\.reason) == [.backoff, nil])
     }
 
-    @Test func `who asks about an address again is told what is so then, by the same manager`() {
+    @Test func `repeated queries of an address use one manager and return the current state`() {
         plugIn()
         let made = Locked(0)
         let verdicts = MonitoredVerdicts { [kernel] host in
@@ -75,31 +75,31 @@ import Testing
         #expect(made.withLock { $0 } == 1)
     }
 
-    @Test func `an address that no host has is of a prefix that is routed as the network at large is`() {
+    @Test func `unassigned addresses belong to prefixes with the route of the network at large`() {
         let verdicts = MonitoredVerdicts { [kernel] host in
             guard let host else { return try? NetworkReachabilityManager(kernel: kernel) }
             return IPAddress(host).flatMap { try? NetworkReachabilityManager(address: $0, kernel: kernel) }
         }
         #expect(verdicts.unassignedAddresses() == [])
         plugIn()
-        #expect(verdicts.unassignedAddresses() == ["198.51.100.1"], "192.0.2.0/24 is in use")
+        #expect(verdicts.unassignedAddresses() == ["198.51.100.1"], "192.0.2.0/24 is used in this network")
         kernel.addRoute("198.51.100.0/24", via: "192.0.2.1")
         kernel.addAddress("2001:db8::7/64", to: "eth0")
         kernel.addRoute("::/0", via: "2001:db8::1")
         #expect(verdicts.unassignedAddresses() == ["203.0.113.1", "3fff::1"])
     }
 
-    @Test func `while nothing changes the kernel is not queried again`() async {
+    @Test func `the kernel is not queried again while nothing changes`() async {
         plugIn()
         let verdicts = MonitoredVerdicts { [kernel] host in
             host.flatMap(IPAddress.init).flatMap { try? NetworkReachabilityManager(address: $0, kernel: kernel) }
         }
         for round in 0..<3 {
-            // From the second question on the monitor follows the address; its own evaluations come to an end.
+            // // From the second query on, the monitor follows the address. Its own evaluations finish first.
             var count = -1
             while kernel.questionCount != count {
                 count = kernel.questionCount
-                // The evaluation that follows a change waits for a timer.
+                // // The evaluation after a change waits for a timer.
                 await kernel.clock.advance(by: .milliseconds(300))
                 _ = verdicts.ask("198.51.100.1")
             }
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `without a manager the clock decides`() async throws {
+    @Test func `without a manager the retry waits for the backoff`() async throws {
         let coordinator = RetryCoordinator(verdicts: MonitoredVerdicts { _ in nil })
         let quick = try Backoff(base: .milliseconds(1))
         let policy = try RetryPolicy(backoff: quick)

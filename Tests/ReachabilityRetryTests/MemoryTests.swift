@@ -6,9 +6,9 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// What a request costs that waits.
+/// The memory of a waiting request.
 @Suite struct MemoryTests {
-    /// The bytes of memory that are resident, `proc_pid_statm(5)`.
+    /// The resident memory of the process in bytes, from `proc_pid_statm(5)`.
     private static var resident: Int {
         var text = [UInt8](repeating: 0, count: 128)
         let file = open("/proc/self/statm", O_RDONLY)
@@ -18,17 +18,17 @@ import Testing
         return (words.count > 1 ? Int(words[1]) ?? 0 : 0) * Int(getpagesize())
     }
 
-    /// In a process of its own, where nothing else allocates.
-    @Test func `a waiting request has its measure`() async throws {
+    /// Runs in a separate process, in which no other code allocates.
+    @Test func `the memory of a waiting request stays below its limit`() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-            // Frames of asynchronous functions are several times larger where nothing is optimised.
+            // // Frames of asynchronous functions are several times larger without optimization.
             let limit = _isDebugAssertConfiguration() ? 12_000 : 8192
             let bytes = try await Self.measure(10_000)
             print("memory per waiting request: \(bytes) bytes")
             exit(bytes < limit ? 0 : 1)
         }
         let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
-        print(output.split(separator: "\n").last { $0.hasPrefix("memory") } ?? "no figure")
+        print(output.split(separator: "\n").last { $0.hasPrefix("memory") } ?? "no result")
     }
 
     private static func measure(_ count: Int) async throws -> Int {
@@ -41,7 +41,7 @@ import Testing
             await withTaskGroup { group in
                 let before = resident
                 for _ in 0..<count {
-                    // One after the other, so that what is measured are the waits and not the attempts.
+                    // // Sequential starts, so that the measurement includes the waits and not concurrent attempts.
                     try? await world.sleep(for: .milliseconds(1))
                     group.addTask {
                         _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) { _ in

@@ -2,9 +2,9 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// Where a redirect leads, as pure functions.
+/// The next hop of a redirect.
 @Suite struct RedirectRuleTests {
-    /// Examples of RFC 3986, section 5.4, and what browsers do.
+    /// The examples of RFC 3986, section 5.4, and the behaviour of browsers.
     @Test(
         arguments: [
             ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
@@ -23,7 +23,7 @@ import Testing
             ("http://b:65536/", nil), ("http://b:x/", nil), ("ftp://b/", nil), ("/a\r\nb", nil), ("http://[::1", nil),
         ] as [(String, String?)]
     )
-    func `a field Location is read as RFC 3986 has it`(location: String, expected: String?) throws {
+    func `the field Location is resolved as RFC 3986 defines`(location: String, expected: String?) throws {
         let base = try #require(RequestURL("http://a/b/c/d;p?q"))
         #expect(RequestURL(location: location, from: base)?.text == expected)
     }
@@ -52,14 +52,18 @@ import Testing
         (301, RequestMethod.post, RequestMethod.get), (302, .post, .get), (303, .post, .get), (303, .put, .get),
         (303, .head, .head), (301, .put, .put), (302, .delete, .delete), (307, .post, .post), (308, .patch, .patch),
     ])
-    func `the method is kept or becomes GET`(status: Int, method: RequestMethod, next: RequestMethod) throws {
+    func `a redirect keeps the method or changes it to GET`(
+        status: Int,
+        method: RequestMethod,
+        next: RequestMethod
+    ) throws {
         let hop = try #require(followed(step(status, "/b", method)))
         #expect(hop.request.method == next && hop.request.url == "https://one.example/b")
         #expect(hop.hasBody == (next != .get) && (hop.request["Content-Type"] == nil) == (next == .get))
         #expect(hop.request["Authorization"] == "x" && hop.isFirstOrigin)
     }
 
-    @Test func `credentials go to no other origin`() throws {
+    @Test func `credentials are not sent to another origin`() throws {
         for url in ["https://two.example/", "https://one.example:8443/", "https://www.one.example/"] {
             let hop = try #require(followed(step(307, url)))
             #expect(hop.request.fields.map(\.name) == ["Content-Type", "Accept"] && !hop.isFirstOrigin)
@@ -69,7 +73,7 @@ import Testing
         #expect(try #require(followed(step(307, "https://ONE.example:443/c"))).isFirstOrigin)
     }
 
-    @Test func `what is not followed is the answer`() {
+    @Test func `a redirect that is not followed is the response`() {
         #expect(step(307, nil) == .keep)
         #expect(step(307, "http://one.example/a") == .keep)
         #expect(step(307, "file:///etc/passwd") == .keep)
@@ -79,7 +83,7 @@ import Testing
         #expect(step(307, "/b", by: .none) == .keep)
     }
 
-    @Test func `a circle and too many are failures`() throws {
+    @Test func `a cycle and too many redirects are failures`() throws {
         #expect(step(302, "/a", .get, hasBody: false) == .fail(.cycle))
         #expect(followed(step(302, "/a", .get, hasBody: false, by: .follow(allowsCycles: true))) != nil)
         var hop = RedirectHop(request: PlainRequest(url: "https://one.example/0"), hasBody: false)

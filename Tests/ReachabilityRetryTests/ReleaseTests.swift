@@ -11,7 +11,7 @@ import Testing
 @Suite struct ReleaseTests {
     private static let unreachable = SocketFailure(errorNumber: 113, during: .connecting)
 
-    @Test func `ten thousand that wait are released at the rate, none lost, none early`() throws {
+    @Test func `ten thousand waiting requests are released at the rate, none lost and none early`() throws {
         let world = VirtualWorld()
         let network = PlayedNetwork()
         let limits = try RetryLimits(rate: 1000)
@@ -45,7 +45,7 @@ import Testing
         #expect(offline.count == count)
         let times = retries.values.map(\.time)
         #expect(times.count == count)
-        // First failed, first retried.
+        // // The request that failed first is retried first.
         #expect(retries.values.map(\.request) == offline.values)
         #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(1) })
         #expect(times[0] >= .seconds(60) && times[0] <= .milliseconds(60_020))
@@ -54,7 +54,7 @@ import Testing
         #expect(network.watchCount == 0)
     }
 
-    @Test func `the line stops when the network goes, and goes on when it returns`() throws {
+    @Test func `the queue stops when the network is lost, and continues when it returns`() throws {
         let world = VirtualWorld()
         let network = PlayedNetwork()
         let coordinator = world.coordinator(network, try RetryLimits(rate: 10), seed: 3)
@@ -84,7 +84,7 @@ import Testing
         #expect(done && retries.count == 100)
     }
 
-    @Test func `priorities go first, and cancelled ones leave no gap`() throws {
+    @Test func `higher priorities start first, and cancelled requests leave no gap`() throws {
         let world = VirtualWorld()
         let network = PlayedNetwork()
         let coordinator = world.coordinator(network, try RetryLimits(rate: 1, spread: .zero), seed: 4)
@@ -121,7 +121,7 @@ import Testing
         #expect(world.time == .seconds(5))
     }
 
-    @Test func `the budget ends retries of a host that fails, and successes restore it`() throws {
+    @Test func `the budget ends the retries to a failing host, and successes restore it`() throws {
         let world = VirtualWorld()
         let network = PlayedNetwork()
         let limits = try RetryLimits(budget: RetryBudget(capacity: 20, retryCost: 5, successDeposit: 1))
@@ -142,8 +142,7 @@ import Testing
         #expect(coordinator.remainingBudget(for: "other.example") == 20)
     }
 
-    @Test func `a host that fails two of three attempts uses up its budget, one that fails one in ten does not`() throws
-    {
+    @Test func `a host that fails two of three attempts exhausts its budget, one in ten does not`() throws {
         func play(_ isFailure: @escaping @Sendable (_ attempt: Int) -> Bool) throws -> (refused: Int, tokens: Int) {
             let world = VirtualWorld()
             let coordinator = world.coordinator(PlayedNetwork(), seed: 12)
@@ -165,14 +164,14 @@ import Testing
             }
         }
         let bad = try play { !$0.isMultiple(of: 3) }
-        // A request costs 5 tokens, of 500.
+        // // A request costs 5 of 500 tokens.
         #expect(bad.refused > 500 && bad.tokens < 10)
         let good = try play { $0.isMultiple(of: 10) }
         #expect(good.refused == 0 && good.tokens > 490)
     }
 
     @Test(arguments: [RetryError.Ending.cancelled, .deadlineExpired, .tooManyWaiting, .shutDown])
-    func `a retry that was paid for and is not made is paid back`(ending: RetryError.Ending) throws {
+    func `the cost of a retry that is not made is returned`(ending: RetryError.Ending) throws {
         let world = VirtualWorld()
         let limits = try RetryLimits(maximumWaiting: 1)
         let coordinator = world.coordinator(PlayedNetwork(), limits, seed: 13)
@@ -203,7 +202,7 @@ import Testing
     }
 
     @Test(arguments: [RetryShutdown.drain, .cancel])
-    func `a shutdown drains or cancels, and nothing begins after it`(mode: RetryShutdown) throws {
+    func `a shutdown drains or cancels, and no request starts after it`(mode: RetryShutdown) throws {
         let world = VirtualWorld()
         let network = PlayedNetwork()
         let coordinator = world.coordinator(network, seed: 6)
@@ -214,7 +213,7 @@ import Testing
                 for kind in 0..<2 {
                     group.addTask {
                         await world.ending(target, coordinator) { number in
-                            // One waits, the other is in the middle of an attempt.
+                            // // One request waits, another one is in an attempt.
                             if kind == 1 { return try await world.sleep(for: .seconds(100)) }
                             if number == 1 { try await fail(with: Self.unreachable) }
                         }
@@ -230,7 +229,7 @@ import Testing
                 #expect(world.time == (mode == .drain ? .seconds(100) : .seconds(1)))
                 do throws(RetryError) {
                     _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { _ in
-                        Issue.record("an attempt after the end")
+                        Issue.record("an attempt after the shutdown")
                     }
                 } catch { #expect(error.ending == .shutDown && error.attempts.isEmpty) }
                 return await group.reduce(into: []) { $0.append($1) }

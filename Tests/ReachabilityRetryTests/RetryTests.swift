@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// One request, in time that is played.
+/// A single request in simulated time.
 @Suite struct RetryTests {
     let world = VirtualWorld()
     let network = PlayedNetwork()
@@ -22,7 +22,8 @@ import Testing
         try RetryTarget(host: "example.org", method: method, idempotencyKey: key)
     }
 
-    /// Fails as told, one error for each attempt, then succeeds; says when the attempts began.
+    /// Runs a request that fails with one error per attempt and then succeeds. Returns the result and the start times
+    /// of the attempts.
     func retry(
         _ errors: [any Error],
         target: RetryTarget,
@@ -43,14 +44,14 @@ import Testing
         return (result, begun.values)
     }
 
-    @Test func `a success at once needs nothing`() throws {
+    @Test func `an immediate success uses neither watch nor queue`() throws {
         let (result, _) = retry([], target: try target())
         let outcome = try result.get()
         #expect(outcome.value == 1 && outcome.attempts.count == 1)
         #expect(network.watchesMade == 0)
     }
 
-    @Test func `the history has errors, verdicts, waits and reasons`() throws {
+    @Test func `the history contains errors, verdicts, waits and reasons`() throws {
         let (result, begun) = retry([Self.unreachable, StatusFailure(status: 503)], target: try target(.put))
         let attempts = try result.get().attempts
         #expect(attempts.map(\.number) == [1, 2, 3])
@@ -64,7 +65,7 @@ import Testing
         #expect(attempts[1].began == attempts[0].ended + attempts[0].wait)
     }
 
-    @Test func `what may have been processed is not repeated without a key`() throws {
+    @Test func `a request that may have been processed is not repeated without a key`() throws {
         for method in [RequestMethod.post, .patch, .connect, RequestMethod(rawValue: "get")] {
             let (result, begun) = retry([Self.reset], target: try target(method))
             #expect(begun.count == 1)
@@ -77,12 +78,12 @@ import Testing
         #expect(try retry([Self.reset], target: target(.put)).result.get().value == 2)
         #expect(try retry([Self.unreachable], target: target(.post)).result.get().value == 2)
         guard case .failure = try retry([Self.reset], target: target(.post, key: "")).result else {
-            Issue.record("an empty key is no key")
+            Issue.record("an empty key counts as a key")
             return
         }
     }
 
-    @Test func `no attempt while offline, and one at once when the network is back`() throws {
+    @Test func `no attempt is made while offline, and one immediately when the network is back`() throws {
         network.set(reachable: false)
         let (result, begun) = retry([Self.unreachable], target: try target()) { [world, network] in
             try? await world.sleep(for: .seconds(37))
@@ -95,7 +96,7 @@ import Testing
         #expect(try result.get().attempts[0].verdict?.status == .notReachable)
     }
 
-    @Test func `a deadline passed offline gives the last real error`() throws {
+    @Test func `a deadline that passes offline reports the last real error`() throws {
         network.set(reachable: false)
         let policy = try RetryPolicy(deadline: .seconds(10))
         let (result, begun) = retry([Self.unreachable], target: try target(), policy: policy)
@@ -105,7 +106,7 @@ import Testing
         #expect(world.time == .seconds(10))
     }
 
-    @Test func `an attempt that hangs is cut at the deadline`() throws {
+    @Test func `a hanging attempt is cancelled at the deadline`() throws {
         let coordinator = makeCoordinator()
         let policy = try RetryPolicy(deadline: .seconds(10))
         let target = try target()
@@ -120,7 +121,7 @@ import Testing
         #expect(world.time == .seconds(10))
     }
 
-    @Test func `a new path cuts the backoff short, once`() throws {
+    @Test func `a new path ends the backoff`() throws {
         let slow = try Backoff(base: .seconds(100), factor: 1, cap: .seconds(100))
         let policy = try RetryPolicy(backoff: slow)
         let (result, begun) = retry([Self.unreachable], target: try target(), policy: policy) { [world, network] in
@@ -131,7 +132,7 @@ import Testing
         #expect(begun[1] >= .milliseconds(300) && begun[1] <= .milliseconds(320))
     }
 
-    @Test func `Retry-After is kept, whatever the network does, and capped`() throws {
+    @Test func `Retry-After is observed and capped, whatever the network does`() throws {
         let policy = try RetryPolicy(retryAfterCap: .seconds(20))
         let errors = [
             StatusFailure(status: 429, retryAfter: .seconds(7)), StatusFailure(status: 503, retryAfter: .seconds(999)),
@@ -147,7 +148,7 @@ import Testing
         #expect(error.ending == .deadlineExpired)
     }
 
-    @Test func `attempts after sending are limited, and attempts in all`() throws {
+    @Test func `sent attempts and all attempts have separate limits`() throws {
         let three = retry(Array(repeating: Self.reset, count: 9), target: try target())
         #expect(three.attempts.count == 3)
         let error = try #require(three.result.failure)
@@ -159,7 +160,7 @@ import Testing
         )
     }
 
-    @Test func `errors that are not the network's end it`() throws {
+    @Test func `an error of neither the network nor the server ends the request`() throws {
         struct Other: Error {}
         let (result, begun) = retry([Other()], target: try target())
         let error = try #require(result.failure)
@@ -168,7 +169,7 @@ import Testing
         #expect(other.ending == .notRetryable)
     }
 
-    @Test func `cancellation frees the place at once`() throws {
+    @Test func `a cancellation removes the request from the queue immediately`() throws {
         network.set(reachable: false)
         let coordinator = makeCoordinator()
         let target = try target()

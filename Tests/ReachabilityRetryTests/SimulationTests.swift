@@ -5,11 +5,12 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// The network goes for 1 to 60 s: how soon the first success follows its return, beside Alamofire's arithmetic.
+/// Network losses of 1 to 60 s: the time from the return of the network to the first success, compared with Alamofire's
+/// delays.
 @Suite struct SimulationTests {
     private static let unreachable = SocketFailure(errorNumber: 101, during: .connecting)
 
-    /// How long after the return the first success came with our retrier, and how many attempts were made meanwhile.
+    /// Returns the time from the return of the network to the first success, and the number of attempts while offline.
     private func ours(offline: Duration, seed: UInt64) throws -> (delay: Duration, attempts: Int) {
         let world = VirtualWorld()
         let network = PlayedNetwork()
@@ -32,7 +33,7 @@ import Testing
         return (world.time - offline, attempts.values.filter { !$0 }.count)
     }
 
-    @Test func `the first success after the network is back`() throws {
+    @Test func `the first success follows the return of the network within milliseconds`() throws {
         var random = SeededGenerator(seed: 7)
         var delays: [Duration] = []
         var theirs: [Duration] = []

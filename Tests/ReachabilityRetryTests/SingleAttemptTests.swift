@@ -4,7 +4,8 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// The policy of a session without one, the limits of attempts that repeat at once, and retriers that decide after the policy.
+/// The default policy of a session, the limits of attempts that fail immediately, and retriers that decide after the
+/// policy.
 @Suite struct SingleAttemptTests {
     private let world = VirtualWorld()
     private let network = PlayedNetwork()
@@ -18,7 +19,7 @@ import Testing
 
     private struct Broken: Error {}
 
-    /// Fails each attempt with an error; nil is a success.
+    /// Runs a request that fails with the error of each attempt; nil is a success.
     private func run(
         _ policy: RetryPolicy,
         _ method: RequestMethod = .get,
@@ -45,7 +46,7 @@ import Testing
         return (result, began.values)
     }
 
-    @Test func `the standard policy gives up on a refusal and on an unknown name within two seconds`() throws {
+    @Test func `refused connections and unknown names end within two seconds by default`() throws {
         for error in [Self.refused, Unresolved()] as [any RetryableError] {
             let (result, began) = run(.standard) { _ in error }
             #expect(result.failure?.ending == .attemptsExhausted && began.count == 3)
@@ -63,7 +64,7 @@ import Testing
         #expect(run(.standard) { $0 < 10 ? timedOut : nil }.began.count == 10)
     }
 
-    @Test func `refusals while the machine is offline do not count`() throws {
+    @Test func `refused connections while the machine is offline do not count`() throws {
         let (result, began) = run(
             .standard,
             meanwhile: { [world, network] in
@@ -84,14 +85,14 @@ import Testing
         arguments: [refused, SocketFailure(errorNumber: 104, during: .exchanging), Unresolved(), Broken()]
             as [any Error]
     )
-    func `a single attempt reports its cause at once`(error: any Error) throws {
+    func `a single attempt reports its error immediately`(error: any Error) throws {
         let (result, began) = run(.singleAttempt) { _ in error }
         let end = try #require(result.failure)
         #expect(began == [.zero] && end.attempts.count == 1)
         #expect(end.lastError.map { "\($0)" } == "\(error)")
     }
 
-    @Test func `a single attempt waits for a path, and is then made once`() throws {
+    @Test func `a single attempt waits for a path and is then made once`() throws {
         network.set(reachable: false)
         let (result, began) = run(
             .singleAttempt,
@@ -106,7 +107,7 @@ import Testing
         #expect(result.failure?.lastError as? SocketFailure == Self.refused)
     }
 
-    @Test func `an attempt that failed for want of a path is made again when there is one`() throws {
+    @Test func `an attempt that failed without a path is repeated when there is one`() throws {
         let unreachable = SocketFailure(errorNumber: 101, during: .connecting)
         let (result, began) = run(
             .singleAttempt,
@@ -121,12 +122,12 @@ import Testing
             network.set(reachable: false)
             return unreachable
         }
-        // The third wait ends when all of them together have taken 30 seconds.
+        // // The third wait ends when all three together have taken 30 seconds.
         #expect(began.count == 3 && result.failure?.ending == .deadlineExpired)
         #expect(result.failure?.lastError as? SocketFailure == unreachable)
     }
 
-    @Test func `the wait for a path is bounded, all waits together`() throws {
+    @Test func `the waits for a path have one common limit`() throws {
         network.set(reachable: false)
         let (result, began) = run(.singleAttempt) { _ in nil }
         let end = try #require(result.failure)
@@ -138,7 +139,7 @@ import Testing
         #expect(world.time == .seconds(30))
     }
 
-    @Test func `a retrier decides after the policy, and about a path that does not come back`() throws {
+    @Test func `the retrier decides after the policy and about a path that does not return`() throws {
         let asked = RecordingListener<Int>()
         let retrier = Retrier { request, _, completion in
             asked.record(request.retryCount)
@@ -147,7 +148,7 @@ import Testing
         let (result, began) = run(.singleAttempt, retrier: retrier) { _ in Self.refused }
         #expect(result.failure?.attempts.count == 5 && began.count == 5 && asked.values == [0, 1, 2, 3, 4])
         #expect(result.failure?.ending == .attemptsExhausted)
-        // After three attempts of the policy.
+        // // The policy itself makes three attempts.
         let standard = run(.standard, retrier: retrier) { _ in Self.refused }
         #expect(standard.began.count == 5 && asked.values.suffix(3) == [2, 3, 4])
         let never = Retrier { _, _, completion in completion(.doNotRetry) }
@@ -156,21 +157,21 @@ import Testing
         #expect(offline.result.failure?.ending == .deadlineExpired && offline.began.isEmpty)
     }
 
-    @Test func `a retrier's retry waits no longer for a path than the policy does`() throws {
+    @Test func `a retry of the retrier waits for a path no longer than the policy permits`() throws {
         network.set(reachable: false)
         let asked = RecordingListener<Int>()
         let retrier = Retrier { request, _, completion in
             asked.record(request.retryCount)
             completion(.retry)
         }
-        // Two waits end before the first probe, after a minute.
+        // // Two waits end before the first probe, which is made after a minute.
         let policy = try RetryPolicy(deadline: nil, attempts: 1, pathTimeout: .seconds(20), waitsFirst: true)
         let (result, began) = run(policy, retrier: retrier) { _ in nil }
         #expect(result.failure?.ending == .deadlineExpired && began.isEmpty && asked.values == [0])
         #expect(world.time == .seconds(40))
     }
 
-    @Test func `the offline retrier of a request that was cut waits for the path`() throws {
+    @Test func `the offline retrier waits for the path after a failure without one`() throws {
         let retrier = try OfflineRetrier(verdicts: network, clock: world)
         let (result, began) = run(
             .singleAttempt,

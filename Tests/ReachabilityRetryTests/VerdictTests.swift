@@ -4,7 +4,7 @@ import NetworkReachabilityTesting
 import ReachabilityRetry
 import Testing
 
-/// Verdicts and the paths they stand for.
+/// Verdicts, and their conversion from network paths.
 @Suite struct VerdictTests {
     @Test(arguments: [
         RetryVerdict(status: .reachable, generation: 7): "reachable",
@@ -14,16 +14,16 @@ import Testing
             "not reachable, the ferry is gone",
         RetryVerdict(status: .unknown, reason: .init(rawValue: "lost")): "unknown, lost",
     ])
-    func `it says what is so`(verdict: RetryVerdict, text: String) {
+    func `the description contains the status and the reason`(verdict: RetryVerdict, text: String) {
         #expect(verdict.description == text)
     }
 
-    @Test func `reasons are told apart by their names`() {
+    @Test func `reasons are compared by name`() {
         #expect(RetryVerdict.Reason(rawValue: "nameNotResolved") == .nameNotResolved)
         #expect(Set([RetryVerdict.Reason.nameNotResolved, .init(rawValue: "nameNotResolved")]).count == 1)
     }
 
-    @Test func `a path keeps its reason, by name and in words`() throws {
+    @Test func `a verdict keeps the name and the text of the path's reason`() throws {
         let kernel = FakeKernel()
         let manager = try NetworkReachabilityManager(address: try #require(IPAddress("198.51.100.1")), kernel: kernel)
         let verdict = RetryVerdict(manager.path)

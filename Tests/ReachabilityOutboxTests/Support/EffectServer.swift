@@ -3,16 +3,16 @@ import LinuxSupport
 import NetworkLab
 import TestSupport
 
-/// An HTTP server on loopback that honours `Idempotency-Key`, and counts what it does: a body is done when its key is new.
-/// Of its answers, chosen by a seed, some never come and some are 503, before or after the work was done.
+/// An HTTP server on loopback that supports `Idempotency-Key` and counts executions. A body is executed if its key is
+/// new. Some responses, chosen by a seed, are missing or have status 503, before or after the execution.
 final class EffectServer: Sendable {
     struct Counts {
-        /// How often each body was done.
+        /// The number of executions of each body.
         var effects: [String: Int] = [:]
-        /// The keys that were seen, and with which body.
+        /// The known keys, each with its body.
         var keys: [String: String] = [:]
         var requests = 0
-        /// Bodies in the order they were done in.
+        /// The bodies in the sequence of their execution.
         var order: [String] = []
         var conflicts: [String] = []
         var generator: SeededGenerator
@@ -33,7 +33,7 @@ final class EffectServer: Sendable {
 
     var counts: Counts { state.withLock { $0 } }
 
-    /// Serves no more.
+    /// Stops the server.
     func stop() {
         server.stop()
     }
@@ -56,19 +56,20 @@ extension EffectServer.Counts {
     }
 }
 
-/// The program to be killed, beside the running test bundle.
+/// The program that is killed. It lies beside the running test bundle.
 enum Victim {
     static let path = BuiltProgram.path("OutboxVictim")
 
-    /// Runs it, kills it so long after its first line if at all, and returns the keys it has written: those are on the disk.
+    /// Runs the program. If `killAfter` is not nil, kills it that long after its first line. Returns the keys that it
+    /// has printed, whose requests are on the disk.
     static func run(_ file: ScratchFile, port: UInt16, keys: [String], killAfter: Duration?) throws -> Set<String> {
         let input = keys.map { $0 + "\n" }.joined()
         let process = try LabProcess(path, [file.path, "\(port)"], input: input)
         if let killAfter {
-            // Until then it has only begun, which a kill cannot hurt.
+            // // Before its first line the program has stored nothing, so a kill has no effect.
             var poll = pollfd(fd: process.outputDescriptor.number, events: Int16(POLLIN), revents: 0)
             _ = Glibc.poll(&poll, 1, 30_000)
-            // The moment is what is tested: nothing is waited for.
+            // // The random moment is the subject of the test, so this is a plain delay.
             usleep(UInt32(killAfter / .microseconds(1)))
             kill(process.identifier, SIGKILL)
         }

@@ -1,7 +1,7 @@
 import LinuxSupport
 import ReachabilityOutbox
 
-/// What an outbox reported, in few words.
+/// Records the events of an outbox as short texts. Thread-safe.
 final class Events: Sendable {
     private let state: Locked<[OutboxEvent]> = Locked([])
 

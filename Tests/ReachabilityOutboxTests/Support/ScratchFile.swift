@@ -2,7 +2,7 @@ import Foundation
 import NetworkLab
 import ReachabilityOutbox
 
-/// A place for an outbox, in a directory of its own that is gone when nobody holds it any more.
+/// The path of an outbox in a temporary directory, which is deleted with the object.
 final class ScratchFile: Sendable {
     let directory = "/tmp/outbox-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     var path: String { directory + "/outbox.sqlite" }
@@ -15,11 +15,11 @@ final class ScratchFile: Sendable {
         try await Outbox(file: path, options: options)
     }
 
-    /// The names of what is there.
+    /// The names of the files in the directory.
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted() }
 
-    /// Names, modes, sizes, times and contents of what is there, but for the index of the log, which whoever has the file open
-    /// writes all the time; the directory's time says whether one was made.
+    /// The names, modes, sizes, times and contents of the files, except the index of the log, which an open database
+    /// writes continually. The time of the directory shows whether an index was created.
     var state: String {
         get throws {
             let script = "find . ! -name '*-shm' -printf '%p %y %m %s %T@ %i\\n' -type f -exec sha256sum {} + | sort"
@@ -27,7 +27,8 @@ final class ScratchFile: Sendable {
         }
     }
 
-    /// Whether a text is anywhere in the files, as bytes. Foundation's `Data` would leak its buffer for each file that is empty.
+    /// Returns whether a text occurs in the files, as bytes. Foundation's `Data` would leak its buffer for each empty
+    /// file.
     func contents(contain text: String) throws -> Bool {
         let result = try LabProcess("grep", ["-raqF", "-f", "-", directory], input: text + "\n").wait()
         guard result.status < 2 else { throw LabError(result.errors) }

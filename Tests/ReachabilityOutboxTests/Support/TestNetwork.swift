@@ -3,13 +3,13 @@ import ReachabilityOutbox
 import ReachabilityRetry
 import TestSupport
 
-/// Hosts whose reachability a test sets, and a clock that measures all waits.
+/// Hosts with a settable reachability, and a clock that measures all waits.
 final class TestNetwork: Sendable {
     let clock = TestClock()
     private let network = PlayedNetwork()
 
     deinit {
-        // Alarms that are not needed any more sleep until their time, and must end with the test.
+        // // Alarms that are no longer needed sleep until their time. They must end with the test.
         clock.advance(by: .seconds(86_400 * 365))
     }
 
@@ -22,7 +22,7 @@ final class TestNetwork: Sendable {
         }
     }
 
-    /// Options that take all time from the clock, and leave nothing to chance.
+    /// Options with the test's clock and without randomness.
     var options: OutboxOptions {
         var options = OutboxOptions()
         options.use(clock)
@@ -37,7 +37,7 @@ final class TestNetwork: Sendable {
     func listenerCount(_ host: String) -> Int { network.watchCount(of: host) }
 }
 
-/// Time that passes when a test says so, since 1970 and since the boot alike.
+/// A clock that advances only on request. It is both the time since 1970 and the time since the boot.
 final class TestClock: Clock {
     struct Instant: InstantProtocol {
         let time: Duration
@@ -59,7 +59,7 @@ final class TestClock: Clock {
     var now: Instant { Instant(time: time) }
     var time: Duration { state.withLock { $0.now } }
 
-    /// How often somebody has begun to sleep.
+    /// The number of sleeps that have begun.
     var sleeps: UInt64 { state.withLock { $0.next } }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
@@ -91,7 +91,7 @@ final class TestClock: Clock {
         for continuation in due { continuation.resume() }
     }
 
-    /// Waits until somebody sleeps for that long from now.
+    /// Waits until a task sleeps for the duration from now.
     func untilSleeping(for duration: Duration) async {
         while !Task.isCancelled,
             !state.withLock({ state in state.sleepers.values.contains { $0.end == state.now + duration } })
@@ -102,7 +102,7 @@ final class TestClock: Clock {
 }
 
 extension OutboxOptions {
-    /// Takes all time from a clock, and leaves nothing to chance.
+    /// Uses a clock for all times, and removes randomness.
     mutating func use(_ clock: TestClock) {
         self.clock = clock
         if let backoff = try? Backoff(isJittered: false) { self.backoff = backoff }

@@ -2,7 +2,8 @@ import LinuxSupport
 import Netlink
 import ReachabilityOutbox
 
-/// Remembers what it sent, and answers as it was told to: delivered, unless there is another answer left.
+/// A sender that records requests, and returns the configured results. After the last result it returns `delivered`.
+/// Thread-safe.
 final class TestSender: OutboxSender {
     private struct State {
         var sent: [OutboxDelivery] = []
@@ -19,18 +20,18 @@ final class TestSender: OutboxSender {
         state.withLock { $0.answers = answers }
     }
 
-    /// What comes next.
+    /// Sets the next results.
     func answer(_ answers: OutboxResult...) { state.withLock { $0.answers = answers } }
 
-    /// What a request with this body is answered each time.
+    /// Sets the result of all requests with a body.
     func answer(to body: String, _ answer: OutboxResult) { state.withLock { $0.answersToBody[body] = answer } }
 
     var sent: [OutboxDelivery] { state.withLock { $0.sent } }
 
-    /// The bodies that were sent, in order.
+    /// The bodies of the requests, in the sequence in which they were sent.
     var bodies: [String] { sent.map { String(decoding: $0.request.body, as: UTF8.self) } }
 
-    /// From now on a send returns only when released.
+    /// Makes each send wait for `release()`.
     func hold() { state.withLock { $0.isHeld = true } }
 
     func release() {
@@ -60,13 +61,13 @@ final class TestSender: OutboxSender {
         return answer
     }
 
-    /// Waits until so many have been sent.
+    /// Waits until a number of requests has been sent.
     func untilSent(_ count: Int) async {
         while sent.count < count, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
     }
 }
 
-/// Sends until its task is cancelled.
+/// A sender that returns only when its task is cancelled.
 final class StubbornSender: OutboxSender {
     private let state = Locked(false)
 
@@ -80,7 +81,7 @@ final class StubbornSender: OutboxSender {
 }
 
 extension OutboxRequest {
-    /// A request that says which it is.
+    /// Returns a request whose body is its name.
     static func named(_ name: String, to host: String = "one.example") -> OutboxRequest {
         OutboxRequest("POST", "https://\(host)/orders?token=hush", body: Array(name.utf8))
     }
