@@ -75,7 +75,7 @@ import Testing
 
     @Test func `an invalid request is refused, and an expired one is reported on standard error`() async throws {
         let outbox = try OutboxScratch()
-        let sentence = "cannot store the request: the URL does not begin with http:// or https://: its scheme is ftp"
+        let sentence = "cannot store the request: the URL does not begin with http:// or https://; its scheme is ftp"
         try await outbox.run("add ftp://x/").expectRefusal(sentence)
         _ = try await outbox.run("add --expires 1ms http://127.0.0.1:1/")
         let errors = "reachability: 1: expired, deleted unsent: POST http://127.0.0.1:1\n"

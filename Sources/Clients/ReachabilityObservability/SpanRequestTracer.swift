@@ -30,6 +30,8 @@ public import Tracing
 public struct SpanRequestTracer: RequestTracer {
     private let tracer: (any Tracer)?
 
+    /// Creates a tracer.
+    ///
     /// - Parameter tracer: Creates the spans. If nil, the tracer that is bootstrapped when a request begins.
     public init(_ tracer: (any Tracer)? = nil) {
         self.tracer = tracer

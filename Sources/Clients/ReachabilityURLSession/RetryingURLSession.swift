@@ -152,6 +152,8 @@ extension URLSession {
         }
     }
 
+    /// Uploads a body with retries.
+    ///
     /// - Parameter upload: Creates the task of an attempt with the body. It is not used after a redirect that dropped
     ///   the body.
     private func retryUpload(

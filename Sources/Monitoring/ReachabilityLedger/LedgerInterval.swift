@@ -51,6 +51,8 @@ public struct LedgerInstant: Hashable, Comparable, Sendable, Codable {
     /// The nanoseconds since 1970-01-01T00:00:00Z, according to the wall clock at the beginning of the boot.
     public var nanoseconds: Int64
 
+    /// Creates an instant.
+    ///
     /// - Parameter nanoseconds: The nanoseconds since 1970-01-01T00:00:00Z on the time line of the ledger.
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
@@ -81,6 +83,8 @@ public struct LedgerInstant: Hashable, Comparable, Sendable, Codable {
         return .nanoseconds(remainder < 0 ? remainder + divisor : remainder)
     }
 
+    /// Creates an instant. A time outside the line becomes its first or last instant.
+    ///
     /// - Parameter time: The time since 1970 on the time line of the ledger.
     package init(since1970 time: Duration) {
         self.init(nanoseconds: time.ledgerNanoseconds)

@@ -49,6 +49,8 @@ package struct JSONObject: CustomStringConvertible {
         text.append(UInt8(ascii: "\""))
     }
 
+    /// Adds a number.
+    ///
     /// - Parameter number: The number in decimal.
     package mutating func add(_ key: String, number: String) {
         begin(key)

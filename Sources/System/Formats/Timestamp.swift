@@ -5,6 +5,8 @@ package struct Timestamp {
     private let seconds: Int64
     private let milliseconds: Int64
 
+    /// Creates a timestamp.
+    ///
     /// - Parameters:
     ///   - real: The time since 1970. RFC 3339 covers the years 0000 to 9999. A time outside them becomes the nearest
     ///     one inside.

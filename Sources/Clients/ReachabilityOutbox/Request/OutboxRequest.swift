@@ -180,7 +180,7 @@ struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
     init(_ text: String) throws(OutboxError) {
         let scheme = text.firstRange(of: "://").map { text[..<$0.lowerBound] }
         guard let scheme, ["http", "https"].contains(scheme.lowercased()) else {
-            let other = scheme.map { ": its scheme is \(String($0).printable)" } ?? ""
+            let other = scheme.map { "; its scheme is \(String($0).printable)" } ?? ""
             throw .invalidRequest("the URL does not begin with http:// or https://\(other)")
         }
         guard let url = RequestURL(text) else {

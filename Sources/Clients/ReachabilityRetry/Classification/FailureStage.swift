@@ -138,6 +138,8 @@ public struct SocketFailure: RetryableError, Hashable {
     /// The phase of the connection when the call failed.
     public let phase: ConnectionPhase
 
+    /// Creates the error of a failed system call.
+    ///
     /// - Parameters:
     ///   - errorNumber: The error number, `errno(3)`.
     ///   - phase: The phase of the connection when the call failed.
@@ -184,6 +186,8 @@ public struct StatusFailure: RetryableError, Hashable {
     /// The pause before a retry that the server requests; nil if it requests none.
     public let retryAfter: Duration?
 
+    /// Creates the error of a response.
+    ///
     /// - Parameters:
     ///   - status: The status of the response.
     ///   - retryAfter: The pause that its field Retry-After requests (``RetryAfter``).

@@ -23,6 +23,8 @@ package final class AttemptProgress: Sendable {
     private let state = Locked(State())
     private let resumes: @Sendable () -> Bool
 
+    /// Creates the progress of a request.
+    ///
     /// - Parameter resumes: True if the rest of an interrupted response can be requested.
     package init(resumes: @escaping @Sendable () -> Bool = { false }) {
         self.resumes = resumes
@@ -88,6 +90,8 @@ public struct AnswerHead: Sendable {
 
     private let field: @Sendable (String) -> String?
 
+    /// Creates the head of a response.
+    ///
     /// - Parameters:
     ///   - status: The status.
     ///   - field: Returns the first value of a header field. It ignores the case of the name.

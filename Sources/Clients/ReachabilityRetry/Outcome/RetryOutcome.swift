@@ -107,14 +107,14 @@ extension RetryError: CustomStringConvertible {
     public var description: String {
         let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"
         let cause = lastError.map { "; last error: \($0)" } ?? ""
-        return "cannot complete the request to \(target): \(ending.text) after \(count)\(cause)"
+        return "cannot complete the request to \(target): \(ending.text) (\(count))\(cause)"
     }
 }
 
 extension RetryError.Ending {
     fileprivate var text: String {
         switch self {
-        case .notRetryable: "the failure cannot be retried"
+        case .notRetryable: "the error is not retryable"
         case .unsafeToRepeat: "the server may have processed it, and it is not safe to repeat"
         case .attemptsExhausted: "the maximum number of attempts was reached"
         case .deadlineExpired: "the deadline passed"

@@ -58,6 +58,8 @@ struct ReleaseQueue<WakeSignal> {
     /// The time of the next probe, and the time between it and the one after it. Nil while the queue is open.
     private var probe: (next: Duration, pause: Duration)?
 
+    /// Creates an empty, open queue.
+    ///
     /// - Parameters:
     ///   - interval: The minimum time between two starts.
     ///   - probeInterval: The time that the queue is closed before the first probe. It doubles with each probe. If nil,
@@ -208,6 +210,8 @@ struct ReleasePace {
     let interval: Duration
     private var nextTurn = Duration.zero
 
+    /// Creates a pace whose first start time is now.
+    ///
     /// - Parameter interval: The minimum time between two starts.
     init(interval: Duration) {
         self.interval = interval

@@ -130,7 +130,7 @@ extension InvalidRequest: CustomStringConvertible {
     public var description: String {
         switch self {
         case .method(let text):
-            "cannot send the request: \(text.debugDescription) is not an HTTP method; use a token (RFC 9110, 5.6.2)"
+            "cannot send the request: \(text.debugDescription) is not a valid method; a method is a token (RFC 9110, 5.6.2)"
         case .header(let name):
             "cannot send the header field \(name.debugDescription): its name must be a token (RFC 9110, 5.6.2), and its value"
                 + " must not contain a line break or NUL"
