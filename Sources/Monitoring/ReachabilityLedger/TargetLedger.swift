@@ -1,5 +1,6 @@
-/// The ledger of one target. It receives the states of the target, and returns the resulting events. A value type that
-/// reads no clock. It keeps only the open interval and the current outage.
+/// The ledger of one target, which accounts for every nanosecond of its time. It receives the states of the target, and
+/// returns the resulting events. A value type that reads no clock. It keeps only the open interval and the current
+/// outage.
 public struct TargetLedger: Sendable {
     /// An event of the ledger.
     public enum Event: Hashable, Sendable {

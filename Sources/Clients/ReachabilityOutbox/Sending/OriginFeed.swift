@@ -189,9 +189,9 @@ private struct Postponed: RetryableError {
 extension OriginFeed {
     /// The result for the first request.
     enum Sent: Sendable {
-        /// It was removed from the queue.
+        /// The request was removed from the queue.
         case gone
-        /// It stays first.
+        /// The request stays first.
         case postponed(OutboxEntry, OutboxResult)
         /// Its URL redirects. It stays first for this URL, and requests for other URLs may be sent.
         case moved(OutboxEntry, url: String)

@@ -1,7 +1,7 @@
 import LinuxSupport
 
 extension RetryCoordinator {
-    /// The latest verdict on a host; nil while the host is not watched.
+    /// Returns the latest verdict on a host; nil while the host is not watched.
     func knownVerdict(of host: String?) -> RetryVerdict? {
         state.withLock { state in
             guard let lane = state.lanes[host], lane.watch != nil else { return nil }
@@ -133,7 +133,7 @@ extension RetryCoordinator {
         state.withLock { $0.lanes[host]?.queue.hold(until: end) }
     }
 
-    /// The remaining time for which the server requested a pause (Retry-After).
+    /// Returns the remaining time for which the server requested a pause (Retry-After).
     func hold(of host: String?) -> Duration {
         let now = timeline.now
         return state.withLock { max(.zero, ($0.lanes[host]?.queue.holdEnd ?? .zero) - now) }

@@ -188,7 +188,7 @@ struct ReleaseQueue<WakeSignal> {
         lines[priority].append(ticket, among: waiters.count) { waiters[$0]?.place == .inLine }
     }
 
-    /// The first queued waiter of the highest priority.
+    /// Returns the first queued waiter of the highest priority.
     private mutating func first() -> (ticket: UInt64, priority: RetryPriority)? {
         let waiters = waiters
         for priority in lines.priorities {

@@ -64,7 +64,7 @@ public struct MonitoredVerdicts: VerdictSource {
         return flags.contains(.isLocalAddress)
     }
 
-    /// Addresses of documentation prefixes that have the same route as the network at large.
+    /// Returns addresses of documentation prefixes that have the same route as the network at large.
     public func unassignedAddresses() -> [String] {
         guard let atLarge = manager(of: nil)?.options.addressesAtLarge else { return [] }
         return UnassignedAddress.choose(towards: atLarge) { manager(of: $0.description) }.map(\.description)
@@ -110,9 +110,9 @@ private final class ManagerWatch: VerdictWatch {
         subscribe()
     }
 
-    /// A listener receives changes only. If this query sees a loss that ends before the listener is called, the
-    /// listener would receive nothing. Therefore it is subscribed again: a new listener always receives the current
-    /// path.
+    /// Returns the current verdict. A listener receives changes only. If this query sees a loss that ends before the
+    /// listener is called, the listener would receive nothing. Therefore it is subscribed again: a new listener always
+    /// receives the current path.
     func ask() -> RetryVerdict {
         guard let manager else { return .unknown }
         let path = manager.path

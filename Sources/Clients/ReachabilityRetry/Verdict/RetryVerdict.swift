@@ -117,9 +117,9 @@ public protocol VerdictSource: Sendable {
     /// true.
     func isLocal(_ address: String) -> Bool
 
-    /// Addresses that are assigned to no host, one for each address family in which the network at large has a path. A
-    /// response from such an address shows that traffic is intercepted. It must not block. The default implementation
-    /// returns none.
+    /// Returns addresses that are assigned to no host, one for each address family in which the network at large has a
+    /// path. A response from such an address shows that traffic is intercepted. It must not block. The default
+    /// implementation returns none.
     func unassignedAddresses() -> [String]
 }
 
