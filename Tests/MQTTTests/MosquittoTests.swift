@@ -146,7 +146,7 @@ struct MosquittoTests {
         let peer = try await Self.peer(broker, "nobody")
         let error = try #require(try await peer.ended())
         #expect(error.cause == .refused(.notAuthorized))
-        #expect(error.description.contains("refuses the connection: not authorized: see the client's certificate"))
+        #expect(error.description.contains(": not authorized; check the client's certificate"))
     }
 
     @Test("What an access control list forbids is refused by its code")
@@ -174,7 +174,7 @@ struct MosquittoTests {
         let nobody = try await Self.peer(broker, "nobody")
         let error = try #require(try await nobody.ended())
         #expect(error.cause == .unreachable(.connectionRefused))
-        #expect(error.description.hasSuffix("Connection refused: is the broker running, and listening there?"))
+        #expect(error.description.hasSuffix("Connection refused; is the broker running and listening on this address?"))
 
         try await broker.start()
         let quiet = try await Self.peer(broker, "quiet") { $0.keepAlive = .seconds(5) }

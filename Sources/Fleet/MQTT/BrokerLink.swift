@@ -1,34 +1,36 @@
-/// The connection of a client to its broker: when to connect, with which version, and when to give up. A value without a clock.
+/// The connection state of an MQTT client: when to connect, with which protocol version, and when to give up. A value
+/// without a clock.
 ///
-/// It connects while there is a path. After a loss it waits a random time up to its jitter, and up to a minute more while attempts fail, so
-/// that clients which lost the broker at the same time do not return at the same time.
+/// The client connects while the network has a path. After a loss it waits a random time up to the jitter. While
+/// attempts fail, it waits up to a minute longer. The random time spreads the reconnections of clients that lost the
+/// broker at the same time.
 package struct BrokerLink: Hashable, Sendable {
     package enum State: Hashable, Sendable {
-        /// There is no path.
+        /// The network has no path to the broker.
         case idle
         case waiting(until: Duration)
         case connecting(until: Duration)
         case connected
-        /// The client has sent its last message.
+        /// The client is sending its last message.
         case leaving(until: Duration)
         case over
     }
 
     package enum Step: Hashable, Sendable {
         case connect
-        /// The broker has not answered in time.
+        /// The broker has not answered before the timeout.
         case abandon
     }
 
-    /// The timeout of an attempt.
+    /// The timeout of a connection attempt.
     package static let patience = Duration.seconds(20)
-    /// The timeout of the last message.
+    /// The timeout for sending the last message and closing.
     package static let farewell = Duration.seconds(3)
-    /// The maximum delay between failing attempts, without the jitter.
+    /// The maximum delay between failed attempts, without the jitter.
     fileprivate static let longestWait = Duration.seconds(60)
 
     package private(set) var state = State.idle
-    /// The number of attempts, which is also the number of the current one.
+    /// The number of connection attempts so far, which identifies the current attempt.
     package private(set) var attempts: UInt64 = 0
     package private(set) var hasPath = false
     private let jitter: Duration
@@ -41,13 +43,13 @@ package struct BrokerLink: Hashable, Sendable {
         self.jitter = jitter
     }
 
-    /// The version of the next attempt.
+    /// The protocol version of the next attempt.
     package var version: ProtocolVersion { choice.version }
 
-    /// Whether another client probably uses the same name.
+    /// Whether another client probably uses the same client identifier.
     package var hasConflict: Bool { conflict.isLikely }
 
-    /// When ``pass(to:)`` is called next; nil while nothing is due.
+    /// The time of the next call of ``pass(to:)``; nil if no timer is running.
     package var deadline: Duration? {
         switch state {
         case .waiting(let until), .connecting(let until), .leaving(let until): until
@@ -55,12 +57,15 @@ package struct BrokerLink: Hashable, Sendable {
         }
     }
 
-    /// - Parameter chance: From 0 to 1.
+    /// Records whether the network has a path.
+    ///
+    /// - Parameter chance: A random number from 0 to 1, the fraction of the jitter to wait.
     package mutating func changePath(_ isSatisfied: Bool, at now: Duration, chance: Double) -> Step? {
         let had = hasPath
         hasPath = isSatisfied
         switch state {
-        // Only the first attempt is immediate. After an outage many clients return.
+        // Only the first attempt starts immediately. After an outage many clients reconnect, so each waits a random
+        // time.
         case .idle where hasPath && attempts == 0: return connect(at: now)
         case .idle where hasPath: state = .waiting(until: now + jitter * chance)
         case .waiting where !hasPath: state = .idle
@@ -70,6 +75,7 @@ package struct BrokerLink: Hashable, Sendable {
         return nil
     }
 
+    /// Advances the time, and returns the step that is due.
     package mutating func pass(to now: Duration) -> Step? {
         switch state {
         case .waiting(let until) where now >= until: return connect(at: now)
@@ -79,35 +85,35 @@ package struct BrokerLink: Hashable, Sendable {
         }
     }
 
-    /// The broker has accepted.
+    /// Records that the broker has accepted the connection.
     ///
-    /// - Returns: Whether this shows for the first time that the broker speaks MQTT 3.1.1 only.
+    /// - Returns: True the first time that a broker is found to support only MQTT 3.1.1.
     package mutating func accept(at now: Duration) -> Bool {
         state = .connected
         conflict.accept(at: now)
         return choice.settle()
     }
 
-    /// The connection is useful. The next loss is the first failure.
+    /// Records that the connection works. The next loss counts as the first failure.
     package mutating func confirm() { failures = 0 }
 
-    /// An attempt has failed. Returns true if another one begins immediately with MQTT 3.1.1.
+    /// Records a failed attempt. Returns true if the client immediately tries again with MQTT 3.1.1.
     package mutating func fallsBack(_ error: BrokerError?, at now: Duration) -> Bool {
         guard case .connecting = state, choice.fallsBack(error) else { return false }
         _ = connect(at: now)
         return true
     }
 
-    /// The connection, or the attempt, has ended.
+    /// Records the end of the connection or of the attempt.
     ///
-    /// - Returns: Whether a conflict of names has become likely.
+    /// - Returns: True if a conflict of client identifiers has just become likely.
     package mutating func lose(_ cause: BrokerError.Cause?, at now: Duration, chance: Double) -> Bool {
         let isNew = conflict.lose(cause, at: now)
         retreat(at: now, chance: chance)
         return isNew
     }
 
-    /// Waits for the next attempt.
+    /// Schedules the next attempt.
     package mutating func retreat(at now: Duration, chance: Double) {
         let wait = max(conflict.wait, failures == 0 ? .zero : min(Self.longestWait, .seconds(1 << min(6, failures))))
         failures += 1
@@ -125,14 +131,15 @@ package struct BrokerLink: Hashable, Sendable {
     }
 }
 
-/// Detects that another client uses the same name. A broker ends the older of two connections with one name. Mosquitto 2.0 gives no reason,
-/// so the only sign is that connections repeatedly end soon after the broker has accepted them.
+/// A detector of a second client with the same client identifier. A broker ends the older of two connections with one
+/// identifier. Mosquitto 2.0 sends no reason code, so the only sign is that several connections end soon after the
+/// broker has accepted them.
 private struct NameConflict: Hashable, Sendable {
-    /// A connection that ends earlier may have been taken over.
+    /// A connection that ends before this time may have been taken over by another client.
     private static let short = Duration.seconds(30)
-    /// A connection that lasted longer shows that the name is used by no other client.
+    /// A connection that lasts at least this long shows that no other client uses the identifier.
     private static let stable = Duration.seconds(300)
-    /// How many connections in a row end early before a conflict is likely.
+    /// The number of consecutive short connections that make a conflict likely.
     private static let suspicion = 3
 
     private var accepted: Duration?
@@ -140,15 +147,15 @@ private struct NameConflict: Hashable, Sendable {
 
     var isLikely: Bool { count >= Self.suspicion }
 
-    /// The minimum delay before the next attempt, so that the clients do not disconnect each other again and again.
+    /// The minimum delay before the next attempt. It keeps the two clients from disconnecting each other repeatedly.
     var wait: Duration { isLikely ? min(BrokerLink.longestWait, .seconds(1 << min(6, count))) : .zero }
 
-    /// The broker has accepted a connection.
+    /// Records that the broker has accepted a connection.
     mutating func accept(at now: Duration) { accepted = now }
 
-    /// The connection, or the attempt, is over.
+    /// Records the end of the connection or of the attempt.
     ///
-    /// - Returns: Whether a conflict became likely.
+    /// - Returns: True if a conflict has just become likely.
     mutating func lose(_ cause: BrokerError.Cause?, at now: Duration) -> Bool {
         defer { accepted = nil }
         let was = isLikely
@@ -161,10 +168,10 @@ private struct NameConflict: Hashable, Sendable {
     }
 }
 
-/// The version of MQTT.
+/// A version of the MQTT protocol.
 ///
-/// Version 3.1.1 has no delay of the will and no expiry: the broker publishes the will immediately, keeps retained messages until they are
-/// replaced, and keeps sessions forever.
+/// MQTT 3.1.1 has no will delay and no expiry. The broker publishes the will immediately, keeps retained messages until
+/// they are replaced, and keeps sessions indefinitely.
 ///
 /// Source: MQTT Version 5.0, OASIS Standard, 7 March 2019; MQTT Version 3.1.1, OASIS Standard, 29 October 2014.
 package enum ProtocolVersion: Hashable, Sendable {
@@ -173,8 +180,8 @@ package enum ProtocolVersion: Hashable, Sendable {
 }
 
 extension BrokerError {
-    /// Whether a broker that has not accepted MQTT 5 may accept 3.1.1: it says so, or it has ended the connection, as a broker does that
-    /// cannot read the request.
+    /// Whether the error suggests that the broker supports MQTT 3.1.1 but not MQTT 5. The broker has either refused the
+    /// version explicitly, or has closed the connection, as a broker does that cannot parse the request.
     ///
     /// Source: MQTT 5.0, 3.1.2.2, Protocol Version.
     fileprivate var mayBeOfVersion: Bool {
@@ -185,17 +192,19 @@ extension BrokerError {
     }
 }
 
-/// The version for a broker: 5, or 3.1.1 for a broker without MQTT 5.
+/// The choice of the protocol version: MQTT 5, or MQTT 3.1.1 for a broker that does not support MQTT 5.
 private struct VersionChoice: Hashable, Sendable {
     private(set) var version = ProtocolVersion.five
-    /// Whether the broker has accepted the version. Then it does not change.
+    /// Whether the broker has accepted the version. The version is then final.
     private var isSettled = false
-    /// Whether the broker has refused the other version.
+    /// Whether the broker has explicitly refused MQTT 5.
     private var isOnly = false
-    /// Whether it was reported that the broker speaks 3.1.1.
+    /// Whether the fallback to MQTT 3.1.1 has been reported.
     private var isReported = false
 
-    /// - Returns: Whether to try 3.1.1 immediately. If that fails, too, the next attempt uses 5.
+    /// Chooses the version for the attempt after a failure.
+    ///
+    /// - Returns: Whether to try MQTT 3.1.1 immediately. If that fails too, the next attempt uses MQTT 5.
     mutating func fallsBack(_ error: BrokerError?) -> Bool {
         guard !isSettled else { return false }
         let mayBe = version == .five && error?.mayBeOfVersion ?? false
@@ -204,9 +213,11 @@ private struct VersionChoice: Hashable, Sendable {
         return mayBe
     }
 
-    /// Unless the broker has refused MQTT 5, the next attempt uses 5 again, because the broker may just have been stopping.
+    /// Records that the broker has accepted the version. If the broker has not explicitly refused MQTT 5, the next
+    /// connection tries MQTT 5 again, because the failure of MQTT 5 may have had another reason, such as a broker that
+    /// was stopping.
     ///
-    /// - Returns: Whether this shows for the first time that the broker speaks 3.1.1.
+    /// - Returns: True the first time that a broker is found to support only MQTT 3.1.1.
     mutating func settle() -> Bool {
         guard !isSettled else { return false }
         let isOld = version == .threeOneOne

@@ -1,40 +1,43 @@
 package import LinuxSupport
 
-/// A client of MQTT 5 or 3.1.1. It does not interpret messages.
+/// An MQTT 5 or 3.1.1 client library. It does not interpret messages.
 ///
-/// It is a small seam, so that another client, or none for tests, can take the place of libmosquitto. Who uses it decides when to
-/// connect: a connection that is over stays over, and nothing is tried again.
+/// The protocol allows another library, or a fake in tests, to replace libmosquitto. The caller decides when to
+/// connect. The library does not reconnect: a connection that has ended stays closed.
 ///
 /// Source: MQTT Version 5.0, OASIS Standard, 7 March 2019.
 package protocol MessageBroker: Sendable {
-    /// Begins to connect.
+    /// Starts to connect. Returns without waiting.
     ///
     /// - Parameters:
-    ///   - options: The address and the name of the client.
-    ///   - listener: Called for each event, in order, on a thread of the connection's own. It must not wait. The last event is
-    ///     ``BrokerEvent/ended(_:)``, which comes once, whatever happened.
+    ///   - options: The settings of the connection, such as the address and the client identifier.
+    ///   - listener: The receiver of the events of the connection. It is called in order, on a thread of the
+    ///     connection, and must not block. The last event is always ``BrokerEvent/ended(_:)``, which occurs exactly
+    ///     once.
     func connect(_ options: BrokerOptions, listener: @escaping @Sendable (BrokerEvent) -> Void) -> any BrokerConnection
 }
 
-/// One connection to a broker, from its first attempt to its end. Thread-safe; nothing waits.
+/// One connection to a broker, from its first attempt to its end. Thread-safe. No method blocks.
 package protocol BrokerConnection: Sendable {
-    /// Sends a message with QoS 1: ``BrokerEvent/published(_:_:)`` tells that the broker has it. One that is handed over before the broker
-    /// has accepted the connection is sent then; one whose acknowledgement had not come when the connection ended is the caller's to send
-    /// again.
+    /// Sends a message with QoS 1. ``BrokerEvent/published(_:_:)`` reports the acknowledgement of the broker. A message
+    /// that is passed before the broker has accepted the connection is sent after that. If the connection ends before
+    /// the acknowledgement, the caller has to send the message again on a new connection.
     ///
-    /// - Returns: What its acknowledgement is known by, another for each message of this connection.
+    /// - Returns: The token of the acknowledgement, unique within the connection.
     @discardableResult
     func publish(_ message: BrokerMessage) -> PublishToken
 
-    /// Asks for the messages of topics with QoS 1, or says so with ``BrokerEvent/ended(_:)``, where the broker refuses.
+    /// Subscribes to topics with QoS 1. The event ``BrokerEvent/subscribed`` reports success. If the broker refuses,
+    /// the connection ends with ``BrokerEvent/ended(_:)``.
     ///
-    /// - Parameter filters: With the wildcards `+` and `#` of MQTT.
+    /// - Parameter filters: Topic filters, with the wildcards `+` and `#` of MQTT.
     func subscribe(_ filters: [String])
 
-    /// Ends the connection without a will, after all pending messages are sent.
+    /// Sends all pending messages and then disconnects. The broker does not publish the will.
     func close()
 
-    /// Lets go of it as it is, where the broker does not answer: for the broker the connection breaks, and it sends the will.
+    /// Drops the connection immediately, for a broker that does not answer. The broker sees a lost connection and
+    /// publishes the will.
     func abandon()
 }
 
@@ -47,18 +50,19 @@ package struct PublishToken: Hashable, Sendable {
     }
 }
 
-/// What happens on a connection.
+/// An event of a connection.
 package enum BrokerEvent: Hashable, Sendable {
-    /// The broker has accepted it.
+    /// The broker has accepted the connection.
     ///
-    /// - Parameter sessionPresent: Whether the broker kept the session of the client's last connection, with its subscriptions and what was
-    ///   sent to it meanwhile. Source: MQTT 5.0, 3.2.2.1.1, Session Present.
+    /// - Parameter sessionPresent: Whether the broker has kept the session of the client's last connection, with the
+    ///   subscriptions and the messages that arrived in the meantime. Source: MQTT 5.0, 3.2.2.1.1, Session Present.
     case connected(sessionPresent: Bool)
-    /// The broker answered for a message: it has it, unless the code says that it refused it.
+    /// The broker has answered a published message. The broker has taken the message unless the code is a refusal.
     case published(PublishToken, ReasonCode)
     case subscribed
     case message(BrokerMessage)
-    /// Nothing more comes. Nil where ``BrokerConnection/close()`` ended it.
+    /// The connection has ended. No further event follows. Nil after ``BrokerConnection/close()`` or
+    /// ``BrokerConnection/abandon()``.
     case ended(BrokerError?)
 }
 
@@ -66,11 +70,12 @@ package enum BrokerEvent: Hashable, Sendable {
 package struct BrokerMessage: Hashable, Sendable {
     package var topic: String
     package var payload: [UInt8]
-    /// Whether the broker keeps the message for later subscribers, or has kept it.
+    /// Whether the broker keeps the message for later subscribers or, for a received message, whether the broker had
+    /// kept it.
     ///
     /// Source: MQTT 5.0, 3.3.1.3, RETAIN.
     package var isRetained: Bool
-    /// The time for which the broker keeps the message, in whole seconds; nil for ever.
+    /// The time for which the broker keeps the message, in whole seconds. If nil, the message does not expire.
     ///
     /// Source: MQTT 5.0, 3.3.2.3.3, Message Expiry Interval.
     package var expiry: Duration?
@@ -80,12 +85,13 @@ package struct BrokerMessage: Hashable, Sendable {
     }
 }
 
-/// The message that a broker publishes after an unexpected end of a connection.
+/// A message that a broker publishes when the connection of a client ends without a DISCONNECT packet.
 ///
 /// Source: MQTT 5.0, 3.1.2.5, Will Flag.
 package struct BrokerWill: Hashable, Sendable {
     package var message: BrokerMessage
-    /// The time for which the broker waits for a new connection, in whole seconds. Source: MQTT 5.0, 3.1.3.2.2, Will Delay Interval.
+    /// The time that the broker waits for a new connection before it publishes the will, in whole seconds. Source: MQTT
+    /// 5.0, 3.1.3.2.2, Will Delay Interval.
     package var delay: Duration
 
     package init(_ message: BrokerMessage, delay: Duration) {
@@ -95,12 +101,13 @@ package struct BrokerWill: Hashable, Sendable {
 
 /// The settings of a connection.
 package struct BrokerOptions: Hashable, Sendable {
-    /// Files in PEM. They are read for each connection, so that renewed ones are used.
+    /// Paths of PEM files. The files are read for each connection, so renewed files take effect at the next connection.
     package struct TLS: Hashable, Sendable {
-        /// Those who may sign the broker's certificate; nil for the system's, `/etc/ssl/certs`.
+        /// The authorities trusted to sign the broker's certificate. If nil, those of `/etc/ssl/certs`.
         package var authority: String?
-        /// The client's own certificate, with those between it and its authority, and its key.
+        /// The certificate of the client, followed by its intermediate certificates.
         package var certificate: String?
+        /// The private key of the client's certificate.
         package var key: String?
 
         package init(authority: String? = nil, certificate: String? = nil, key: String? = nil) {
@@ -109,14 +116,16 @@ package struct BrokerOptions: Hashable, Sendable {
     }
 
     package var address: BrokerAddress
-    /// Used where the address says so.
+    /// The TLS files. Used only if the address requires TLS.
     package var tls = TLS()
-    /// The name of the client. A broker ends the older of two connections with one name.
+    /// The client identifier. A broker ends the older of two connections with the same identifier.
     package var client: String
-    /// The silence after which the client asks whether the broker is there, in whole seconds from 5 on. The broker gives the client up after
-    /// one and a half of it; the client gives the broker up after at most two.
+    /// The keep-alive interval, in whole seconds, at least 5. After this time without traffic the client sends a ping.
+    /// The broker closes the connection after one and a half intervals without a packet from the client. The client
+    /// closes it after at most two intervals without an answer.
     package var keepAlive = Duration.seconds(60)
-    /// The time for which the broker keeps the session after a connection; zero for a session that ends with the connection.
+    /// The time for which the broker keeps the session after the connection has ended. Zero ends the session with the
+    /// connection.
     ///
     /// Source: MQTT 5.0, 3.1.2.11.2, Session Expiry Interval.
     package var sessionExpiry = Duration.zero
@@ -128,7 +137,8 @@ package struct BrokerOptions: Hashable, Sendable {
     }
 }
 
-/// The answer of a broker. Codes from 0x80 on are refusals. The list is open, like that of the standard.
+/// A reason code of a broker. Codes from 0x80 are refusals. The standard may add codes, so the type is not an
+/// enumeration.
 ///
 /// Source: MQTT 5.0, 2.4, Reason Code.
 package struct ReasonCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -156,7 +166,7 @@ package struct ReasonCode: RawRepresentable, Hashable, Sendable, CustomStringCon
 
     package var isRefusal: Bool { rawValue >= 0x80 }
 
-    /// The code of version 5 for an answer of version 3.1.1.
+    /// Converts a return code of MQTT 3.1.1 into the reason code of MQTT 5.
     ///
     /// Source: MQTT 3.1.1, 3.2.2.3, Connect Return code.
     package init(returnCode: UInt8) {
@@ -167,7 +177,7 @@ package struct ReasonCode: RawRepresentable, Hashable, Sendable, CustomStringCon
         self = reasons.indices.contains(Int(returnCode)) ? reasons[Int(returnCode)] : .unspecifiedError
     }
 
-    /// As the standard calls it.
+    /// The name of the code in the standard, in lower case.
     package var description: String { Self.names[self] ?? "reason code \(rawValue)" }
 
     private static let names: [ReasonCode: String] = [
@@ -181,34 +191,37 @@ package struct ReasonCode: RawRepresentable, Hashable, Sendable, CustomStringCon
     ]
 }
 
-/// The reason why a connection ended or failed, with the text of the system or the broker and a hint.
+/// The error that ended a connection or an attempt. The description contains the text of the system or the broker, and
+/// a hint.
 package struct BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Cause: Hashable, Sendable {
-        /// Its name leads nowhere, as the name service says.
+        /// The host name cannot be resolved. The text is the error of the name service.
         case unknownHost(String)
-        /// No server could be reached.
+        /// No address of the broker accepts a TCP connection.
         case unreachable(SystemError)
-        /// A file for TLS cannot be used, as the TLS library says.
+        /// A TLS file cannot be used. The text is the error of the TLS library.
         case unusableFiles(String)
-        /// The broker's certificate is not good, as the TLS library says.
+        /// The broker's certificate is not trusted. The text is the error of the TLS library.
         case untrusted(String)
-        /// The certificate is good, but for another name.
+        /// The broker's certificate is trusted, but is for another name.
         case wrongName
-        /// The broker has refused the certificate of the client, with an alert or by ending the handshake.
+        /// The broker has rejected the TLS handshake, with an alert or by closing the connection. A common reason is
+        /// the client's certificate.
         case handshake(String)
-        /// The broker has refused the connection.
+        /// The broker has refused the MQTT connection.
         case refused(ReasonCode)
         /// The broker has refused a subscription.
         case subscriptionRefused(ReasonCode)
-        /// The broker has ended the connection, for that reason.
+        /// The broker has ended the connection for this reason.
         case ended(ReasonCode)
-        /// The connection broke.
+        /// The connection has broken.
         case lost
-        /// One connection after the other was lost: another client probably uses the same name. With what gives the client another one.
+        /// Several connections ended soon after they were accepted. Another client probably uses the same client
+        /// identifier. The option is the one that sets the identifier.
         case nameConflict(String, option: String)
-        /// The broker was silent for too long.
+        /// The broker has not answered before the timeout.
         case silent
-        /// What came is no MQTT, or the library cannot go on for another reason.
+        /// The broker does not use MQTT, or the library failed for another reason.
         case failed(String)
     }
 
@@ -221,27 +234,27 @@ package struct BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch cause {
-        case .unknownHost(let text): "cannot connect to \(place): its name is not found: \(text.printable)"
+        case .unknownHost(let text): "cannot connect to \(place): host name not found: \(text.printable)"
         case .unreachable(let error):
-            "cannot connect to \(place): \(error): is the broker running, and listening there?"
+            "cannot connect to \(place): \(error); is the broker running and listening on this address?"
         case .unusableFiles(let text):
-            "cannot speak TLS with \(place): \(text.printable): see the files of --authority, --certificate and --key"
+            "cannot use TLS with \(place): \(text.printable); check the files of --authority, --certificate and --key"
         case .untrusted(let text):
-            "cannot trust \(place): \(text.printable): it is expired, or nobody in --authority has signed it; "
-                + "`reachability trust \(target)` says which"
+            "cannot trust \(place): \(text.printable); the certificate is expired or not signed by an "
+                + "authority of --authority; run `reachability trust \(target)` for details"
         case .wrongName:
-            "cannot trust \(place): its certificate is for another name: connect by a name that stands in it"
+            "cannot trust \(place): its certificate is for another name; connect with a name in the certificate"
         case .handshake(let text):
-            "\(place) refuses TLS: \(text.printable): see that it speaks TLS, and that --certificate is one it trusts"
-        case .refused(let reason): "\(place) refuses the connection: \(reason): \(Self.advice(reason))"
+            "cannot use TLS with \(place): \(text.printable); check that it uses TLS and trusts --certificate"
+        case .refused(let reason): "cannot connect to \(place): \(reason); \(Self.advice(reason))"
         case .subscriptionRefused(let reason):
-            "\(place) refuses the subscription: \(reason): see the broker's access control list"
+            "cannot subscribe at \(place): \(reason); check the broker's access control list"
         case .ended(.sessionTakenOver):
-            "\(place) ended the connection: session taken over: another client connects with the same name"
+            "\(place) ended the connection: session taken over; another client connects with the same name"
         case .ended(let reason): "\(place) ended the connection: \(reason)"
         case .nameConflict(let name, let option):
-            "cannot stay connected to \(place): it ends each connection soon after it accepted it; another client probably "
-                + "connects as \(name.printable) too: give each its own name with \(option)"
+            "cannot stay connected to \(place): each connection ends soon after it was accepted; another client "
+                + "probably connects as \(name.printable) too; set a unique name with \(option)"
         case .lost: "the connection to \(place) was lost"
         case .silent: "\(place) does not answer"
         case .failed(let text): "the connection to \(place) failed: \(text.printable)"
@@ -250,15 +263,15 @@ package struct BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
 
     private var place: String { "the broker \(address.description.printable)" }
 
-    /// As `reachability trust` takes it.
+    /// The address as a `HOST:PORT` argument of `reachability trust`.
     private var target: String { address.description.printable.split(at: "/").last.map(String.init) ?? "" }
 
     private static func advice(_ reason: ReasonCode) -> String {
         switch reason {
         case .badUserNameOrPassword, .notAuthorized, .banned:
-            "see the client's certificate, and what the broker lets it do"
-        case .unsupportedProtocolVersion: "it must speak MQTT 5 or 3.1.1"
-        default: "see the broker's log"
+            "check the client's certificate and its permissions at the broker"
+        case .unsupportedProtocolVersion: "the broker must support MQTT 5 or 3.1.1"
+        default: "check the broker's log"
         }
     }
 }

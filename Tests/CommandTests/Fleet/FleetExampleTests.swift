@@ -215,7 +215,7 @@ struct FleetRevocationTests {
         try await broker.start()
         let second = try await hub(of: broker)
         try await birth(of: "door-8", at: second)
-        try await lost.untilErrors(contain: "refuses TLS: ")
+        try await lost.untilErrors(contain: "cannot use TLS with ")
         for agent in [lost, good] {
             agent.signal(SIGTERM)
             #expect(try await agent.result().status == 0)

@@ -4,11 +4,12 @@ import CMosquitto
 import Glibc
 import LinuxSupport
 
-/// A client of libmosquitto, for one connection and one thread. Callbacks only store their arguments, because the library holds locks.
+/// A libmosquitto client, for one connection and one thread. The callbacks only store their arguments, because the
+/// library holds locks while it calls them.
 ///
 /// C counterpart: `libmosquitto(3)`.
 final class MosquittoClient {
-    /// The callbacks of the last calls.
+    /// A callback of the library.
     enum Report {
         case connected(ReasonCode, sessionPresent: Bool)
         case published(CInt, ReasonCode)
@@ -17,8 +18,9 @@ final class MosquittoClient {
         case disconnected(CInt)
     }
 
+    // The callbacks since the last call of `takeReports()`.
     private(set) var reports: [Report] = []
-    /// What went wrong with TLS, in the words of OpenSSL and of the library, the latest last.
+    /// The error messages of OpenSSL and of the library, the latest last.
     private(set) var complaints: [String] = []
     private let client: OpaquePointer
     private let version: ProtocolVersion
@@ -27,7 +29,7 @@ final class MosquittoClient {
         return mosquitto_lib_init()
     }()
 
-    /// Nil without memory, or for an invalid name.
+    /// Returns nil if there is no memory or if the client identifier is invalid.
     init?(_ name: String, keepsSession: Bool, _ version: ProtocolVersion) {
         _ = Self.library
         guard let client = mosquitto_new(name, !keepsSession, nil) else { return nil }
@@ -49,7 +51,7 @@ final class MosquittoClient {
         return reports
     }
 
-    // MARK: What it is told
+    // MARK: Configuration and commands
 
     /// C counterpart: `mosquitto_tls_set`.
     func setTLS(_ files: BrokerOptions.TLS) -> CInt {
@@ -72,12 +74,13 @@ final class MosquittoClient {
             message.isRetained,
             properties
         )
-        // They are the library's from then on.
+        // After success the library owns the properties.
         if code != CInt(MOSQ_ERR_SUCCESS.rawValue) { mosquitto_property_free_all(&properties) }
         return code
     }
 
-    /// Blocks while a name is looked up, and until one of its addresses answers. On success the handshakes have begun.
+    /// Resolves the host name and connects over TCP. Blocks until an address answers. After success the handshakes of
+    /// TLS and MQTT have started.
     ///
     /// C counterpart: `mosquitto_connect_bind_v5`.
     func connect(_ options: BrokerOptions) -> CInt {
@@ -128,9 +131,9 @@ final class MosquittoClient {
         mosquitto_disconnect_v5(client, 0, nil)
     }
 
-    // MARK: What it does
+    // MARK: State and input/output
 
-    /// Negative when there is none.
+    /// The descriptor of the connection; negative if there is none.
     var socket: CInt { mosquitto_socket(client) }
 
     var wantsToWrite: Bool { mosquitto_want_write(client) }
@@ -141,10 +144,11 @@ final class MosquittoClient {
     /// C counterpart: `mosquitto_loop_write`.
     func write() -> CInt { mosquitto_loop_write(client, 1) }
 
-    /// Sends pings when it is time for them. C counterpart: `mosquitto_loop_misc`.
+    /// Sends a ping if one is due. C counterpart: `mosquitto_loop_misc`.
     func keepAlive() -> CInt { mosquitto_loop_misc(client) }
 
-    /// The time after which unacknowledged data breaks the connection. C counterpart: TCP_USER_TIMEOUT of `tcp(7)`.
+    /// Sets the time after which unacknowledged data breaks the connection. C counterpart: TCP_USER_TIMEOUT (18) of
+    /// `tcp(7)`.
     func limitSilence(to limit: Duration) {
         var milliseconds = CUnsignedInt(clamping: limit.nanoseconds / 1_000_000)
         setsockopt(socket, CInt(IPPROTO_TCP), 18, &milliseconds, socklen_t(MemoryLayout<CUnsignedInt>.size))
@@ -153,12 +157,12 @@ final class MosquittoClient {
     static func text(of code: CInt) -> String { String(cString: mosquitto_strerror(code)) }
 
     private func add(_ property: mqtt5_property, _ seconds: Duration?, to list: inout OpaquePointer?) {
-        // Version 3.1.1 has no properties, and the library refuses them there.
+        // MQTT 3.1.1 has no properties, and the library rejects them.
         guard version == .five, let seconds else { return }
         mosquitto_property_add_int32(&list, CInt(property.rawValue), UInt32(clamping: seconds.components.seconds))
     }
 
-    // MARK: What the library calls
+    // MARK: Callbacks of the library
 
     private static func client(_ pointer: UnsafeMutableRawPointer?) -> MosquittoClient? {
         pointer.map { Unmanaged<MosquittoClient>.fromOpaque($0).takeUnretainedValue() }
@@ -168,7 +172,7 @@ final class MosquittoClient {
         mosquitto_connect_v5_callback_set(client) { _, me, code, flags, _ in
             guard let client = MosquittoClient.client(me) else { return }
             let number = UInt8(clamping: code)
-            // The library says itself in the words of version 5 that a broker has refused that version in those of 3.1.1.
+            // When a broker refuses MQTT 5 with a code of MQTT 3.1.1, the library translates the code.
             let reason = client.version == .five ? ReasonCode(rawValue: number) : ReasonCode(returnCode: number)
             client.reports.append(.connected(reason, sessionPresent: flags & 1 != 0))
         }
@@ -200,7 +204,8 @@ final class MosquittoClient {
     }
 }
 
-/// Brokers by libmosquitto: a thread for each connection, which ends with it.
+/// The libmosquitto implementation of ``MessageBroker``. Each connection has its own thread, which ends with the
+/// connection.
 package struct MosquittoBroker: MessageBroker {
     package init() {}
 
@@ -214,13 +219,13 @@ package struct MosquittoBroker: MessageBroker {
             connection.open(wakeup)
             try Thread.detach { MosquittoLoop(options, connection.inbox, wakeup, listener).run() }
         } catch {
-            listener(.ended(BrokerError(options.address, .failed("no thread can be had for it: \(error)"))))
+            listener(.ended(BrokerError(options.address, .failed("cannot start a thread: \(error)"))))
         }
         return connection
     }
 }
 
-/// What callers hold of a connection.
+/// The handle that callers keep. It passes commands to the thread of the connection.
 private struct MosquittoConnection: BrokerConnection {
     let inbox = ConnectionInbox()
 
@@ -235,28 +240,29 @@ private struct MosquittoConnection: BrokerConnection {
     func abandon() { inbox.add(.abandon) }
 }
 
-/// Gives each address of a broker its time. Libmosquitto tries the addresses one after the other, and waits for each as long as the kernel
-/// does, two minutes. A signal ends the `connect(2)` under way with EINTR, and the library goes on with the next address.
+/// A timeout for each address of a broker. Libmosquitto tries the addresses in order, and waits for each until the
+/// kernel gives up after two minutes. A signal interrupts the current `connect(2)` with EINTR, and the library then
+/// tries the next address.
 enum AddressTimer {
-    /// The longest time for an address, if there is another one.
+    /// The maximum time for an address that is not the last.
     private static let longest = Duration.seconds(3)
     private static let tick = Duration.milliseconds(100)
 
-    /// Ignored by default, and used by nothing else here.
+    /// A signal that is ignored by default and that this process does not use otherwise.
     private static let signal = SIGURG
 
     private static let handler: Void = {
-        // Without SA_RESTART, for calls are to end.
+        // Without SA_RESTART, because `connect(2)` has to return.
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { _ in }
         sigaction(signal, &action, nil)
     }()
 
-    /// Runs `connect`, which calls `connect(2)` on the calling thread for one address after the other.
+    /// Runs `connect`, which calls `connect(2)` on the calling thread for one address after another.
     ///
     /// - Parameters:
-    ///   - patience: How long all addresses together may take.
-    ///   - count: Returns the number of addresses. It may block; it is called on another thread.
+    ///   - patience: The maximum time for all addresses together.
+    ///   - count: Returns the number of addresses. It may block. It is called on another thread.
     static func during<Value>(
         _ patience: Duration,
         count: @escaping @Sendable () -> Int,
@@ -274,14 +280,14 @@ enum AddressTimer {
         let end = Latch()
         try? Thread.detach {
             let addresses = count()
-            // The last one has all the time that is left.
+            // The last address has the remaining time.
             var left = addresses - 1
             let limit = min(longest, patience / max(1, addresses))
             var time = Duration.zero
             while left > 0, !end.wait(atMost: tick) {
                 time = isConnecting(place) ? time + tick : .zero
                 guard time >= limit else { continue }
-                // The thread lives as long as it is not over.
+                // The thread is valid while `isOver` is false.
                 isOver.withLock { isOver in
                     if !isOver { _ = pthread_kill(thread, signal) }
                 }
@@ -294,7 +300,7 @@ enum AddressTimer {
         return value
     }
 
-    /// The directory of the calling thread; nil where `/proc` is not mounted.
+    /// The `/proc` directory of the calling thread; nil if `/proc` is not mounted.
     private static var currentThread: String? {
         var bytes = [CChar](repeating: 0, count: 64)
         let count = readlink("/proc/thread-self", &bytes, bytes.count)
@@ -302,13 +308,14 @@ enum AddressTimer {
         return "/proc/" + String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Whether the thread waits in `connect(2)` and not for the name service.
+    /// Whether the thread is blocked in `connect(2)`, not in the name service.
     private static func isConnecting(_ thread: String) -> Bool {
         TextFile.read(thread + "/syscall")?.hasPrefix("\(cmosquitto_connect_number) ") ?? false
     }
 }
 
-/// The messages of the library and of OpenSSL about a failed handshake. The log is the only place with the reason.
+/// The cause of a failed handshake, from the log messages of the library and of OpenSSL. Only the log contains the
+/// reason.
 struct TLSComplaint {
     private let lines: [String]
 
@@ -321,7 +328,7 @@ struct TLSComplaint {
         if let line = lines.first(where: { $0.hasPrefix("Error: Unable to load") || $0.contains("inconsistent") }) {
             return .unusableFiles(Self.words(line))
         }
-        // The alert of the other side, for example "tlsv13 alert certificate required".
+        // The TLS alert of the peer, for example "tlsv13 alert certificate required".
         if let line = lines.last(where: { $0.contains(" alert ") }) { return .handshake(Self.words(line)) }
         if let line = lines.last(where: { $0.contains("certificate verify failed") }) {
             return .untrusted(Self.words(line))
@@ -329,7 +336,8 @@ struct TLSComplaint {
         return .handshake(lines.last.map(Self.words) ?? "the handshake failed")
     }
 
-    /// Without the name and the number of the error: `error:0A000086:SSL routines::certificate verify failed`.
+    /// Removes the prefix of OpenSSL, for example `error:0A000086:SSL routines::` of `error:0A000086:SSL
+    /// routines::certificate verify failed`.
     private static func words(_ line: String) -> String {
         guard line.hasPrefix("OpenSSL Error"), let words = line.split(at: ":").last else {
             return line.hasPrefix("Error: ") ? String(line.dropFirst("Error: ".count)) : line

@@ -4,24 +4,26 @@ import CMosquitto
 import Glibc
 import LinuxSupport
 
-/// The life of one connection, on a thread of its own. The library's own loops are not used: they refuse descriptors from 1024 on.
+/// The event loop of one connection, on its own thread. The loops of the library are not used, because they reject
+/// descriptors from 1024.
 final class MosquittoLoop {
-    /// The time for which pending messages are sent after the caller has closed.
+    /// The maximum time for sending the pending messages after the caller has closed the connection.
     private static let farewell = Duration.seconds(5)
-    /// What the system says of a connection that was there; EPROTO is the library's word for what TLS refused.
+    /// Errors of `errno` that mean that an established connection has ended. The library uses EPROTO for a TLS
+    /// connection that was refused.
     private static let ends: Set<SystemError> = [SystemError(rawValue: EPROTO), .connectionReset, .brokenPipe]
 
     private let options: BrokerOptions
     private let inbox: ConnectionInbox
     private let wakeup: ConnectionWakeup
     private let listener: @Sendable (BrokerEvent) -> Void
-    /// The messages before the broker has accepted the connection. The library would send them immediately.
+    /// The commands before the broker has accepted the connection. The library would send them immediately.
     private var waiting: [ConnectionInbox.Command] = []
     private var tokens: [CInt: PublishToken] = [:]
-    /// Whether a server has answered.
+    /// Whether a server has accepted the TCP connection.
     private var isOpen = false
     private var isConnected = false
-    /// Until when it may take to close.
+    /// The deadline of an orderly close; nil if none is in progress.
     private var closing: Duration?
     private var end: BrokerError??
 
@@ -43,10 +45,10 @@ final class MosquittoLoop {
     private func work() -> BrokerError? {
         let name = options.client
         guard let client = MosquittoClient(name, keepsSession: options.sessionExpiry > .zero, options.version) else {
-            return error(.failed("\"\(name)\" is no name for a client"))
+            return error(.failed("invalid client identifier \"\(name)\""))
         }
         if options.address.isSecured {
-            // The library says of a file that it cannot open only that an argument is wrong.
+            // The library reports a file that it cannot open only as an invalid argument.
             for file in [options.tls.authority, options.tls.certificate, options.tls.key].compactMap(\.self) {
                 do { _ = try Descriptor.open(file) } catch {
                     return self.error(.unusableFiles("\(file): \(error)"))
@@ -57,7 +59,7 @@ final class MosquittoLoop {
         }
         if let will = options.will {
             let code = client.setWill(will)
-            guard code == 0 else { return error(.failed("its will: \(MosquittoClient.text(of: code))")) }
+            guard code == 0 else { return error(.failed("invalid will message: \(MosquittoClient.text(of: code))")) }
         }
         errno = 0
         let code = client.connect(options)
@@ -65,7 +67,8 @@ final class MosquittoLoop {
         guard code == 0 else { return failure(of: code, client) }
         isOpen = true
         client.limitSilence(to: options.keepAlive)
-        // A ping is due after the time of `keepAlive`; so it is sent, and its answer is missed, at most a quarter of that late.
+        // The loop calls `keepAlive()` at least every quarter of the interval. Pings and their timeout are at most that
+        // late.
         let patience = max(.seconds(1), options.keepAlive / 4)
         while true {
             for command in inbox.take() {
@@ -92,7 +95,7 @@ final class MosquittoLoop {
 
     private func perform(_ command: ConnectionInbox.Command, _ client: MosquittoClient) {
         guard isConnected else {
-            // A connection that has not begun ends immediately.
+            // A connection that the broker has not accepted has nothing to send, and ends immediately.
             if case .close = command { end = .some(nil) } else { waiting.append(command) }
             return
         }
@@ -107,7 +110,7 @@ final class MosquittoLoop {
             }
         case .subscribe(let filters):
             for filter in filters where client.subscribe(filter) != 0 {
-                end = error(.failed("\"\(filter)\" is no filter of topics"))
+                end = error(.failed("invalid topic filter \"\(filter)\""))
             }
         case .close:
             closing = SystemClock.monotonic + Self.farewell
@@ -116,7 +119,7 @@ final class MosquittoLoop {
         }
     }
 
-    /// Reports the callbacks of the library.
+    /// Passes the callbacks of the library to the listener.
     private func take(_ client: MosquittoClient) {
         for report in client.takeReports() {
             switch report {
@@ -152,7 +155,7 @@ final class MosquittoLoop {
 
     private func error(_ cause: BrokerError.Cause) -> BrokerError { BrokerError(options.address, cause) }
 
-    /// The error of a code of the library. Call it immediately, because it reads `errno`.
+    /// Returns the error of a return code of the library. It reads `errno`, so no other call may come between.
     private func failure(of code: CInt, _ client: MosquittoClient) -> BrokerError {
         let system = SystemError.current
         switch code {
@@ -163,7 +166,8 @@ final class MosquittoLoop {
         case CInt(MOSQ_ERR_KEEPALIVE.rawValue): return error(.silent)
         case CInt(MOSQ_ERR_CONN_LOST.rawValue), CInt(MOSQ_ERR_NO_CONN.rawValue): return error(loss(client))
         case CInt(MOSQ_ERR_ERRNO.rawValue):
-            // The first bytes of TLS are sent by what connects.
+            // A TLS client sends its first bytes within the connect call, so an established connection may already have
+            // ended there.
             let isAnswered = isOpen || Self.ends.contains(system)
             guard isAnswered else { return error(.unreachable(system)) }
             return error(system == .timedOut ? .silent : loss(client))
@@ -172,8 +176,9 @@ final class MosquittoLoop {
         }
     }
 
-    /// Why a connection ended that was open. Who refuses a handshake may do so without a word; and in TLS 1.3 a client hears of a refusal
-    /// of its certificate after its own part of it, or, where it writes first, only that the connection is over.
+    /// Returns the cause of the loss of an established connection. A peer may refuse a handshake without an alert. In
+    /// TLS 1.3 the client learns that its certificate was refused only after it has completed its part of the
+    /// handshake. If it writes first, it sees only a closed connection.
     private func loss(_ client: MosquittoClient) -> BrokerError.Cause {
         guard options.address.isSecured, !isConnected else { return .lost }
         if !client.complaints.isEmpty { return TLSComplaint(client.complaints).cause }
@@ -181,7 +186,7 @@ final class MosquittoLoop {
     }
 }
 
-/// How callers speak to the thread of a connection. Thread-safe.
+/// The command queue between callers and the thread of a connection. Thread-safe.
 final class ConnectionInbox: Sendable {
     enum Command: Sendable {
         case publish(PublishToken, BrokerMessage)
@@ -222,7 +227,7 @@ final class ConnectionInbox: Sendable {
         wakeup?.wake()
     }
 
-    /// The pending requests.
+    /// Returns and removes the pending commands.
     func take() -> [Command] {
         state.withLock { state in
             let commands = state.commands
@@ -233,13 +238,13 @@ final class ConnectionInbox: Sendable {
 
     var isAbandoned: Bool { state.withLock(\.isAbandoned) }
 
-    /// The reader has ended.
+    /// Records that the thread has ended. Commands no longer wake it.
     func end() {
         state.withLock { $0.wakeup = nil }
     }
 }
 
-/// Wakes the thread of a connection, any number of times.
+/// An event descriptor that wakes the thread of a connection. It may be signalled any number of times.
 ///
 /// C counterpart: `eventfd(2)`.
 final class ConnectionWakeup: Sendable {
@@ -255,9 +260,10 @@ final class ConnectionWakeup: Sendable {
         eventfd_write(descriptor.number, 1)
     }
 
-    /// Waits until it is woken, a socket is ready, or time is up.
+    /// Waits until ``wake()`` is called, the socket is ready, or the limit has passed.
     ///
-    /// - Returns: The events of the socket as of `poll(2)`; nil for an error.
+    /// - Returns: Whether the socket is readable and writable, from `poll(2)`. Both are false after a timeout or an
+    ///   error.
     func wait(_ socket: CInt, writing: Bool, atMost limit: Duration) -> (isReadable: Bool, isWritable: Bool) {
         let events = CInt(POLLIN) | (writing ? CInt(POLLOUT) : 0)
         var files = [
@@ -271,7 +277,7 @@ final class ConnectionWakeup: Sendable {
             eventfd_read(descriptor.number, &value)
         }
         let ready = CInt(files[1].revents)
-        // What went wrong with a socket shows when it is read.
+        // An error of the socket is reported by the next read.
         return (ready & CInt(POLLIN | POLLERR | POLLHUP) != 0, ready & CInt(POLLOUT) != 0)
     }
 }
