@@ -78,10 +78,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "no object of JSON"), ("[]", "no object of JSON"), ("{}", #""schema" is not 1"#),
+        ("", "not a JSON object"), ("[]", "not a JSON object"), ("{}", #""schema" is not 1"#),
         (#"{"schema":2}"#, #""schema" is not 1"#), (#"{"schema":1}"#, #""session" is missing"#),
-        (#"{"schema":1,"session":7}"#, #""session" is no text"#),
-        (#"{"schema":1,"session":"s","state":"up"}"#, #""state" is no such word"#),
+        (#"{"schema":1,"session":7}"#, #""session" is not a string"#),
+        (#"{"schema":1,"session":"s","state":"up"}"#, #""state" has an unknown value"#),
         (#"{"schema":1,"session":"s","state":"online","refresh":86401}"#, #""refresh" is out of range"#),
         (#"{"schema":1,"session":"s","state":"online","refresh":-1}"#, #""refresh" is out of range"#),
         (#"{"schema":1,"session":"s","state":"online","refresh":1.5}"#, #""refresh" is out of range"#),

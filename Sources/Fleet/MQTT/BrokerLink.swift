@@ -180,7 +180,7 @@ package enum ProtocolVersion: Hashable, Sendable {
 }
 
 extension BrokerError {
-    /// Whether the error suggests that the broker supports MQTT 3.1.1 but not MQTT 5. The broker has either refused the
+    /// True if the error suggests that the broker supports MQTT 3.1.1 but not MQTT 5. The broker has either refused the
     /// version explicitly, or has closed the connection, as a broker does that cannot parse the request.
     ///
     /// Source: MQTT 5.0, 3.1.2.2, Protocol Version.
@@ -195,11 +195,11 @@ extension BrokerError {
 /// The choice of the protocol version: MQTT 5, or MQTT 3.1.1 for a broker that does not support MQTT 5.
 private struct VersionChoice: Hashable, Sendable {
     private(set) var version = ProtocolVersion.five
-    /// Whether the broker has accepted the version. The version is then final.
+    /// True if the broker has accepted the version. The version is then final.
     private var isSettled = false
-    /// Whether the broker has explicitly refused MQTT 5.
+    /// True if the broker has explicitly refused MQTT 5.
     private var isOnly = false
-    /// Whether the fallback to MQTT 3.1.1 has been reported.
+    /// True if the fallback to MQTT 3.1.1 has been reported.
     private var isReported = false
 
     /// Chooses the version for the attempt after a failure.

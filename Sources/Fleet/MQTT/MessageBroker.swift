@@ -11,8 +11,8 @@ package protocol MessageBroker: Sendable {
     ///
     /// - Parameters:
     ///   - options: The settings of the connection, such as the address and the client identifier.
-    ///   - listener: The receiver of the events of the connection. It is called in order, on a thread of the
-    ///     connection, and must not block. The last event is always ``BrokerEvent/ended(_:)``, which occurs exactly
+    ///   - listener: The receiver of the events of the connection. It is called for one event after another, on a
+    ///     thread of the connection, and must not block. The last event is always ``BrokerEvent/ended(_:)``, which occurs exactly
     ///     once.
     func connect(_ options: BrokerOptions, listener: @escaping @Sendable (BrokerEvent) -> Void) -> any BrokerConnection
 }
@@ -54,7 +54,7 @@ package struct PublishToken: Hashable, Sendable {
 package enum BrokerEvent: Hashable, Sendable {
     /// The broker has accepted the connection.
     ///
-    /// - Parameter sessionPresent: Whether the broker has kept the session of the client's last connection, with the
+    /// - Parameter sessionPresent: True if the broker has kept the session of the client's last connection, with the
     ///   subscriptions and the messages that arrived in the meantime. Source: MQTT 5.0, 3.2.2.1.1, Session Present.
     case connected(sessionPresent: Bool)
     /// The broker has answered a published message. The broker has taken the message unless the code is a refusal.
@@ -70,8 +70,8 @@ package enum BrokerEvent: Hashable, Sendable {
 package struct BrokerMessage: Hashable, Sendable {
     package var topic: String
     package var payload: [UInt8]
-    /// Whether the broker keeps the message for later subscribers or, for a received message, whether the broker had
-    /// kept it.
+    /// True if the broker keeps the message for later subscribers. For a received message, true if the broker had kept
+    /// it.
     ///
     /// Source: MQTT 5.0, 3.3.1.3, RETAIN.
     package var isRetained: Bool

@@ -9,9 +9,9 @@ package import ReachabilityFleet
 /// acknowledgements, so that an agent which is killed tells some events twice, and loses none.
 package struct AgentMachine {
     package enum Input: Sendable {
-        /// Whether there is a path to the broker, and why not.
+        /// True if there is a path to the broker, and why not.
         case path(isSatisfied: Bool, reason: String? = nil)
-        /// Whether there is a path to the internet, in a word.
+        /// True if there is a path to the internet, in a word.
         case internet(String)
         /// - Parameter connection: Its number.
         case broker(BrokerEvent, connection: UInt64)
@@ -76,7 +76,7 @@ package struct AgentMachine {
     /// The number of the current or last connection.
     var connection: UInt64 { link.attempts }
     var session = ""
-    /// Whether the broker has taken a message of this connection.
+    /// True if the broker has taken a message of this connection.
     var isHeard = false
     /// The messages that were logged since the last useful connection. Each is logged once.
     var complaints: Set<String> = []

@@ -104,7 +104,7 @@ struct EventForwarder {
         items[index].isDone = true
     }
 
-    /// - Returns: Whether it is a fault that is new.
+    /// - Returns: True if it is a fault that is new.
     mutating func take(_ page: Result<EventPage, EventLogError>, read: UInt64, at now: Duration) -> Bool {
         guard isAsking, read == question else { return false }
         isAsking = false

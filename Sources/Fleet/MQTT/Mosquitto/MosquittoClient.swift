@@ -133,7 +133,7 @@ final class MosquittoClient {
 
     // MARK: State and input/output
 
-    /// The descriptor of the connection; negative if there is none.
+    /// The descriptor of the connection; negative without a connection.
     var socket: CInt { mosquitto_socket(client) }
 
     var wantsToWrite: Bool { mosquitto_want_write(client) }
@@ -240,8 +240,8 @@ private struct MosquittoConnection: BrokerConnection {
     func abandon() { inbox.add(.abandon) }
 }
 
-/// A timeout for each address of a broker. Libmosquitto tries the addresses in order, and waits for each until the
-/// kernel gives up after two minutes. A signal interrupts the current `connect(2)` with EINTR, and the library then
+/// A timeout for each address of a broker. Libmosquitto tries one address after another, and waits for each until
+/// the kernel gives up after two minutes. A signal interrupts the current `connect(2)` with EINTR, and the library then
 /// tries the next address.
 enum AddressTimer {
     /// The maximum time for an address that is not the last.
@@ -308,7 +308,7 @@ enum AddressTimer {
         return "/proc/" + String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Whether the thread is blocked in `connect(2)`, not in the name service.
+    /// True if the thread is blocked in `connect(2)`, not in the name service.
     private static func isConnecting(_ thread: String) -> Bool {
         TextFile.read(thread + "/syscall")?.hasPrefix("\(cmosquitto_connect_number) ") ?? false
     }

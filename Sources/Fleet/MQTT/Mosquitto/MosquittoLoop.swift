@@ -20,7 +20,7 @@ final class MosquittoLoop {
     /// The commands before the broker has accepted the connection. The library would send them immediately.
     private var waiting: [ConnectionInbox.Command] = []
     private var tokens: [CInt: PublishToken] = [:]
-    /// Whether a server has accepted the TCP connection.
+    /// True if a server has accepted the TCP connection.
     private var isOpen = false
     private var isConnected = false
     /// The deadline of an orderly close; nil if none is in progress.
@@ -262,7 +262,7 @@ final class ConnectionWakeup: Sendable {
 
     /// Waits until ``wake()`` is called, the socket is ready, or the limit has passed.
     ///
-    /// - Returns: Whether the socket is readable and writable, from `poll(2)`. Both are false after a timeout or an
+    /// - Returns: The readiness of the socket for reading and writing, from `poll(2)`; false after a timeout or an
     ///   error.
     func wait(_ socket: CInt, writing: Bool, atMost limit: Duration) -> (isReadable: Bool, isWritable: Bool) {
         let events = CInt(POLLIN) | (writing ? CInt(POLLOUT) : 0)

@@ -1,49 +1,51 @@
 package import ReachabilityLedger
 
-/// An incident at a site, with all affected machines. A value. Times are of the hub's clock, since 1970.
+/// An incident at a site, with all affected machines. A value. Times are by the hub's clock, since 1970.
 package struct FleetIncident: Hashable, Sendable {
-    /// The part of one machine.
+    /// The part of an incident that affects one machine.
     package struct Part: Hashable, Sendable {
-        /// Since when it was silent for the first time; nil where it never was.
+        /// The first time at which the machine was silent; nil if it never was.
         package var silentSince: Duration?
-        /// Its silence, of several the last.
+        /// The silence of the machine. If there were several, the last one.
         package var gap: DeviceGap?
-        /// Its own outages by their ids.
+        /// The outages that the machine itself reported, by their ids.
         package var outages: [String: OwnOutage] = [:]
 
         package init() {}
 
-        /// Whether the machine is silent, still reports past events, or has an outage.
+        /// True if the machine is silent, may still report past events, or has an outage.
         package var isOpen: Bool {
             gap.map { !$0.isOver } ?? false || outages.values.contains { $0.end == nil }
         }
 
-        /// When it began for the machine. The machine's own outage that explains its silence counts before the silence: the machine was last
-        /// heard some time before the outage, at the latest when it was missed.
+        /// The time at which the incident began for the machine. If an outage of the machine explains its silence, the
+        /// outage counts, because the last message of the machine arrived some time before it. The start is then at the
+        /// latest the time at which the hub noticed the silence.
         var start: Duration? {
             let own = outages.values.map(\.start).min()
             if isExplainedByOutage, let own, let gap { return min(own, gap.noticed) }
             return [own, silentSince].compactMap(\.self).min()
         }
 
-        /// When it was over for the machine. A machine connects some time after its outage has ended.
+        /// The time at which the incident ended for the machine. If an outage explains the silence, the end of the
+        /// outage counts, because the machine reconnects some time after it.
         var end: Duration? {
             let own = outages.values.compactMap(\.end).max()
             if isExplainedByOutage, let own, let until = gap?.until, until - own <= Self.longestReturn { return own }
             return [own, gap?.until].compactMap(\.self).max()
         }
 
-        /// The longest time from the end of an outage until the machine is heard again: the longest wait between two attempts to connect, its
-        /// jitter, and the attempt.
+        /// The maximum time from the end of an outage until the next message of the machine. It is the sum of the
+        /// maximum delay between two connection attempts, its jitter, and the duration of an attempt.
         private static let longestReturn: Duration = .seconds(90)
 
-        /// Whether the machine was silent because of an outage of its own.
+        /// Whether an outage of the machine explains its silence.
         package var isExplainedByOutage: Bool {
             if case .outage = gap?.evidence.verdict { true } else { false }
         }
 
-        /// Whether an outage belongs to what happened to the machine here: it overlaps the silence, or began soon after the first outage. If
-        /// the machine was well in between, it is another incident.
+        /// Whether an outage belongs to this incident of the machine: it overlaps the silence, or it began soon after
+        /// another outage of this incident. An outage after a healthy pause belongs to another incident.
         func touches(_ start: Duration, _ end: Duration?) -> Bool {
             func overlaps(_ other: (start: Duration, end: Duration?)) -> Bool {
                 let isAfter = other.end.map { start > $0 + FleetIncidentTracker.pause } ?? false
@@ -57,34 +59,37 @@ package struct FleetIncident: Hashable, Sendable {
         }
     }
 
-    /// An outage as the hub's clock sees it.
+    /// An outage that a machine reported, with its times converted to the hub's clock.
     package struct OwnOutage: Hashable, Sendable {
+        /// The outage as the machine reported it, with times by the clock of the machine.
         package var told: DeviceOutage
         package var start: Duration
         package var end: Duration?
-        /// The boot of the report; nil if it is not known.
+        /// The boot id of the machine at the report; nil if it is not known.
         package var boot: String?
 
         package init(told: DeviceOutage, start: Duration, end: Duration?, boot: String? = nil) {
             (self.told, self.start, self.end, self.boot) = (told, start, end, boot)
         }
 
-        /// Whether the outage seems to last, though the machine has booted since and has no record of it.
+        /// True if the outage has no end although the machine has booted since. The machine has then lost its record of
+        /// the outage.
         func isForgotten(in boot: String) -> Bool { end == nil && self.boot.map { $0 != boot } ?? false }
     }
 
     package let id: String
     package let site: String
     package private(set) var parts: [String: Part] = [:]
-    /// When its first machine was concerned.
+    /// The time at which the first machine was affected.
     package private(set) var start: Duration
-    /// When it began for one machine after the other: what begins close to it belongs to it.
+    /// The range of the times at which machines were first affected. A silence or an outage close to this range belongs
+    /// to the incident.
     private(set) var onset: ClosedRange<Duration>
-    /// When the silences were noticed.
+    /// The times at which silences were noticed.
     private var falls = SortedTimes()
-    /// When it began and ended for each machine.
+    /// The start and the end for each machine.
     private var (starts, ends) = (SortedTimes(), SortedTimes())
-    /// When it began for machines that are forgotten.
+    /// The earliest start for machines that were removed.
     private var forgottenStart: Duration?
     private var openCount = 0
 
@@ -93,7 +98,7 @@ package struct FleetIncident: Hashable, Sendable {
         onset = start...start
     }
 
-    /// One that was written down.
+    /// Creates an incident that was read from the store.
     package init(id: String, site: String, start: Duration, parts: [String: Part]) {
         self.init(id: id, site: site, start: start)
         for (device, part) in parts { change(device) { $0 = part } }
@@ -101,10 +106,10 @@ package struct FleetIncident: Hashable, Sendable {
 
     package var devices: [String] { parts.keys.sorted() }
     package var isOpen: Bool { openCount > 0 }
-    /// When it was over; nil while it lasts.
+    /// The time at which the incident ended; nil while it is open.
     package var end: Duration? { isOpen ? nil : max(ends.last ?? start, start) }
 
-    /// Why a machine was silent; nil where it never was.
+    /// Returns the reason of the silence of a machine; nil if the machine was never silent.
     package func verdict(of device: String) -> SilenceVerdict? {
         guard let gap = parts[device]?.gap else { return nil }
         var evidence = gap.evidence
@@ -113,7 +118,8 @@ package struct FleetIncident: Hashable, Sendable {
         return evidence.verdict
     }
 
-    /// The attribution of most machines. Explained machines have precedence.
+    /// The most frequent attribution and cause among the affected machines. Known attributions have precedence over
+    /// `unknown`. If the numbers are equal, `us` precedes `upstream`, and `upstream` precedes `them`.
     package var fault: (attribution: Attribution, cause: OutageCause?) {
         struct Fault: Hashable { let attribution: Attribution, cause: OutageCause? }
         var votes: [Fault: Int] = [:]
@@ -138,21 +144,21 @@ package struct FleetIncident: Hashable, Sendable {
         return (first?.attribution ?? .unknown, first?.cause)
     }
 
-    /// Whether a machine is silent for an unknown reason.
+    /// Whether at least one machine is silent for an unknown reason.
     package var isUnexplained: Bool { parts.keys.contains { verdict(of: $0) == .unexplained } }
 
-    /// Whether nothing was wrong after all: all of its machines slept, or had said that they would go.
+    /// True if the incident has no fault: each machine slept, announced its absence, or was not observed.
     package var isHarmless: Bool {
         parts.allSatisfy { device, part in
             part.outages.isEmpty && verdict(of: device).map { $0.attribution == nil } ?? true
         }
     }
 
-    // MARK: What becomes of it
+    // MARK: Changes
 
     /// Changes the part of a machine. Sums are updated incrementally, because a site may have thousands of machines.
     ///
-    /// - Returns: Whether the part has changed.
+    /// - Returns: True if the part has changed.
     @discardableResult mutating func change(_ device: String, _ body: (inout Part) -> Void) -> Bool {
         let before = parts[device]
         var part = before ?? Part()
@@ -185,7 +191,7 @@ package struct FleetIncident: Hashable, Sendable {
     }
 }
 
-/// Sorted times. Only the first, the last and the number within a range are needed.
+/// Sorted times. Only the first time, the last time and the number of times within a range are required.
 private struct SortedTimes: Hashable, Sendable {
     private var times: [Duration] = []
 
@@ -198,10 +204,10 @@ private struct SortedTimes: Hashable, Sendable {
         if let new { times.insert(new, at: index(of: new)) }
     }
 
-    /// The number of times within a range, both ends included.
+    /// Returns the number of times within a range, both ends included.
     func count(from start: Duration, to end: Duration) -> Int { index(of: end + .nanoseconds(1)) - index(of: start) }
 
-    /// The place of the first time that is not earlier.
+    /// Returns the index of the first time that is not before the given time.
     private func index(of time: Duration) -> Int {
         var (low, high) = (0, times.count)
         while low < high {

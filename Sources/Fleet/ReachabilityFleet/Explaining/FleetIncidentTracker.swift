@@ -1,29 +1,29 @@
 import LinuxSupport
 import ReachabilityLedger
 
-/// Makes incidents of silences and outages: one for each thing that happens at a site, which is refined, never a second. A value; times
-/// are by the hub's clock, since 1970.
+/// The incidents of all sites, derived from silences and outages of machines. All silences and outages of one event at
+/// a site belong to one incident, which is refined. A value. Times are by the hub's clock, since 1970.
 ///
-/// An incident comes from the machines' own outages. A silence only opens one earlier; what its machine tells afterwards refines that one,
-/// also when it was over by then.
+/// Incidents follow the outages that machines report. A silence only opens an incident earlier. Later reports of the
+/// machine refine the same incident, even after it has ended.
 package struct FleetIncidentTracker: Sendable {
-    /// What became of an incident. It does not carry the incident itself, for that may be large.
+    /// A change of an incident. It contains only the id of the incident, because an incident may be large.
     package struct Change: Hashable, Sendable {
         package enum Kind: String, Sendable { case opened, refined, reopened, closed }
 
         package let kind: Kind
         package let incident: String
-        /// Which machine's part of it changed.
+        /// The machine whose part of the incident changed.
         package let place: FleetPlace
     }
 
-    /// The maximum distance of silences and outages that belong together.
+    /// The maximum distance in time between silences and outages that belong to one incident.
     package static let closeness: Duration = .seconds(30)
-    /// A machine that was well for longer than this, and falls again, is in another incident.
+    /// The minimum time without a fault after which the next fault of a machine belongs to another incident.
     package static let pause: Duration = .seconds(2)
-    /// The number of ended incidents of a site that are kept, because late reports may change them.
+    /// The number of ended incidents per site that are kept in memory, because late reports may change them.
     package static let kept = 16
-    /// The maximum number of open incidents of a site. Further outages become part of the latest.
+    /// The maximum number of open incidents of a site. Further faults are added to the latest incident.
     static let openLimit = 1024
     /// The maximum number of outages of a machine in one incident.
     static let outageLimit = 256
@@ -32,39 +32,41 @@ package struct FleetIncidentTracker: Sendable {
 
     package init() {}
 
-    /// Goes on with incidents that were written down.
+    /// Continues with incidents that were read from the store.
     ///
-    /// - Parameter incidents: All that are open, and the latest of those that are over.
+    /// - Parameter incidents: All open incidents, and the latest ended ones.
     package init(_ incidents: [FleetIncident]) {
         for incident in incidents.sorted(by: { ($0.start, $0.id) < ($1.start, $1.id) }) {
             sites[incident.site, default: []].append(incident)
         }
     }
 
-    /// The latest first.
+    /// All incidents in memory, the latest first.
     package var incidents: [FleetIncident] { sites.values.joined().sorted { ($0.start, $0.id) > ($1.start, $1.id) } }
 
-    /// Nil for one that is over for long.
+    /// Returns an incident of a site; nil if it is unknown or no longer in memory.
     package func incident(_ id: String, at site: String) -> FleetIncident? { sites[site]?.last { $0.id == id } }
 
+    /// Returns the latest open incident of a site.
     package func open(at site: String) -> FleetIncident? { sites[site]?.last { $0.isOpen } }
 
-    /// The latest that lasts for a machine.
+    /// Returns the latest incident that is still open for a machine.
     package func open(of place: FleetPlace) -> FleetIncident? {
         sites[place.site]?.last { $0.parts[place.device]?.isOpen ?? false }
     }
 
-    /// Whether an outage of a machine is in one of them.
+    /// Whether an incident in memory contains this outage of a machine.
     package func knows(_ outage: String, of place: FleetPlace) -> Bool { knownIndex(place, outage) != nil }
 
-    /// Why a machine was silent at a time; nil where that is in no incident.
+    /// Returns the reason of a silence of a machine; nil if no incident contains the silence.
     package func verdict(of place: FleetPlace, _ gap: DeviceGap) -> SilenceVerdict? {
         index(of: gap, place).flatMap { sites[place.site]?[$0].verdict(of: place.device) }
     }
 
-    // MARK: What happens
+    // MARK: Silences and outages
 
-    /// Takes a silence, or new facts about one. A silence that was noticed after its end opens no incident.
+    /// Adds a silence, or new facts about a known silence. A silence that was noticed only after its end opens no
+    /// incident.
     package mutating func note(_ gap: DeviceGap, of place: FleetPlace) -> [Change] {
         var index = index(of: gap, place)
         if index == nil, gap.until == nil, !gap.isOver {
@@ -77,12 +79,12 @@ package struct FleetIncidentTracker: Sendable {
         }
     }
 
-    /// Takes a report of an outage, also a repeated one.
+    /// Adds a report of an outage. A repeated report updates the outage.
     ///
     /// - Parameters:
-    ///   - start: When that began, and
-    ///   - end: ended, by the hub's clock.
-    ///   - boot: In which the machine is.
+    ///   - start: The start of the outage, by the hub's clock.
+    ///   - end: The end of the outage, by the hub's clock; nil while it lasts.
+    ///   - boot: The boot id of the machine at the report.
     package mutating func told(
         _ place: FleetPlace,
         _ outage: DeviceOutage,
@@ -96,14 +98,14 @@ package struct FleetIncidentTracker: Sendable {
             // An end is final.
             if part.outages[outage.id]?.end != nil { return }
             guard part.outages[outage.id] != nil || part.outages.count < Self.outageLimit else { return }
-            // Where it began stays where it was seen first, whatever clocks do.
+            // The first reported start is kept, even if a clock is set later.
             let began = part.outages[outage.id]?.start ?? start
             part.outages[outage.id] = .init(told: outage, start: began, end: end.map { max($0, began) }, boot: boot)
         }
     }
 
-    /// A machine has told all that it knows. An outage of an earlier boot that it has not told the end of is over, for it lost its history:
-    /// it ended when the machine was last heard in that boot, at the latest.
+    /// Records that a machine has reported all past events. An outage of an earlier boot without a reported end is
+    /// closed, because the machine has lost its record of it. The end is the time of the last message of that boot.
     package mutating func toldAll(_ place: FleetPlace, boot: String, at end: Duration) -> [Change] {
         (sites[place.site] ?? []).indices.flatMap { index -> [Change] in
             let outages = sites[place.site]?[index].parts[place.device]?.outages
@@ -116,9 +118,9 @@ package struct FleetIncidentTracker: Sendable {
         }
     }
 
-    /// Lets go of those that are over for long, once they are written down.
+    /// Removes old ended incidents of a site from memory. They must be in the store before.
     ///
-    /// - Parameter site: Where something has changed.
+    /// - Parameter site: The site with new changes.
     package mutating func prune(_ site: String) {
         guard let all = sites[site], all.count > Self.kept else { return }
         var left = all.count { !$0.isOpen } - Self.kept
@@ -130,7 +132,7 @@ package struct FleetIncidentTracker: Sendable {
         }
     }
 
-    /// Removes a machine, and incidents of this machine alone.
+    /// Removes a machine. Incidents without any other machine are removed too.
     package mutating func forget(_ place: FleetPlace) -> [Change] {
         var changes: [Change] = []
         for index in (sites[place.site] ?? []).indices {
@@ -143,7 +145,7 @@ package struct FleetIncidentTracker: Sendable {
         return changes
     }
 
-    // MARK: Where it belongs
+    // MARK: Matching
 
     private func index(of gap: DeviceGap, _ place: FleetPlace) -> Int? {
         sites[place.site]?.lastIndex { incident in
@@ -156,7 +158,8 @@ package struct FleetIncidentTracker: Sendable {
         sites[place.site]?.lastIndex { $0.parts[place.device]?.outages[outage] != nil }
     }
 
-    /// A silence belongs to an incident of its machine that lasts, or to one that began for others at the same time.
+    /// Returns the incident for a silence: one that is still open for the machine, or one that began for other machines
+    /// at the same time.
     private func joinIndex(_ gap: DeviceGap, _ place: FleetPlace) -> Int? {
         sites[place.site]?.lastIndex { incident in
             if let part = incident.parts[place.device] {
@@ -166,7 +169,8 @@ package struct FleetIncidentTracker: Sendable {
         } ?? latestIndex(place.site)
     }
 
-    /// An outage belongs to the silence and to the outages of its machine that it overlaps, and to what began at the time for others.
+    /// Returns the incident for an outage: one whose silence or outages of the machine it overlaps, or one that began
+    /// for other machines at the same time.
     private func joinIndex(_ start: Duration, _ end: Duration?, _ place: FleetPlace) -> Int? {
         sites[place.site]?.lastIndex { incident in
             if let part = incident.parts[place.device] { return part.touches(start, end) }
@@ -178,7 +182,7 @@ package struct FleetIncidentTracker: Sendable {
         one.lowerBound <= other.upperBound + closeness && other.lowerBound <= one.upperBound + closeness
     }
 
-    /// The latest, where no more may be open.
+    /// Returns the latest incident if the maximum number of open incidents is reached; nil otherwise.
     private func latestIndex(_ site: String) -> Int? {
         guard let all = sites[site], all.count >= Self.openLimit, all.count(where: \.isOpen) >= Self.openLimit else {
             return nil
@@ -187,7 +191,7 @@ package struct FleetIncidentTracker: Sendable {
     }
 
     private mutating func begin(_ place: FleetPlace, _ start: Duration) -> Int {
-        // A machine begins no two at one moment: they would be one.
+        // The id is unique, because two incidents of one machine cannot begin at the same time.
         let id = "\(place.site)-\(String(start.milliseconds, radix: 36))-\(place.device)"
         var all = sites.removeValue(forKey: place.site) ?? []
         all.append(FleetIncident(id: id, site: place.site, start: start))
@@ -200,7 +204,7 @@ package struct FleetIncidentTracker: Sendable {
         _ index: Int,
         _ body: (inout FleetIncident.Part) -> Void
     ) -> [Change] {
-        // No copy of it is held: it is changed in place.
+        // The incident is changed in place. No copy is held, because copying a large incident is slow.
         guard let id = sites[place.site]?[index].id, let isFirst = sites[place.site]?[index].parts.isEmpty else {
             return []
         }
@@ -219,6 +223,6 @@ package struct FleetIncidentTracker: Sendable {
 
 extension FleetIncident.OwnOutage {
     fileprivate var lasts: Bool { end == nil }
-    /// Whether the outage can silence its machine.
+    /// True if the outage can silence its machine.
     fileprivate var isLocal: Bool { told.attribution == .us || told.attribution == .upstream }
 }

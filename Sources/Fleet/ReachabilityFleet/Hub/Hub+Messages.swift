@@ -1,5 +1,5 @@
 extension Hub {
-    /// A machine says how it is, or the broker for it.
+    /// Takes a state message, which a machine has published, or the broker as the machine's will.
     mutating func take(
         _ state: DeviceState,
         of place: FleetPlace,
@@ -30,9 +30,9 @@ extension Hub {
         }
     }
 
-    /// A machine says that it goes.
+    /// Records the announced absence of a machine.
     private mutating func left(_ place: FleetPlace, _ state: DeviceState) -> [Decision] {
-        // Where it was silent before, that is why.
+        // If the machine was silent before, the announcement explains that silence.
         if devices[place]?.gap.map({ $0.until != nil }) ?? true {
             var gap = DeviceGap(since: now, noticed: now)
             gap.evidence.before = state.report
@@ -46,7 +46,7 @@ extension Hub {
         }
     }
 
-    /// A machine is there again.
+    /// Records the return of a machine.
     private mutating func returned(
         _ place: FleetPlace,
         _ absence: DevicePresence.Absence,
@@ -77,7 +77,7 @@ extension Hub {
             }
     }
 
-    /// Takes an event of a machine.
+    /// Takes an event message of a machine.
     mutating func take(
         _ event: DeviceEvent,
         of place: FleetPlace,
@@ -89,7 +89,8 @@ extension Hub {
         }
         if let position = event.position, devices[place]?.log.has(position) ?? false { return [] }
         try admit(place, told: event.after)
-        // Something in between was lost, and would never be missed again once the log is past it.
+        // An event between the two was lost. It must be requested now, because the loss is not visible once the log
+        // position has passed it.
         if misses(event.after, of: place) { return [.noted(place)] + fallBehind(place) }
         if let position = event.position { devices[place]?.log.add(position) }
         let now = now
@@ -131,6 +132,7 @@ extension Hub {
             }
     }
 
+    /// Records that a machine has reported all past events.
     private mutating func toldAll(_ place: FleetPlace) -> [Decision] {
         guard let device = devices[place], let boot = device.presence.report?.boot else { return [] }
         return book.toldAll(place, boot: boot, at: device.formerBootEnd ?? now).map(Decision.incident)

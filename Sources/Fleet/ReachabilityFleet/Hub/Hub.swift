@@ -1,17 +1,17 @@
 import LinuxSupport
 
-/// The state and the decisions of a hub. A value without a broker, a store and a clock: its owner passes messages and the time, and saves
-/// and publishes the decisions.
+/// The state and the decisions of a hub. A value without a broker, a store or a clock. Its owner passes messages and
+/// the time, and saves and publishes the decisions.
 ///
-/// Its clock is the hub's own, since 1970; machines' clocks only count for how far apart their times are.
+/// Times are by the hub's clock, since 1970. Only differences between the times of a machine's clock are used.
 package struct Hub: Sendable {
-    /// One message, as the broker hands it over.
+    /// A message from the broker.
     package struct Message: Hashable, Sendable {
         package let topic: String
         package let payload: [UInt8]
-        /// Whether the message was retained by the broker.
+        /// True if the message was retained by the broker.
         package let isRetained: Bool
-        /// When it came, by the hub's clock.
+        /// The time of arrival, by the hub's clock.
         package let time: Duration
 
         package init(topic: String, payload: [UInt8], isRetained: Bool = false, time: Duration) {
@@ -19,7 +19,7 @@ package struct Hub: Sendable {
         }
     }
 
-    /// A consequence of a message or of the time.
+    /// A consequence of a message or of the passage of time.
     package enum Decision: Hashable, Sendable {
         /// The record of a machine has changed and has to be saved.
         case noted(FleetPlace)
@@ -30,29 +30,30 @@ package struct Hub: Sendable {
         case incident(FleetIncidentTracker.Change)
         /// Two machines use one name.
         case disputed(FleetPlace)
-        /// A machine has to send events again: ``replay(for:)``.
+        /// A machine has to send events again. ``replay(for:)`` returns the request.
         case behind(FleetPlace)
         /// A message was refused.
         case refused(topic: String, reason: String)
     }
 
-    /// The maximum number of machines. The messages of further ones are refused.
+    /// The maximum number of machines. Messages of further machines are refused.
     package static let deviceLimit = 100_000
     /// The maximum number of machines of one site.
     package static let siteLimit = 25_000
-    /// The maximum number of sites at which a machine of one name is known: a broker may let a machine name any site.
+    /// The maximum number of sites with a machine of the same name. A broker may allow a machine to publish under any
+    /// site.
     package static let nameLimit = 256
-    /// The time that a machine has to report its outages after its return.
+    /// The time after its return in which a machine may still report its outages.
     package static let patience: Duration = .seconds(15 * 60)
 
-    /// The prefix of the marks of replays; nil if no message can be lost.
+    /// The prefix of replay marks; nil if no message can be lost.
     let run: String?
-    /// The number of marks so far.
+    /// The number of replay marks so far.
     var marks = 0
-    /// Machines that were forgotten and not heard since.
+    /// The machines that were removed and have sent no message since.
     private var forgotten: Set<FleetPlace> = []
     package internal(set) var devices: [FleetPlace: HubDevice] = [:]
-    /// The number of machines of each site, and of each name.
+    /// The number of machines of each site, and of each machine name.
     private var counts = (sites: [String: Int](), names: [String: Int]())
     package internal(set) var book = FleetIncidentTracker()
     private var latest: Duration = .zero
@@ -63,8 +64,9 @@ package struct Hub: Sendable {
     ///
     /// - Parameters:
     ///   - incidents: All open incidents and the latest ended ones.
-    ///   - run: An identifier of the process. The broker regards messages as delivered before they are saved, so the last messages of the
-    ///     previous process may be missing, and all known machines have to send them again.
+    ///   - run: An identifier of the process. The broker regards messages as delivered before the hub has saved them.
+    ///     The last messages of the previous process may therefore be missing, and all known machines have to send them
+    ///     again.
     package init(devices: [HubDevice], incidents: [FleetIncident], run: String? = nil) {
         self.run = run
         for device in devices {
@@ -75,28 +77,29 @@ package struct Hub: Sendable {
         _ = brokerWasLost()
     }
 
-    /// Takes a message.
+    /// Takes a message, and returns its consequences.
     ///
     /// - Parameter isKept: Whether an outage of a machine is in an incident that is no longer in memory.
     package mutating func take(
         _ message: Message,
         isKept: (FleetPlace, String) -> Bool = { _, _ in false }
     ) -> [Decision] {
-        // The order is that in which messages came; a clock that is set back does not change it.
+        // Messages are in the order of arrival. Setting the clock back does not change that order.
         advance(to: message.time)
-        guard let topic = FleetTopic(message.topic) else { return [refusal(message, "no topic of a fleet")] }
+        guard let topic = FleetTopic(message.topic) else { return [refusal(message, "not a fleet topic")] }
         guard case .device(let place, let kind) = topic else { return [] }
         do throws(PayloadError) {
             switch kind {
             case .state:
-                // An empty one takes away what the broker had kept.
+                // An empty message removes the state that the broker had retained.
                 if message.payload.isEmpty { return [] }
                 guard afford(place) else { throw PayloadError("too many messages") }
                 let isNew = devices[place] == nil
                 let state = try DeviceState(message.payload)
                 if devices[place]?.isOld(state, isRetained: message.isRetained) ?? false { return [] }
                 let decisions = try take(state, of: place, isRetained: message.isRetained)
-                // A machine that the broker knows and the hub does not has sent events before.
+                // A retained state of a machine that the hub does not know means that the machine has sent events
+                // before.
                 if isNew && message.isRetained || misses(state.report?.acknowledged, of: place) {
                     fallBehind(alone: place)
                 }
@@ -104,7 +107,7 @@ package struct Hub: Sendable {
                 let isAsked = mayAnswer && devices[place]?.mayBeAsked(at: latest) ?? false
                 return decisions + (isAsked ? [.behind(place)] : [])
             case .event:
-                if message.isRetained { throw PayloadError("an event that was retained") }
+                if message.isRetained { throw PayloadError("retained event") }
                 guard afford(place) else { throw PayloadError("too many messages") }
                 return try take(DeviceEvent(message.payload), of: place, isKept)
             case .detail, .command: return []
@@ -115,7 +118,7 @@ package struct Hub: Sendable {
         }
     }
 
-    /// Advances the time.
+    /// Advances the time, and returns the consequences.
     package mutating func pass(to now: Duration) -> [Decision] {
         advance(to: now)
         var decisions: [Decision] = []
@@ -134,22 +137,24 @@ package struct Hub: Sendable {
     /// The latest time of the next call of ``pass(to:)``; nil if none is needed.
     package var deadline: Duration? { devices.values.lazy.compactMap(\.deadline).min() }
 
-    /// The connection to the broker has ended. The presence of all machines is unknown until their next messages.
+    /// Records that the connection to the broker has ended. The presence of all machines is unknown until their next
+    /// messages.
     package mutating func brokerWasLost() -> [Decision] {
         devices.keys.sorted().flatMap { place in standing(place) { $0.brokerWasLost() } }
     }
 
-    /// The connection is back. A broker that was killed has lost messages that it had acknowledged and not delivered.
+    /// Records that the broker is connected again. A broker that was killed loses messages that it has acknowledged but
+    /// not delivered.
     package mutating func brokerIsBack(at now: Duration) {
         advance(to: now)
         for place in devices.keys { devices[place]?.presence.brokerIsBack(at: latest) }
         allFallBehind()
     }
 
-    /// Removes old ended incidents of a site from memory. They must be saved before.
+    /// Removes old ended incidents of a site from memory. They must be in the store before.
     package mutating func prune(_ site: String) { book.prune(site) }
 
-    /// Removes a machine. A later message adds it as a new one, whose earlier events are not requested.
+    /// Removes a machine. A later message adds it as a new machine, whose earlier events are not requested.
     package mutating func forget(_ place: FleetPlace) -> [Decision] {
         if devices.removeValue(forKey: place) != nil {
             forgotten.insert(place)
@@ -164,7 +169,7 @@ package struct Hub: Sendable {
         return book.verdict(of: place, gap) ?? gap.evidence.verdict
     }
 
-    // MARK: What the parts of it share
+    // MARK: Shared by the extensions
 
     /// The time of the current message.
     var now: Duration { latest }
@@ -174,19 +179,19 @@ package struct Hub: Sendable {
         latest = max(latest, .milliseconds(time.milliseconds))
     }
 
-    /// Adds a machine, or throws if a limit is reached.
+    /// Adds a machine. Throws if a limit is reached.
     ///
-    /// - Parameter told: The last position in its log that the machine has sent.
+    /// - Parameter told: The last log position that the machine has sent.
     mutating func admit(_ place: FleetPlace, told: EventPosition?) throws(PayloadError) {
         if devices[place] != nil { return }
         guard devices.count < Self.deviceLimit else {
-            throw PayloadError("\(devices.count) machines are known already")
+            throw PayloadError("the maximum of \(devices.count) machines is reached")
         }
         guard counts.sites[place.site, default: 0] < Self.siteLimit else {
-            throw PayloadError("\(Self.siteLimit) machines are known at this site already")
+            throw PayloadError("the maximum of \(Self.siteLimit) machines at this site is reached")
         }
         guard counts.names[place.device, default: 0] < Self.nameLimit else {
-            throw PayloadError("a machine of this name is known at \(Self.nameLimit) sites already")
+            throw PayloadError("the maximum of \(Self.nameLimit) sites with a machine of this name is reached")
         }
         devices[place] = HubDevice(place)
         count(place, 1)
@@ -207,7 +212,7 @@ package struct Hub: Sendable {
         .refused(topic: String(message.topic.prefix(256)), reason: reason)
     }
 
-    /// Changes a presence, and returns a decision if the standing is different then.
+    /// Changes the presence of a machine. Returns a decision if the standing has changed.
     mutating func standing(_ place: FleetPlace, _ body: (inout DevicePresence) -> Void) -> [Decision] {
         guard let before = devices[place]?.presence.standing else { return [] }
         if var presence = devices[place]?.presence {
@@ -218,7 +223,7 @@ package struct Hub: Sendable {
         return [.stands(place, after)]
     }
 
-    /// A machine is silent.
+    /// Records that a machine has become silent.
     mutating func fell(_ place: FleetPlace, since: Duration) -> [Decision] {
         var gap = DeviceGap(since: since, noticed: latest)
         gap.evidence.before = devices[place]?.presence.report
@@ -242,14 +247,14 @@ package struct Hub: Sendable {
 
 /// Replays of lost messages.
 extension Hub {
-    /// A message of a machine was dropped.
+    /// Records that a message of a machine was dropped.
     package mutating func fallBehind(_ place: FleetPlace) -> [Decision] {
         guard run != nil, devices[place] != nil else { return [] }
         fallBehind(alone: place)
         return [.behind(place)]
     }
 
-    /// Returns the replay request for a machine that is behind; nil for others.
+    /// Returns the replay request for a machine that is behind; nil for other machines.
     package func replay(for place: FleetPlace) -> DeviceReplay? {
         guard let device = devices[place], device.mark != nil || device.presence.standing == .unknown else {
             return nil
@@ -258,7 +263,7 @@ extension Hub {
         return DeviceReplay(after: position, since: device.toldUntil ?? position.map { _ in .zero }, mark: device.mark)
     }
 
-    /// Whether a machine has sent an event that the hub does not have.
+    /// True if a machine has sent an event that the hub does not have.
     func misses(_ position: EventPosition?, of place: FleetPlace) -> Bool {
         guard run != nil, let position, let device = devices[place], device.mark == nil else { return false }
         return !device.log.has(position)
@@ -274,7 +279,8 @@ extension Hub {
         for place in devices.keys { devices[place]?.mark = mark }
     }
 
-    /// Each loss has a new mark, because a broker that was killed may repeat a replay of the last mark.
+    /// Returns a new replay mark. Each loss has its own mark, because a broker that was killed may deliver an old
+    /// replay again.
     private mutating func nextMark() -> String? {
         guard let run else { return nil }
         marks += 1

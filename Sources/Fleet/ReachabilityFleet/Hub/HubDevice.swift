@@ -1,39 +1,40 @@
 import LinuxSupport
 
-/// A machine. A value. Times are of the hub's clock, since 1970.
+/// The state of a machine in the hub. A value. Times are by the hub's clock, since 1970.
 package struct HubDevice: Hashable, Sendable {
     package let place: FleetPlace
     package internal(set) var presence = DevicePresence()
     package internal(set) var clock = DeviceClock()
     package internal(set) var log = EventLog()
-    /// The last time in which nothing was heard of it; nil where there was none.
+    /// The last absence of the machine; nil if there was none.
     package internal(set) var gap: DeviceGap?
-    /// When it was heard last in the boot before this one.
+    /// The time of the last message in the previous boot.
     package internal(set) var formerBootEnd: Duration?
-    /// Its last boots but the one that is.
+    /// The ids of the previous boots, the latest last.
     package internal(set) var formerBoots: [String] = []
-    /// Its last sessions but the one that is.
+    /// The ids of the previous sessions, the latest last.
     package internal(set) var formerSessions: [String] = []
     /// The wall clock of the machine when it had last sent all events; nil for never.
     package internal(set) var toldUntil: Duration?
     /// The session that has sent all past events; nil for none.
     var toldSession: String?
-    /// When it was seen last that two machines use its name.
+    /// The last time at which two machines used this name.
     package internal(set) var disputed: Duration?
-    /// How many of its messages were refused.
+    /// The number of refused messages of the machine.
     package internal(set) var refused: UInt64 = 0
-    /// What it tells is passed over until it says this, and tells again from where the log ends: something may be missing in between. Nil
-    /// where nothing is.
+    /// The mark of the requested replay; nil if no event is missing. Events of the machine are ignored until it sends
+    /// this mark. It then sends all events after the end of the known log again.
     package internal(set) var mark: String? {
         didSet {
             asked = nil
             if mark != nil { toldSession = nil }
         }
     }
-    /// When a replay with that mark was requested; nil for never.
+    /// The last request of a replay with that mark; nil if there was none.
     private var asked: Question?
     var budget = MessageBudget()
-    /// What came of a session before its birth: topics do not keep their order among each other.
+    /// The facts of a session whose birth message has not arrived yet. MQTT does not keep the order of messages across
+    /// topics.
     var early = Early()
 
     private struct Question: Hashable, Sendable {
@@ -49,14 +50,14 @@ package struct HubDevice: Hashable, Sendable {
 
     /// The maximum number of remembered boots and sessions.
     static let formerLimit = 8
-    /// A question that was not answered by then is not on its way any more.
+    /// The time after which an unanswered replay request is regarded as lost.
     static let askPause: Duration = .seconds(60)
 
     package init(_ place: FleetPlace) {
         self.place = place
     }
 
-    /// One that was written down.
+    /// Creates a machine that was read from the store.
     package init(
         _ place: FleetPlace,
         presence: DevicePresence,
@@ -76,16 +77,17 @@ package struct HubDevice: Hashable, Sendable {
         (self.formerBootEnd, self.disputed, self.refused) = (formerBootEnd, disputed, refused)
     }
 
-    /// The next time at which a decision may follow without a message; nil for none.
+    /// The next time at which the hub may decide without a message; nil for none.
     package var deadline: Duration? {
         let answered = gap.flatMap { gap in gap.isAwaited ? gap.until.map { $0 + Hub.patience } : nil }
         guard let silent = presence.deadline, let answered else { return presence.deadline ?? answered }
         return min(silent, answered)
     }
 
-    /// Notes which boot of the machine speaks. No machine goes back to an earlier one: if one comes again, two machines use the name.
+    /// Records the boot id of the machine. A machine never returns to an earlier boot. If an earlier boot id appears
+    /// again, two machines use the name.
     ///
-    /// - Returns: Whether that is so.
+    /// - Returns: Whether two machines use the name.
     mutating func note(boot: String, at now: Duration) -> Bool {
         guard let current = presence.report?.boot, current != boot else { return false }
         let isDisputed = formerBoots.contains(boot)
@@ -96,7 +98,7 @@ package struct HubDevice: Hashable, Sendable {
         return isDisputed
     }
 
-    /// Whether a later message is known. A broker that was killed may repeat old messages from its disk.
+    /// True if a later message is already known. A broker that was killed may deliver old messages from its disk again.
     func isOld(_ state: DeviceState, isRetained: Bool) -> Bool {
         if formerSessions.contains(state.session) { return true }
         guard state.session == presence.session, let report = state.report, let known = presence.report,
@@ -105,7 +107,7 @@ package struct HubDevice: Hashable, Sendable {
         return report.bootTime < known.bootTime || (!isRetained && report == known && presence.standing != .online)
     }
 
-    /// How it was before it said what it did: another session may speak now, and another boot.
+    /// Records the presence before the current message, in case the session or the boot has changed.
     mutating func note(former: DevicePresence) {
         if let boot = former.report?.boot, boot != presence.report?.boot { formerBootEnd = former.heard }
         guard let session = former.session, session != presence.session else { return }
@@ -113,8 +115,8 @@ package struct HubDevice: Hashable, Sendable {
         if formerSessions.count > Self.formerLimit { formerSessions.removeFirst() }
     }
 
-    /// Whether it is to be asked to tell again because it has said that it is there: its answer says that, too, and may come before the
-    /// rest of it.
+    /// Whether to request a replay after an online message. A request is not repeated within ``askPause`` in the same
+    /// session, because each answer contains another online message, which may arrive before the events.
     mutating func mayBeAsked(at now: Duration) -> Bool {
         guard let session = presence.session else { return false }
         if let asked, asked.session == session, now < asked.time + Self.askPause { return false }
@@ -128,8 +130,8 @@ package struct HubDevice: Hashable, Sendable {
     }
 }
 
-/// What is written down of a machine: an object of JSON, for no store asks for its parts; times are in milliseconds. What is bound to a
-/// moment, as the budget, is left out.
+/// The stored record of a machine, a JSON object. Times are in milliseconds. The record excludes short-lived values,
+/// such as the message budget.
 extension HubDevice {
     package var record: [UInt8] {
         var object = JSONObject()
@@ -150,7 +152,6 @@ extension HubDevice {
         return object.bytes
     }
 
-    /// - Throws: What is wrong with what ``record`` was.
     package init(_ place: FleetPlace, record: [UInt8]) throws(PayloadError) {
         let payload = try Payload(record, longest: .max)
         let presence = DevicePresence(
@@ -197,7 +198,6 @@ extension FleetIncident.Part {
         return object.bytes
     }
 
-    /// - Throws: What is wrong with what ``record`` was.
     package init(record: [UInt8]) throws(PayloadError) {
         let payload = try Payload(record, longest: .max)
         self.init()
@@ -257,21 +257,21 @@ extension DeviceGap {
     }
 }
 
-/// What a machine's times are by the hub's clock. Its own may be wrong by years, and may be set; what it says of times is only good for
-/// how far they are apart.
+/// A conversion from the wall clock of a machine to the hub's clock. The clock of a machine may be wrong by years, and
+/// may be set. Only differences between its times are reliable.
 ///
-/// A message may have been on its way for long, for brokers and machines keep what they cannot send. So of all that was said since its
-/// clock was set, that counts which came the soonest.
+/// Brokers and machines queue messages that they cannot send, so a message may arrive late. The message with the
+/// shortest delay since the clock was set determines the offset.
 package struct DeviceClock: Hashable, Sendable {
-    /// No message is on its way for longer: then the clock was set back.
+    /// The maximum delay of a message. A longer apparent delay means that the machine's clock was set back.
     static let longestWay: Duration = .seconds(7 * 86400)
-    /// The maximum drift of clocks between two reports.
+    /// The maximum drift between the wall clock and CLOCK_BOOTTIME of a machine between two reports.
     static let drift: Duration = .seconds(2)
 
-    /// How far the hub's clock is ahead of the machine's; nil where nothing was said yet.
+    /// The difference between the hub's clock and the machine's wall clock; nil before the first message.
     package private(set) var offset: Duration?
     private var session: String?
-    /// How far the machine's wall clock is ahead of its CLOCK_BOOTTIME.
+    /// The difference between the machine's wall clock and its CLOCK_BOOTTIME.
     private var base: Duration?
 
     package init() {}
@@ -280,7 +280,7 @@ package struct DeviceClock: Hashable, Sendable {
         self.offset = offset
     }
 
-    /// A report says what both clocks of the machine are.
+    /// Records a report, which contains both clocks of the machine.
     package mutating func hear(_ report: DeviceState.Report, _ session: String, at now: Duration) {
         let base = report.wall - report.bootTime
         let wasSet = self.base.map { abs($0 - base) > Self.drift } ?? true
@@ -289,7 +289,7 @@ package struct DeviceClock: Hashable, Sendable {
         hear(report.wall, at: now)
     }
 
-    /// A message says what its wall clock was when it was sent.
+    /// Records a message with the wall clock at which the machine sent it.
     package mutating func hear(_ wall: Duration, at now: Duration) {
         let candidate = now - wall
         guard let offset, candidate >= offset, candidate - offset <= Self.longestWay else {
@@ -298,7 +298,8 @@ package struct DeviceClock: Hashable, Sendable {
         }
     }
 
-    /// A time of the machine by the hub's clock, from 1970 until now: a machine may report any time, and no event is in the future.
+    /// Converts a time of the machine into the hub's clock. The result is limited to the range from 1970 until now,
+    /// because a machine may report any time and no event is in the future.
     package func time(_ wall: Duration, at now: Duration) -> Duration {
         max(.zero, min(wall + (offset ?? .zero), now))
     }
@@ -306,13 +307,13 @@ package struct DeviceClock: Hashable, Sendable {
     private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 }
 
-/// Which events of a machine's log were taken: those that come again are dropped. They come in the order of the log, and all again from
-/// what was acknowledged last.
+/// The events of a machine's log that the hub has. Repeated events are dropped. A machine sends events in the order of
+/// its log, and repeats those after the last acknowledged one.
 package struct EventLog: Hashable, Sendable {
     /// The maximum number of remembered runs of the machine's service.
     static let epochs = 4
 
-    /// The last position of each run, the latest run last.
+    /// The last position of each run of the machine's service, the latest run last.
     package private(set) var newest: [EventPosition] = []
 
     package init() {}
@@ -332,7 +333,8 @@ package struct EventLog: Hashable, Sendable {
     }
 }
 
-/// The rate limit of the messages of a machine: a burst as large as the queue of a broker, then 50 a second. An agent sends 20.
+/// A rate limit for the messages of a machine: a burst of 2,000, which is the size of a broker's queue, then 50 per
+/// second. An agent sends the first 100 missed events at 20 per second.
 struct MessageBudget: Hashable, Sendable {
     static let burst: Int64 = 2000
     static let perSecond: Int64 = 50

@@ -15,11 +15,12 @@ package enum DeviceCommand: Hashable, Sendable {
 
 /// A request to send events again.
 package struct DeviceReplay: Hashable, Sendable {
-    /// The last known event; nil for all events of the log.
+    /// The log position of the last event that the requester has; nil to request all events of the log.
     package var position: EventPosition?
-    /// When that may have been, by the machine's wall clock since 1970: where the log does not go back so far, the history does.
+    /// The earliest possible time of that event, by the machine's wall clock, since 1970. Events older than the log
+    /// come from the history.
     package var since: Duration?
-    /// The mark that the machine sends before the first event, so that the hub recognizes the replay; nil if it need not.
+    /// The mark that the machine sends before the first event, so that the hub recognizes the replay; nil for none.
     package var mark: String?
 
     package init(after position: EventPosition?, since: Duration? = nil, mark: String? = nil) {
@@ -49,7 +50,7 @@ extension DeviceCommand {
             let id = try payload.text("outage", longest: 128)
             // The id becomes part of a path.
             guard !id.isEmpty, id.utf8.allSatisfy({ Self.isPlain($0) }) else {
-                throw PayloadError("\"outage\" is no id")
+                throw PayloadError("\"outage\" is not a valid id")
             }
             self = .report(outage: id)
         }
@@ -81,27 +82,27 @@ extension DeviceCommand {
     }
 }
 
-/// The answer to a ``DeviceCommand``, on the topic `detail`.
+/// The answer to a ``DeviceCommand``, published on the topic `detail`.
 package struct DeviceAnswer: Hashable, Sendable {
-    /// The maximum number of bytes of the JSON. A longer answer is a problem.
+    /// The maximum size of the JSON object, in bytes. A longer answer is replaced by a problem.
     package static let longestBody = 12 << 10
 
-    /// The command it is for, as it was written: `detail`, `replay-from`, `check` or `report`.
+    /// The name of the answered command: `detail`, `replay-from`, `check` or `report`.
     package let command: String
-    /// The JSON object of the machine's service; nil if there is none.
+    /// The JSON object from the machine's service; nil for a command without an answer, or one that failed.
     package let body: [UInt8]?
-    /// Why it was not done; nil if it was.
+    /// The reason why the command failed; nil if it succeeded.
     package let problem: String?
 
     private init(_ command: String, _ body: [UInt8]?, problem: String?) {
         (self.command, self.body, self.problem) = (command, body, problem)
     }
 
-    /// It was done.
+    /// Creates the answer to a command that succeeded.
     package init(to command: DeviceCommand, body: [UInt8]? = nil) {
         if let body {
             guard body.count <= Self.longestBody, case .object? = JSONValue(body) else {
-                let problem = "the answer has \(body.count) bytes, or is no object: ask the machine itself"
+                let problem = "the answer (\(body.count) bytes) is too large or not a JSON object; query the machine"
                 self.init(command.name, nil, problem: problem)
                 return
             }
@@ -109,14 +110,14 @@ package struct DeviceAnswer: Hashable, Sendable {
         self.init(command.name, body, problem: nil)
     }
 
-    /// It was not done.
+    /// Creates the answer to a command that failed.
     package init(to command: DeviceCommand, problem: String) {
         self.init(command.name, nil, problem: problem)
     }
 }
 
 extension DeviceCommand {
-    /// Its word in a message.
+    /// The name of the command in a message.
     package var name: String {
         switch self {
         case .detail: "detail"
@@ -128,7 +129,6 @@ extension DeviceCommand {
 }
 
 extension DeviceAnswer {
-    /// - Parameter session: That of the connection it is sent on.
     package func bytes(session: String) -> [UInt8] {
         var object = JSONObject()
         object.add("schema", 1)
@@ -139,7 +139,7 @@ extension DeviceAnswer {
         return object.bytes
     }
 
-    /// Reads a message; the body is then the whole of it, in which `answer` is an object.
+    /// Reads a message. The body is then the whole message, whose member `answer` is an object.
     package init(_ bytes: [UInt8]) throws(PayloadError) {
         let payload = try Payload(bytes)
         self.init(
@@ -159,12 +159,13 @@ package struct PayloadError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 }
 
-/// The payload of a message: an object of JSON with `"schema":1`, read strictly and with bounds, for whoever has a device's
-/// password may send anything. Keys that are not known are passed over: later versions add some.
+/// The payload of a message: a JSON object with `"schema":1`. Values are checked strictly and have maximum sizes,
+/// because any client with a machine's credentials can send arbitrary bytes. Unknown keys are ignored, because later
+/// versions may add keys.
 struct Payload {
-    /// The maximum length of a message.
+    /// The maximum size of a message, in bytes.
     static let longest = 16 << 10
-    /// The maximum number of bytes of a text.
+    /// The maximum size of a string, in bytes of UTF-8.
     static let longestText = 512
     /// The latest time: the end of the year 9999, in milliseconds since 1970.
     static let latest: UInt64 = 253_402_300_799_999
@@ -172,8 +173,8 @@ struct Payload {
     private let members: [String: JSONValue]
 
     init(_ bytes: [UInt8], longest: Int = Self.longest) throws(PayloadError) {
-        guard bytes.count <= longest else { throw PayloadError("\(bytes.count) bytes, where \(longest) are allowed") }
-        guard case .object(let members)? = JSONValue(bytes) else { throw PayloadError("no object of JSON") }
+        guard bytes.count <= longest else { throw PayloadError("\(bytes.count) bytes exceed the limit of \(longest)") }
+        guard case .object(let members)? = JSONValue(bytes) else { throw PayloadError("not a JSON object") }
         self.members = members
         guard case .number("1")? = members["schema"] else { throw PayloadError("\"schema\" is not 1") }
     }
@@ -182,7 +183,7 @@ struct Payload {
         self.members = members
     }
 
-    /// A required text.
+    /// Returns a required string.
     func text(_ key: String, longest: Int = longestText) throws(PayloadError) -> String {
         guard let text = try optionalText(key, longest: longest) else { throw PayloadError("\"\(key)\" is missing") }
         return text
@@ -194,19 +195,19 @@ struct Payload {
         case .string(let text)?:
             guard text.utf8.count <= longest else { throw PayloadError("\"\(key)\" is too long") }
             return text
-        default: throw PayloadError("\"\(key)\" is no text")
+        default: throw PayloadError("\"\(key)\" is not a string")
         }
     }
 
-    /// A word of a list.
+    /// Returns a required string that must be a case of an enumeration.
     func word<Word: RawRepresentable<String>>(_ key: String, _: Word.Type = Word.self) throws(PayloadError) -> Word {
         guard let word = Word(rawValue: try text(key, longest: 64)) else {
-            throw PayloadError("\"\(key)\" is no such word")
+            throw PayloadError("\"\(key)\" has an unknown value")
         }
         return word
     }
 
-    /// A whole number that is not negative.
+    /// Returns an optional whole number that is not negative.
     func optionalCount(_ key: String, upTo limit: UInt64 = .max) throws(PayloadError) -> UInt64? {
         switch members[key] {
         case nil, .null?: return nil
@@ -221,21 +222,23 @@ struct Payload {
         return count
     }
 
-    /// Milliseconds since 1970 as a length of time.
+    /// Returns a time as the duration since 1970. The unit in JSON is milliseconds.
     func time(_ key: String) throws(PayloadError) -> Duration {
         .milliseconds(Int64(try count(key, upTo: Self.latest)))
     }
 
-    /// A moment as RFC 3339 has it, from 1970 to 9999, in whole milliseconds: others cannot be written.
+    /// Returns a timestamp of RFC 3339 as the duration since 1970, in whole milliseconds. The year must be 1970 to
+    /// 9999, because other years cannot be written.
     func optionalTimestamp(_ key: String) throws(PayloadError) -> Duration? {
         guard let text = try optionalText(key, longest: 40) else { return nil }
         guard let time = Timestamp.real(of: text), time >= .zero, time <= .milliseconds(Int64(Self.latest)) else {
-            throw PayloadError("\"\(key)\" is no moment")
+            throw PayloadError("\"\(key)\" is not a timestamp from 1970 to 9999")
         }
         return .milliseconds(time.milliseconds)
     }
 
-    /// Milliseconds, which may be negative. The nearest of ±8000 years, so that later arithmetic has room.
+    /// Returns an optional duration, which may be negative. The unit in JSON is milliseconds. Values are limited to
+    /// ±8000 years, so that later arithmetic cannot overflow.
     func optionalDuration(_ key: String) throws(PayloadError) -> Duration? {
         switch members[key] {
         case nil, .null?: return nil
@@ -243,7 +246,7 @@ struct Payload {
             guard let number = Int64(text) else { throw PayloadError("\"\(key)\" is out of range") }
             let limit = Int64(Self.latest)
             return .milliseconds(max(-limit, min(number, limit)))
-        default: throw PayloadError("\"\(key)\" is no number")
+        default: throw PayloadError("\"\(key)\" is not a number")
         }
     }
 
@@ -253,12 +256,12 @@ struct Payload {
     }
 
     func texts(_ key: String) throws(PayloadError) -> [String] {
-        guard case .array(let values)? = members[key] else { throw PayloadError("\"\(key)\" is no list") }
+        guard case .array(let values)? = members[key] else { throw PayloadError("\"\(key)\" is not an array") }
         return values.compactMap(\.text)
     }
 
     func objects(_ key: String) throws(PayloadError) -> [Payload] {
-        guard case .array(let values)? = members[key] else { throw PayloadError("\"\(key)\" is no list") }
+        guard case .array(let values)? = members[key] else { throw PayloadError("\"\(key)\" is not an array") }
         return values.compactMap { if case .object(let members) = $0 { Payload(members: members) } else { nil } }
     }
 
@@ -266,7 +269,7 @@ struct Payload {
         switch members[key] {
         case nil, .null?: return nil
         case .object(let members)?: return Payload(members: members)
-        default: throw PayloadError("\"\(key)\" is no object")
+        default: throw PayloadError("\"\(key)\" is not an object")
         }
     }
 }

@@ -1,16 +1,16 @@
 import LinuxSupport
 package import ReachabilityLedger
 
-/// An outage as its machine reports it.
+/// An outage that a machine has reported.
 package struct DeviceOutage: Hashable, Sendable {
-    /// The same in all reports.
+    /// The identifier of the outage, the same in all reports.
     package let id: String
     package let target: String
     package let attribution: Attribution
     package let cause: OutageCause?
-    /// By the machine's wall clock, since 1970.
+    /// The start, by the machine's wall clock, since 1970.
     package let start: Duration
-    /// Nil while it lasts.
+    /// The end, by the machine's wall clock, since 1970; nil while the outage lasts.
     package let end: Duration?
 
     package init(
@@ -26,12 +26,12 @@ package struct DeviceOutage: Hashable, Sendable {
     }
 }
 
-/// One message on the topic `event` of a machine.
+/// A message on the topic `event` of a machine.
 package struct DeviceEvent: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// The current state of an outage.
         case outage(DeviceOutage)
-        /// The machine has slept for this time, until now.
+        /// The machine has resumed from a sleep of this duration.
         case resumed(Duration)
         /// All past events have been sent.
         case caughtUp
@@ -40,12 +40,13 @@ package struct DeviceEvent: Hashable, Sendable {
     }
 
     package let session: String
-    /// Its place in the machine's log; nil where it has none, as what is read from the history.
+    /// The position in the machine's log; nil for an event without one, such as an event from the history.
     package let position: EventPosition?
-    /// The last place in the log that was told before, by this session or an earlier one: who does not know it has missed something. Nil
-    /// where nothing was.
+    /// The log position of the previous event that was sent, by this session or an earlier one. A hub that does not
+    /// have this event has missed one. Nil for the first event.
     package let after: EventPosition?
-    /// What the machine's wall clock says as this is sent, since 1970: what else it says of times is to be seen by it.
+    /// The machine's wall clock at the time of sending, since 1970. It is the reference for all other times in the
+    /// message.
     package let wall: Duration
     package let kind: Kind
 
@@ -61,7 +62,7 @@ package struct DeviceEvent: Hashable, Sendable {
 }
 
 extension DeviceOutage {
-    /// As `/v1/outages` of the service has it, and the events of machines.
+    /// Reads an outage, from `/v1/outages` of the service or from an event of a machine.
     init(_ payload: Payload) throws(PayloadError) {
         let cause = try payload.optionalText("cause", longest: 64)
         guard let start = try payload.optionalTimestamp("start") else { throw PayloadError("\"start\" is missing") }
@@ -73,7 +74,7 @@ extension DeviceOutage {
             start: start,
             end: try payload.optionalTimestamp("end")
         )
-        if let end, end < start { throw PayloadError("it ends before it begins") }
+        if let end, end < start { throw PayloadError("the outage ends before it begins") }
     }
 
     var object: JSONObject {
@@ -131,9 +132,9 @@ extension DeviceEvent {
     }
 }
 
-/// The place of an event in a machine's own log: the run of its service, and the event's number in it.
+/// The position of an event in a machine's log: the run of the service, and the number of the event in that run.
 package struct EventPosition: Hashable, Sendable, CustomStringConvertible {
-    /// Differs for each run of the service, because numbers begin at 1.
+    /// The identifier of the run of the service. Event numbers begin at 1 in each run.
     package let epoch: String
     package let number: UInt64
 
@@ -141,7 +142,7 @@ package struct EventPosition: Hashable, Sendable, CustomStringConvertible {
         (self.epoch, self.number) = (epoch, number)
     }
 
-    /// Reads `epoch.number`; nil for another text.
+    /// Reads the format `epoch.number`; nil for any other text.
     package init?(_ text: String) {
         let parts = text.split(at: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...32).contains(parts[0].utf8.count), let number = UInt64(parts[1]),
@@ -158,18 +159,18 @@ package struct EventPosition: Hashable, Sendable, CustomStringConvertible {
 extension Payload {
     func optionalPosition(_ key: String) throws(PayloadError) -> EventPosition? {
         guard let text = try optionalText(key, longest: 64) else { return nil }
-        guard let position = EventPosition(text) else { throw PayloadError("\"\(key)\" is no place in a log") }
+        guard let position = EventPosition(text) else { throw PayloadError("\"\(key)\" is not a log position") }
         return position
     }
 }
 
-/// A page of the service's own log, `/v1/events`, as far as others are told of it.
+/// A page of the service's event log, `/v1/events`. It contains only the parts that the agent publishes.
 package struct EventPage: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         package let position: EventPosition
-        /// By the machine's wall clock, since 1970.
+        /// The time of the event, by the machine's wall clock, since 1970.
         package let time: Duration
-        /// Nil for an event that is not published.
+        /// The event; nil for an event that is not published.
         package let kind: DeviceEvent.Kind?
 
         package init(position: EventPosition, time: Duration, kind: DeviceEvent.Kind?) {
@@ -177,9 +178,9 @@ package struct EventPage: Hashable, Sendable {
         }
     }
 
-    /// The oldest first.
+    /// The entries, the oldest first.
     package let entries: [Entry]
-    /// Whether there are further events.
+    /// True if there are further events.
     package let hasMore: Bool
 
     package init(entries: [Entry], hasMore: Bool) {
@@ -190,7 +191,7 @@ package struct EventPage: Hashable, Sendable {
 /// A page of the service's outages, `/v1/outages`, the latest first.
 package struct OutagePage: Hashable, Sendable {
     package let outages: [DeviceOutage]
-    /// What to ask for the next page with (`after`); nil at the end.
+    /// The value of the parameter `after` that requests the next page; nil for the last page.
     package let next: String?
 }
 
@@ -205,7 +206,7 @@ extension EventPage {
         for item in items {
             guard let position = EventPosition(try item.text("id")), let time = try item.optionalTimestamp("time")
             else {
-                throw PayloadError("an event has no place in the log, or no time")
+                throw PayloadError("an event has no log position or no time")
             }
             // An invalid entry does not affect the others.
             entries.append(Entry(position: position, time: time, kind: try? Self.kind(item)))
@@ -233,14 +234,14 @@ extension OutagePage {
 }
 
 extension Payload {
-    /// A page as the service makes it, of at most 16 MB.
+    /// Reads a list response of the service, of at most 16 MiB.
     fileprivate static func list(_ bytes: [UInt8]) throws(PayloadError) -> (items: [Payload], next: String?) {
         guard bytes.count <= 16 << 20, case .object(let members)? = JSONValue(bytes),
             case .array(let values)? = members["items"]
-        else { throw PayloadError("no page of a list") }
+        else { throw PayloadError("not a list response") }
         var items: [Payload] = []
         for value in values {
-            guard case .object(let members) = value else { throw PayloadError("an item is no object") }
+            guard case .object(let members) = value else { throw PayloadError("a list item is not an object") }
             items.append(Payload(members: members))
         }
         return (items, members["next"]?.text)

@@ -1,33 +1,34 @@
 import LinuxSupport
 import ReachabilityLedger
 
-/// How a machine is, as it says itself, or as the broker says for it when it falls silent (its will).
+/// The state of a machine, published by the machine itself. When its connection is lost, the broker publishes the state
+/// `offline` (the will).
 package struct DeviceState: Hashable, Sendable {
     package enum Standing: String, Sendable, CaseIterable {
         case online
-        /// Said by the broker: the connection is gone.
+        /// The connection is lost. Published by the broker.
         case offline
-        /// The machine goes to sleep.
+        /// The machine is about to sleep.
         case sleeping
-        /// The machine ends in order.
+        /// The agent is about to end normally.
         case leaving
     }
 
-    /// The state of a machine. A will has none.
+    /// The facts of a state message. A will has none.
     package struct Report: Hashable, Sendable {
-        /// The identifier of the boot.
+        /// The boot id, from `/proc/sys/kernel/random/boot_id`.
         package var boot: String
         /// The wall clock, since 1970. It may be wrong by years.
         package var wall: Duration
-        /// CLOCK_BOOTTIME.
+        /// The clock CLOCK_BOOTTIME, which includes the time of sleep.
         package var bootTime: Duration
-        /// The maximum interval between two states.
+        /// The maximum interval between two state messages.
         package var refresh: Duration
         /// The last position in the event log that the broker has acknowledged; nil for none.
         package var acknowledged: EventPosition?
         /// The path to the internet: `reachable`, `notReachable` or `unknown`.
         package var path: String?
-        /// The reason of an orderly end.
+        /// The reason of a normal end.
         package var reason: String?
 
         package init(boot: String, wall: Duration, bootTime: Duration, refresh: Duration) {
@@ -35,16 +36,18 @@ package struct DeviceState: Hashable, Sendable {
         }
     }
 
-    /// Another for each connection. A will counts only if its session is the newest known.
+    /// The identifier of the connection, new for each connection. A will counts only if its session is the newest known
+    /// one.
     package let session: String
     package let standing: Standing
+    /// The facts of the message; nil for a will.
     package let report: Report?
 
     package init(session: String, standing: Standing, report: Report?) {
         (self.session, self.standing, self.report) = (session, standing, report)
     }
 
-    /// The will of a session, which the broker publishes after an unexpected end of the connection.
+    /// Returns the will of a session, which the broker publishes when the connection is lost.
     package static func will(session: String) -> DeviceState {
         DeviceState(session: session, standing: .offline, report: nil)
     }
@@ -73,7 +76,7 @@ extension DeviceState {
 }
 
 extension DeviceState.Report {
-    /// The shortest and the longest time between two reports that is believed.
+    /// The valid values of the maximum interval between two state messages, in seconds.
     private static let refreshes: ClosedRange<UInt64> = 1...86400
 
     init(_ payload: Payload) throws(PayloadError) {
@@ -102,7 +105,7 @@ extension DeviceState.Report {
     }
 }
 
-/// The presence of the hub. After a new session of the hub machines publish their states.
+/// The presence of the hub. Machines publish their states when the hub starts a new session.
 package struct HubState: Hashable, Sendable {
     package let session: String
     package let isOnline: Bool
@@ -128,12 +131,12 @@ package struct HubState: Hashable, Sendable {
     }
 }
 
-/// Which machine it is: its site, and its name there.
+/// The identity of a machine: its site, and its name at the site.
 package struct FleetPlace: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let site: String
     package let device: String
 
-    /// Nil for an invalid name.
+    /// Returns nil if a name is invalid.
     package init?(site: String, device: String) {
         guard FleetName.isValid(site), FleetName.isValid(device) else { return nil }
         (self.site, self.device) = (site, device)
@@ -146,17 +149,18 @@ package struct FleetPlace: Hashable, Sendable, Comparable, CustomStringConvertib
     }
 }
 
-/// Where a message goes: `reach/v1/SITE/DEVICE/KIND`, or the hub's own `reach/v1/$hub/state`.
+/// An MQTT topic of a fleet: `reach/v1/SITE/DEVICE/KIND`, or the topic of the hub, `reach/v1/$hub/state`.
 ///
-/// Birth, state and will of a machine share one topic, for MQTT keeps the order of messages within a topic only.
+/// The birth, the state and the will of a machine use the same topic, because MQTT keeps the order of messages only
+/// within a topic.
 ///
 /// Source: MQTT 5.0, 4.6, Message ordering.
 package enum FleetTopic: Hashable, Sendable, CustomStringConvertible {
-    /// What goes on below the name of a machine.
+    /// The kind of a message of a machine, the last level of its topic.
     package enum Kind: String, Sendable, CaseIterable {
-        /// Retained: how the machine is, and its will.
+        /// The state of the machine, or its will. Retained.
         case state
-        /// Outages, in the order in which they became known.
+        /// Outages and other events, in the order in which they became known.
         case event
         /// The answer to a command.
         case detail
@@ -169,7 +173,7 @@ package enum FleetTopic: Hashable, Sendable, CustomStringConvertible {
 
     private static let root = "reach/v1"
 
-    /// Nil for any other topic.
+    /// Returns nil for any other topic.
     package init?(_ text: String) {
         guard text.utf8.count <= 256 else { return nil }
         let levels = text.split(at: "/", omittingEmptySubsequences: false).map(String.init)
@@ -191,6 +195,6 @@ package enum FleetTopic: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The filter for messages of one kind from all machines.
+    /// Returns the topic filter for messages of one kind from all machines.
     package static func everybody(_ kind: Kind) -> String { "\(root)/+/+/\(kind.rawValue)" }
 }

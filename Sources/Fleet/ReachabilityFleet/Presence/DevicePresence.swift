@@ -1,42 +1,43 @@
 package import ReachabilityLedger
 
-/// The presence of a machine, from its messages and those of the broker. A value without a clock.
+/// The presence of a machine, from its messages and its will. A value without a clock.
 ///
-/// The broker is not believed in two cases. A will counts only if its session is the newest known: who connects again before the broker
-/// has noticed the end of the old connection is told offline afterwards. And what it kept over a restart says "online" for machines that
-/// are gone, so a retained report makes nobody online; only a word that is sent now does.
+/// Two kinds of messages do not count. A will of an older session is ignored, because a broker may notice the end of a
+/// connection only after the machine has connected again. A retained state never makes a machine online, because the
+/// broker may have retained it from before a restart. Only a state that the machine sends now does.
 package struct DevicePresence: Hashable, Sendable {
     package enum Standing: String, Sendable, CaseIterable {
         case online
-        /// Not heard of, without an announcement.
+        /// The machine has sent nothing for too long, without an announcement.
         case silent
-        /// Nothing is known now: the hub or the broker has just started, or the broker is away.
+        /// The presence is not known. The hub or the broker has just started, or the broker is not connected.
         case unknown
         case sleeping, leaving
     }
 
-    /// What became of it with a message.
+    /// The effect of a message on the presence.
     package enum Change: Hashable, Sendable {
         case none
         /// The machine is silent since this time.
         case fell(since: Duration)
-        /// It is there, after an absence that is to be explained.
+        /// The machine is online after an absence that needs an explanation.
         case returned(Absence)
-        /// It is there, and was not known before.
+        /// The machine is online for the first time.
         case arrived
-        /// It went, and said so.
+        /// The machine announced its absence.
         case left
     }
 
-    /// The time between the last word of a machine and the next.
+    /// The time between the last message before an absence and the first one after it.
     package struct Absence: Hashable, Sendable {
-        /// Nil where the broker had said that it is gone before it was ever heard of.
+        /// The last report before the absence; nil if only the will of the machine was ever received.
         package let before: DeviceState.Report?
         package let after: DeviceState.Report
-        /// The standing during the absence; ``DevicePresence/Standing/online`` if it was not noticed.
+        /// The standing during the absence; ``DevicePresence/Standing/online`` if the absence was not noticed.
         package let standing: Standing
-        /// When it was last heard of, and when again, by the hub's clock.
+        /// The time of the last message before the absence, by the hub's clock.
         package let since: Duration
+        /// The time of the first message after the absence, by the hub's clock.
         package let until: Duration
 
         package init(
@@ -51,28 +52,29 @@ package struct DevicePresence: Hashable, Sendable {
         }
     }
 
-    /// The number of reports that may be missed.
+    /// The number of expected reports that may be missed before the machine counts as silent.
     package static let missedReports = 3
 
     package private(set) var standing = Standing.unknown
-    /// The newest known.
+    /// The identifier of the newest known session.
     package private(set) var session: String?
     package private(set) var report: DeviceState.Report?
-    /// The hub's time of the last message; nil if there was only a retained one.
+    /// The time of the last message, by the hub's clock; nil if only retained messages arrived.
     package private(set) var heard: Duration?
-    /// Since when it could be heard: when the first message of it came, retained ones too, or when the broker came back, which was away.
+    /// The time from which messages of the machine were expected: its first message, including retained ones, or the
+    /// last reconnection of the broker.
     private var listening: Duration?
-    /// Whether there is no connection to the broker.
+    /// True if the hub is not connected to the broker.
     private var isBrokerAway = false
 
     package init() {}
 
-    /// One that was written down.
+    /// Creates a presence that was read from the store.
     package init(standing: Standing, session: String?, report: DeviceState.Report?, heard: Duration?) {
         (self.standing, self.session, self.report, self.heard) = (standing, session, report, heard)
     }
 
-    /// When it counts as gone if nothing more is heard; nil while that cannot happen.
+    /// The time at which the machine counts as silent if no message arrives; nil if that cannot happen.
     package var deadline: Duration? {
         guard standing == .online || standing == .unknown, !isBrokerAway, let report,
             let since = [heard, listening].compactMap(\.self).max()
@@ -80,9 +82,11 @@ package struct DevicePresence: Hashable, Sendable {
         return since + report.refresh * Self.missedReports
     }
 
+    /// Takes a state message, and returns its effect.
+    ///
     /// - Parameters:
-    ///   - isRetained: Whether the message was retained by the broker.
-    ///   - now: The hub's clock.
+    ///   - isRetained: True if the message was retained by the broker.
+    ///   - now: The time by the hub's clock.
     package mutating func take(_ state: DeviceState, isRetained: Bool, at now: Duration) -> Change {
         listening = listening ?? now
         guard let report = state.report else { return fall(state, at: now) }
@@ -104,13 +108,13 @@ package struct DevicePresence: Hashable, Sendable {
         return .fell(since: since)
     }
 
-    /// The broker was away, so earlier messages are not reliable.
+    /// Records that the connection to the broker has ended. The presence is unknown until the next message.
     package mutating func brokerWasLost() {
         if standing == .online { standing = .unknown }
         isBrokerAway = true
     }
 
-    /// It is there again, and everybody gets the time to be heard.
+    /// Records that the broker is connected again. The timeout of the machine starts again.
     package mutating func brokerIsBack(at now: Duration) {
         (isBrokerAway, listening) = (false, now)
     }
@@ -139,37 +143,37 @@ package struct DevicePresence: Hashable, Sendable {
     }
 }
 
-/// A time in which nothing was heard of a machine, and what is known of it. Times are by the hub's clock, since 1970.
+/// An absence of a machine, and the facts about it. Times are by the hub's clock, since 1970.
 package struct DeviceGap: Hashable, Sendable {
-    /// When it was last heard of.
+    /// The time of the last message before the absence.
     package let since: Duration
-    /// When it was known to be away. It went between the two.
+    /// The time at which the absence was noticed. The absence began between the two times.
     package let noticed: Duration
-    /// When it was heard of again; nil while it is away.
+    /// The time of the first message after the absence; nil while the machine is absent.
     package var until: Duration?
     package var evidence = SilenceEvidence()
-    /// Whether the time for reports of the machine is over.
+    /// True if the time for late reports of the machine has passed.
     package var isGivenUp = false
 
     package init(since: Duration, noticed: Duration) {
         (self.since, self.noticed) = (min(since, noticed), noticed)
     }
 
-    /// Whether the absence is over and all facts are known, or it was planned.
+    /// True if the absence has ended and all facts are known, or the absence was announced.
     package var isOver: Bool {
         if evidence.planned || evidence.saidSleep { return true }
         return until != nil && (evidence.isToldWhole || isGivenUp)
     }
 
-    /// Whether the machine is back and may still report the reason.
+    /// True if the machine is back and may still report the reason.
     package var isAwaited: Bool { until != nil && !evidence.isToldWhole && !isGivenUp }
 
     /// The maximum number of outages that are considered.
     private static let outageLimit = 256
 
-    /// Takes a report of an outage that may explain the absence.
+    /// Adds a report of an outage that may explain the absence.
     ///
-    /// - Parameter end: When that ended, by the hub's clock.
+    /// - Parameter end: The end of the outage, by the hub's clock; nil while it lasts.
     package mutating func consider(_ outage: DeviceOutage, end: Duration?) {
         guard outage.attribution == .us || outage.attribution == .upstream else { return }
         if let end, end < since - FleetIncidentTracker.closeness { return }
@@ -181,26 +185,27 @@ package struct DeviceGap: Hashable, Sendable {
     }
 }
 
-/// Why nothing was heard of a machine.
+/// The reason of an absence of a machine.
 package enum SilenceVerdict: Hashable, Sendable {
-    /// It said that it would go.
+    /// The machine announced its absence.
     case planned(reason: String?)
-    /// It had lost the network itself, and knows why.
+    /// The machine lost the network and reported the outage.
     case outage(DeviceOutage)
-    /// It was off, or started again.
+    /// The machine was off or has restarted.
     case power
-    /// It slept: no outage.
+    /// The machine slept. There was no outage.
     case sleep
-    /// The broker or the hub was away.
+    /// The broker or the hub was not running or not connected.
     case unobserved
-    /// The machine had no fault, and others of its site were silent, too: their common uplink was away.
+    /// The machine had no fault, and other machines of its site were silent too. The common uplink had failed.
     case site
-    /// It was well, and alone: the provider or the broker.
+    /// The machine had no fault, and no other machine of its site was silent. The fault was at the provider or the
+    /// broker.
     case beyond
-    /// Not yet known.
+    /// The reason is not known yet.
     case unexplained
 
-    /// The word in JSON.
+    /// The value in JSON.
     package var word: String {
         switch self {
         case .planned: "planned"
@@ -234,43 +239,44 @@ package enum SilenceVerdict: Hashable, Sendable {
     }
 }
 
-/// What is known of a silence. The verdict is this table, its first row that fits:
+/// The facts about an absence. The first row that applies gives the verdict:
 ///
 /// | Evidence | Verdict |
 /// |---|---|
-/// | it said that it would go | planned |
-/// | it said that it would sleep, and is not back | sleep |
-/// | two machines use its name | unexplained |
-/// | an outage of `us` or `upstream` covers a part of it, same boot | that outage, the longest |
-/// | another boot | power |
-/// | it said that it would sleep, or slept most of the time | sleep |
-/// | the broker or the hub was away when it came back | unobserved |
-/// | all was told, same boot, and others of the site fell within 30 s | site |
-/// | all was told, same boot | beyond |
-/// | nothing yet | unexplained |
+/// | The machine announced its end. | planned |
+/// | The machine announced sleep, and is not back. | sleep |
+/// | Two machines use its name. | unexplained |
+/// | An outage of `us` or `upstream` overlaps the absence, and the boot is the same. | that outage, the longest one |
+/// | The boot is another. | power |
+/// | The machine announced sleep, or slept most of the time. | sleep |
+/// | The broker or the hub was away when the machine came back. | unobserved |
+/// | All events were sent, the boot is the same, and other machines of the site became silent within 30 s. | site |
+/// | All events were sent, and the boot is the same. | beyond |
+/// | None of these. | unexplained |
 package struct SilenceEvidence: Hashable, Sendable {
     package var planned = false
     package var reason: String?
     package var saidSleep = false
-    /// Whether what came back may be another machine, under the name of this one.
+    /// True if the machine that came back may be another one with the same name.
     package var isDisputed = false
-    /// The last report before the silence; nil if there was none.
+    /// The last report before the absence; nil if there was none.
     package var before: DeviceState.Report?
-    /// The first report after the silence; nil while the machine is silent.
+    /// The first report after the absence; nil while the machine is absent.
     package var after: DeviceState.Report?
-    /// The reports of outages since.
+    /// The outages that the machine has reported since.
     package var outages: [DeviceOutage] = []
-    /// For how long it slept.
+    /// The time that the machine slept during the absence.
     package var slept: Duration = .zero
-    /// Whether the hub or the broker was away.
+    /// True if the hub or the broker was away.
     package var unobserved = false
-    /// Whether the machine has sent all events.
+    /// True if the machine has sent all events.
     package var isToldWhole = false
-    /// How many others of the site fell at about the same time.
+    /// The number of other machines of the site that became silent at about the same time.
     package var neighbours = 0
 
     package init() {}
 
+    /// The verdict, by the table of the type.
     package var verdict: SilenceVerdict {
         if planned { return .planned(reason: reason) }
         guard let after else { return saidSleep ? .sleep : .unexplained }
@@ -284,15 +290,17 @@ package struct SilenceEvidence: Hashable, Sendable {
         return neighbours > 0 ? .site : .beyond
     }
 
-    /// Whether it slept for half of the time at least, or for all of it but what passes anyway between two reports, and until it has
-    /// connected: it was last heard of some time before it fell asleep.
+    /// True if the machine slept for at least half of the absence, or for all of it except the time that passes between
+    /// two reports and until the machine has connected. The last message before the sleep may be older than the sleep
+    /// by that time.
     private func sleptMostly(_ after: DeviceState.Report) -> Bool {
         guard slept > .zero, let before else { return slept > .zero }
         return after.bootTime - before.bootTime - slept <= max(slept, before.refresh + .seconds(60))
     }
 
-    /// The longest outage within the silence. Both ends of the silence are seen by CLOCK_BOOTTIME, for wall clocks are set; outages are
-    /// told by the wall clock, whose distance to it is known from the report that came first afterwards.
+    /// Returns the longest outage within the absence. Both ends of the absence are by CLOCK_BOOTTIME, because wall
+    /// clocks may be set. Outages are reported by the wall clock. The first report after the absence contains both
+    /// clocks, and so their difference.
     private func covering(_ after: DeviceState.Report) -> DeviceOutage? {
         let distance = after.wall - after.bootTime
         let (start, end) = ((before?.bootTime ?? .zero) + distance, after.wall)

@@ -164,7 +164,7 @@ package struct CertificateRequest: Sendable {
         do throws(RequestFault) { try self.init(bytes) } catch { throw .request(error) }
     }
 
-    /// Whether a machine may be called so.
+    /// True if a machine may be called so.
     package static func isName(_ text: String) -> Bool { FleetName.isValid(text) }
 
     /// A request for a name, in PEM.

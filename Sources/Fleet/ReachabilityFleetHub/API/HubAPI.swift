@@ -208,7 +208,7 @@ extension Query {
 }
 
 extension Hub {
-    /// Whether a device is silent without an explanation.
+    /// True if a device is silent without an explanation.
     func isUnexplained(_ place: FleetPlace) -> Bool {
         devices[place]?.presence.standing == .silent && verdict(of: place) == .unexplained
     }

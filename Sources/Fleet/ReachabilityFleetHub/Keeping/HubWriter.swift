@@ -181,7 +181,7 @@ package final class HubWriter: Sendable {
 
     /// Saves all unsaved changes and calls the listeners.
     ///
-    /// - Returns: Whether the changes are saved.
+    /// - Returns: True if the changes are saved.
     private func save(reporting decisions: [Hub.Decision]) -> Bool {
         let changes = state.withLock { $0.unsaved.changes(of: $0.hub) }
         let isSaved = save(changes)
@@ -275,9 +275,9 @@ final class MessageIngest: Sendable {
 
     private struct State {
         var waiting: [Item] = []
-        /// Whether a consumer is about to call ``next(_:)``.
+        /// True if a consumer is about to call ``next(_:)``.
         var isEmptied = false
-        /// Whether a caller waits for room.
+        /// True if a caller waits for room.
         var isAwaited = false
         var isClosed = false
     }

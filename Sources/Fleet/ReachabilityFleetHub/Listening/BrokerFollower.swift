@@ -28,7 +28,7 @@ package final class BrokerFollower: Sendable {
         var session = ""
         /// The number of the current attempt; nil if there is none.
         var attempt: UInt64?
-        /// Whether the writer knows of the connection.
+        /// True if the writer knows of the connection.
         var isTold = false
         /// The machines that have to send events again and were not asked yet.
         var owed: Set<FleetPlace> = []

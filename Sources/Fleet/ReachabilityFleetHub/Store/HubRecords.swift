@@ -13,7 +13,7 @@ package struct IncidentSummary: Hashable, Sendable {
     package let end: Duration?
     package let attribution: Attribution
     package let cause: OutageCause?
-    /// Whether a machine is silent for an unknown reason.
+    /// True if a machine is silent for an unknown reason.
     package let isUnexplained: Bool
     /// Whether no machine had a fault.
     package let isHarmless: Bool

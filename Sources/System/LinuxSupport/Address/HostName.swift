@@ -17,7 +17,7 @@ package enum HostName {
     /// The name in ASCII for the name service. In the C locale the C library does not encode names (AI_IDN).
     package static func encoded(_ text: String) -> String { IDNA.ascii(text) ?? text }
 
-    /// Whether the name can be encoded in ASCII.
+    /// True if the name can be encoded in ASCII.
     package static func isEncodable(_ text: String) -> Bool { IDNA.ascii(text) != nil }
 
     private static func isLabel(_ label: Substring) -> Bool {

@@ -63,7 +63,7 @@ package struct WireAddress: Hashable, Sendable {
         (0..<family.byteCount).map { UInt8(truncatingIfNeeded: bits >> UInt128(family.bitCount - 8 - 8 * $0)) }
     }
 
-    /// Whether the first `length` bits are those of `prefix`; always false across families.
+    /// True if the first `length` bits are those of `prefix`; always false across families.
     package func isCovered(by prefix: WireAddress, length: Int) -> Bool {
         guard family == prefix.family else { return false }
         let shift = UInt128(family.bitCount - min(length, family.bitCount))
@@ -83,7 +83,7 @@ extension WireAddress {
     /// 169.254.0.0/16 (RFC 3927) or fe80::/10 (RFC 4291).
     package var isLinkLocal: Bool { family == .ipv4 ? bits >> 16 == 0xa9fe : bits >> 118 == 0x3fa }
 
-    /// Whether the address is ambiguous without an interface: link-local IPv6.
+    /// True if the address is ambiguous without an interface: link-local IPv6.
     package var needsZone: Bool { family == .ipv6 && isLinkLocal }
 
     /// 224.0.0.0/4 (RFC 5771) or ff00::/8 (RFC 4291).

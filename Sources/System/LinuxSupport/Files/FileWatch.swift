@@ -16,7 +16,7 @@ package final class FileWatch: @unchecked Sendable {
 
     /// - Parameters:
     ///   - paths: Absolute paths.
-    ///   - watchesContents: Whether the file itself is watched too. Someone may write to it by another name, which its directory does not
+    ///   - watchesContents: True if the file itself is watched too. Someone may write to it by another name, which its directory does not
     ///     report: a bind mount, or a hard link. The watch keeps the file in memory, which for a namespace means that it stays alive.
     package init(paths: [String], watchesContents: Bool = false) throws(SystemError) {
         let number = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))

@@ -60,7 +60,7 @@ package struct PartialFile: ~Copyable, Sendable {
         flock(file.number, LOCK_UN)
     }
 
-    /// Whether a path still refers to this file.
+    /// True if a path still refers to this file.
     package func isNamed(_ path: String) -> Bool {
         var (own, named) = (stat(), stat())
         guard fstat(file.number, &own) == 0, lstat(path, &named) == 0 else { return false }

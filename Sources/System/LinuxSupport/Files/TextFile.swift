@@ -5,7 +5,7 @@ import Glibc
 ///
 /// C counterpart: `read(2)`, `access(2)`.
 package enum InputFile {
-    /// Whether a file exists and may be read (`access(2)` with R_OK).
+    /// True if a file exists and may be read (`access(2)` with R_OK).
     package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
 
     /// Every byte of a file, at most `limit` of them (EFBIG).
@@ -102,7 +102,7 @@ package enum FileName {
         unlink(path)
     }
 
-    /// Whether the path exists. A dangling link counts.
+    /// True if the path exists. A dangling link counts.
     package static func isTaken(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0

@@ -15,7 +15,7 @@ package enum NameLookup {
         /// The name service could not be asked, or gave up; asking again may help. The text is the system's own.
         case unavailable(String)
 
-        /// Whether the name service reports that there is no address.
+        /// True if the name service reports that there is no address.
         package var isDenial: Bool { self == .noSuchName || self == .noAddress }
     }
 

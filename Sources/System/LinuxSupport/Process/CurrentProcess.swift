@@ -55,7 +55,7 @@ package final class ProcessHandle: Sendable {
     /// Readable from the end of the process on, for ever.
     package var descriptor: CInt { file.number }
 
-    /// Whether the last thread of the process has ended, also if its parent has not waited for it.
+    /// True if the last thread of the process has ended, also if its parent has not waited for it.
     package var hasEnded: Bool {
         var poll = pollfd(fd: file.number, events: Int16(POLLIN), revents: 0)
         return Glibc.poll(&poll, 1, 0) > 0

@@ -70,12 +70,12 @@ package struct ConnectOutcome: Sendable {
 }
 
 extension ConnectOutcome {
-    /// Whether the port is open.
+    /// True if the port is open.
     package var isConnected: Bool {
         if case .connected = end { true } else { false }
     }
 
-    /// Whether the answer was a reset: no process listens at the port. Packet filters that reject connections mostly send ICMP.
+    /// True if the answer was a reset: no process listens at the port. Packet filters that reject connections mostly send ICMP.
     package var isRefused: Bool {
         if case .failed(let cause) = end { cause == .connectionRefused } else { false }
     }

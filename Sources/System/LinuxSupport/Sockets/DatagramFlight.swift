@@ -17,10 +17,10 @@ package struct DatagramRequest: Sendable {
     package var limit: Duration
     /// Whether an ICMP error ends it; otherwise an answer may still come.
     package var endsAtError: Bool
-    /// Whether a UDP answer is the one waited for: others are recorded, and waiting goes on. It is called on the engine's thread, with bytes
+    /// True if a UDP answer is the one waited for: others are recorded, and waiting goes on. It is called on the engine's thread, with bytes
     /// from a stranger, and must not wait.
     package var accepts: @Sendable ([UInt8]) -> Bool
-    /// Whether it may be sent now; a try that may not is left out. It is called on the engine's thread at each try, and must not wait.
+    /// True if it may be sent now; a try that may not is left out. It is called on the engine's thread at each try, and must not wait.
     package var maySend: @Sendable () -> Bool
 
     package init(

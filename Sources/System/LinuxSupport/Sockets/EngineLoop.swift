@@ -154,7 +154,7 @@ final class EngineLoop {
 // MARK: - Starting
 
 extension EngineLoop {
-    /// Whether there is room for something that waits: what made room may have come while others were sent.
+    /// True if there is room for something that waits: what made room may have come while others were sent.
     private var canStart: Bool {
         sockets.first() != nil && hasDescriptor || echoes.first().map(hasRoom) == true
     }

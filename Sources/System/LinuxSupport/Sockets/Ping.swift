@@ -116,7 +116,7 @@ final class PingSocket {
         attempts = 0
         drop(1)
         echo.flight.exchange.noteFailure(SocketError(.send(echo.flight.endpoint), error))
-        // Whether the kernel counted it depends on where it failed.
+        // True if the kernel counted it depends on where it failed.
         if (try? socket.askForTimes()) != nil {
             stamps = [:]
             nextStamp = 0

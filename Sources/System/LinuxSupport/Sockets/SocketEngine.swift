@@ -131,7 +131,7 @@ final class EngineInbox: Sendable {
         }
     }
 
-    /// Whether the engine accepts the commands; false after it was closed.
+    /// True if the engine accepts the commands; false after it was closed.
     func add(_ commands: Command...) -> Bool { add(commands) }
 
     func add(_ commands: [Command]) -> Bool {

@@ -214,7 +214,7 @@ package struct ErrorQueueMessage: Hashable, Sendable {
         time = control.time
     }
 
-    /// Whether the message is an ICMP error.
+    /// True if the message is an ICMP error.
     package var isICMP: Bool { origin == .icmp || origin == .icmp6 }
 
     /// The MTU of the next hop, in bytes; nil where this does not say that a packet was too big (RFC 1191, RFC 8201).
@@ -228,7 +228,7 @@ package struct ErrorQueueMessage: Hashable, Sendable {
         return isTooBig && information > 0 ? information : nil
     }
 
-    /// Whether the packet's hop limit was exceeded on the way.
+    /// True if the packet's hop limit was exceeded on the way.
     package var isTimeExceeded: Bool {
         (origin == .icmp && type == 11 && code == 0) || (origin == .icmp6 && type == 3 && code == 0)
     }

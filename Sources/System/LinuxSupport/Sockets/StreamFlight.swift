@@ -10,7 +10,7 @@ package struct StreamRequest: Sendable {
     package var limit: Duration
     /// How many bytes are read at most.
     package var byteLimit: Int
-    /// Whether the bytes that came so far are the whole answer. It is called on the engine's thread, with bytes from a stranger, and must
+    /// True if the bytes that came so far are the whole answer. It is called on the engine's thread, with bytes from a stranger, and must
     /// not wait.
     package var isComplete: @Sendable ([UInt8]) -> Bool
 

@@ -57,7 +57,7 @@ package enum Thread {
 
 /// The task that the calling function runs in.
 package enum CurrentTask {
-    /// Whether the caller runs in a task. Then the thread belongs to all tasks and must not be blocked for long.
+    /// True if the caller runs in a task. Then the thread belongs to all tasks and must not be blocked for long.
     package static var exists: Bool { withUnsafeCurrentTask { $0 != nil } }
 }
 
@@ -115,7 +115,7 @@ package final class OneShot: Sendable {
         self.action = Locked(action)
     }
 
-    /// Whether the action has run or was cancelled.
+    /// True if the action has run or was cancelled.
     package var isOver: Bool { action.withLock { $0 == nil } }
 
     package func run() {
