@@ -57,7 +57,7 @@ struct AgentConnectingTests {
         }
         // Half of the jitter of 4 s, and what grows.
         #expect(waits == [2, 4, 6, 10, 18, 34, 62, 62, 62].map { .seconds($0) })
-        #expect(lines == ["\(lost); tries again", "\(refused); tries again"])
+        #expect(lines == ["\(lost); retrying", "\(refused); retrying"])
     }
 
     @Test("Connections that end at once, one after the other, show that another client has the name; others do not")
@@ -125,7 +125,7 @@ struct AgentConnectingTests {
         #expect(world.take(.path(isSatisfied: false, reason: "noRoute")).isEmpty)
         #expect(
             world.broker(.ended(lost)).lines
-                == ["\(lost); tries again", line.replacing("noCarrier", with: "noRoute")]
+                == ["\(lost); retrying", line.replacing("noCarrier", with: "noRoute")]
         )
     }
 
@@ -173,7 +173,7 @@ struct AgentConnectingTests {
         let second = world.broker(.ended(BrokerError(AgentWorld.address, cause)))
         #expect(second.connections.map(\.version) == [.threeOneOne] && second.lines.isEmpty)
         let lines = world.broker(.connected(sessionPresent: false)).lines
-        #expect(lines.last?.contains("speaks MQTT 3.1.1 and not 5") == true)
+        #expect(lines.last?.contains("supports MQTT 3.1.1 but not 5") == true)
         world.acknowledge()
         _ = world.broker(.ended(BrokerError(AgentWorld.address, .lost)))
         // One that has only ended a connection may have been about to end itself.
@@ -217,7 +217,7 @@ struct AgentConnectingTests {
         world.take(.path(isSatisfied: true))
         let refused = BrokerError(AgentWorld.address, .lost)
         #expect(world.broker(.ended(refused)).connections.count == 1)
-        #expect(world.broker(.ended(refused)).lines == ["\(refused); tries again"])
+        #expect(world.broker(.ended(refused)).lines == ["\(refused); retrying"])
         #expect(world.pass().connections.map(\.version) == [.five])
         _ = world.broker(.connected(sessionPresent: false))
         _ = world.broker(.ended(refused))
@@ -235,10 +235,10 @@ struct AgentConnectingTests {
             lines += world.broker(.ended(problems[number % 2])).lines
             _ = world.pass()
         }
-        #expect(lines == problems.map { "\($0); tries again" })
+        #expect(lines == problems.map { "\($0); retrying" })
         _ = world.broker(.connected(sessionPresent: false))
         world.acknowledge()
-        #expect(world.broker(.ended(problems[0])).lines == ["\(problems[0]); tries again"])
+        #expect(world.broker(.ended(problems[0])).lines == ["\(problems[0]); retrying"])
     }
 
     @Test("What the broker refuses is said, and tried again later")
@@ -248,7 +248,7 @@ struct AgentConnectingTests {
         let actions = world.acknowledge(.notAuthorized)
         #expect(actions.contains(.abandon))
         #expect(
-            actions.lines.first?.contains("refuses what is published to reach/v1/hq/door/state: not authorized") == true
+            actions.lines.first?.contains("refuses messages to reach/v1/hq/door/state: not authorized") == true
         )
         #expect(world.pass().connections.count == 1)
     }

@@ -3,7 +3,7 @@ import MQTT
 import ReachabilityFleet
 
 extension AgentMachine {
-    /// The interval at which the certificate is checked.
+    /// The interval between checks of the certificate.
     private static let lookPause = Duration.seconds(86_400)
 
     mutating func changePath(_ isSatisfied: Bool, _ reason: String?) {
@@ -12,7 +12,7 @@ extension AgentMachine {
         if link.changePath(isSatisfied, at: world.now(), chance: world.chance()) == .connect { connect() }
     }
 
-    /// The path is not known until the name service has answered.
+    /// The reason of a path whose host name is still being resolved.
     private static let resolving = "resolving"
 
     /// Logs once that no attempt is made until there is a path.
@@ -48,7 +48,7 @@ extension AgentMachine {
             isHeard = false
             let isOld = link.accept(at: world.now())
             complain("connected to \(options.broker), as \(options.place)")
-            if isOld { act(.say("\(options.broker) speaks MQTT 3.1.1 and not 5: \(Self.shortcoming)")) }
+            if isOld { act(.say("\(options.broker) supports MQTT 3.1.1 but not 5: \(Self.shortcoming)")) }
             act(.subscribe([options.topic(.command)]))
             report()
             forwarder.begin()
@@ -60,7 +60,7 @@ extension AgentMachine {
             case .leaving: finish()
             case .connecting: if link.fallsBack(error, at: world.now()) { connect() } else { lose(error) }
             case .connected: lose(error)
-            // The connection was given up before.
+            // The connection was dropped before.
             case .idle, .waiting, .over: break
             }
         }
@@ -79,7 +79,8 @@ extension AgentMachine {
         }
     }
 
-    /// Says how it is; the same topic has the will, for order is kept within a topic only.
+    /// Publishes the state of the machine. The will uses the same topic, because MQTT keeps the order of messages only
+    /// within a topic.
     mutating func report(
         _ standing: DeviceState.Standing = .online,
         reason: String? = nil,
@@ -106,11 +107,11 @@ extension AgentMachine {
         } else if reason.isRefusal {
             let topic = purpose == .answer ? "detail" : purpose == .state ? "state" : "event"
             complain(
-                "\(options.broker) refuses what is published to \(options.topic(.init(rawValue: topic) ?? .state)): \(reason): "
-                    + "see the broker's access control list"
+                "\(options.broker) refuses messages to \(options.topic(.init(rawValue: topic) ?? .state)): \(reason); "
+                    + "check the broker's access control list"
             )
             guard purpose != .answer else { return }
-            // What it does not take now it may take later; until then the log keeps it.
+            // The broker may accept the message later. Until then the log keeps it.
             act(.abandon)
             link.retreat(at: world.now(), chance: world.chance())
             endConnection()
@@ -123,7 +124,7 @@ extension AgentMachine {
         }
     }
 
-    /// Begins the attempt of ``link``.
+    /// Performs the attempt of ``link``.
     private mutating func connect() {
         session = String(UInt64(world.chance() * 0x1p53), radix: 36) + "-" + String(connection, radix: 36)
         purposes = [:]
@@ -132,10 +133,10 @@ extension AgentMachine {
     }
 
     private static let shortcoming =
-        "it says at once when the connection is lost, whatever --will-delay, and keeps the last state for ever"
+        "--will-delay has no effect, and the last state is retained without a time limit"
 
     private mutating func lose(_ error: BrokerError?) {
-        complain("\(error.map { "\($0)" } ?? "the connection was closed"); tries again")
+        complain("\(error.map { "\($0)" } ?? "the connection was closed"); retrying")
         if link.lose(error?.cause, at: world.now(), chance: world.chance()) {
             let cause = BrokerError.Cause.nameConflict(options.place.device, option: "--device")
             act(.say("\(BrokerError(options.broker, cause))"))

@@ -2,41 +2,42 @@ import LinuxSupport
 package import MQTT
 package import ReachabilityFleet
 
-/// What an agent does next. A value that decides, and does nothing itself.
+/// The decisions of an agent. A value that returns actions, and performs none.
 ///
-/// It connects when the kernel has a path to the broker. On each connection it says that it is there (birth), and tells what came after
-/// its cursor, at most 20 events a second, and 200 after the first 100, then `caughtUp`; from then on each event as it happens. The cursor follows the broker's
-/// acknowledgements, so that an agent which is killed tells some events twice, and loses none.
+/// The agent connects when the kernel has a path to the broker. On each connection it publishes its state (the birth
+/// message), then the events after its cursor, then `caughtUp`. From then on it publishes each event as it occurs. It
+/// sends the first 100 missed events at no more than 20 per second, and further ones at no more than 200 per second.
+/// The cursor follows the acknowledgements of the broker. An agent that is killed therefore sends some events twice,
+/// but loses none.
 package struct AgentMachine {
     package enum Input: Sendable {
-        /// True if there is a path to the broker, and why not.
+        /// A change of the path to the broker, with the reason if it is missing.
         case path(isSatisfied: Bool, reason: String? = nil)
-        /// True if there is a path to the internet, in a word.
+        /// A change of the path to the internet: `reachable`, `notReachable` or `unknown`.
         case internet(String)
-        /// - Parameter connection: Its number.
         case broker(BrokerEvent, connection: UInt64)
         case page(Result<EventPage, EventLogError>, read: UInt64)
         case history(Result<[DeviceOutage], EventLogError>, read: UInt64)
         case answered(DeviceAnswer)
         /// Time has passed.
         case time
-        /// It is to end, for a reason.
+        /// The agent has to end, for this reason.
         case leave(String)
     }
 
     package enum Action: Hashable, Sendable {
         case connect(BrokerOptions, connection: UInt64)
-        /// The token of the message is told to ``sent(_:_:)`` before anything else.
+        /// The caller passes the token of the message to ``sent(_:_:)`` before any other input.
         case publish(BrokerMessage, Purpose)
         case subscribe([String])
         case close, abandon
-        /// Asks for events, answered with ``Input/page(_:read:)``.
+        /// Reads events. The result is ``Input/page(_:read:)``.
         case read(after: EventPosition?, waiting: Bool, read: UInt64)
-        /// Asks for outages, answered with ``Input/history(_:read:)``.
+        /// Reads outages. The result is ``Input/history(_:read:)``.
         case readHistory(since: Duration, read: UInt64)
         case answer(DeviceCommand)
         case save(AgentCursor)
-        /// Sees how long the certificate is valid, and says what is to be done.
+        /// Checks the remaining validity of the certificate, and logs advice if it has to be renewed.
         case lookAtCertificate
         case say(String)
         case end
@@ -46,14 +47,16 @@ package struct AgentMachine {
         case state, event, caughtUp, farewell, answer
     }
 
-    /// What it takes from the world.
+    /// The clocks, the boot id and the source of random numbers.
     package struct Surroundings: Sendable {
         package var boot: String
-        /// Now, on a clock that only the machine is told.
+        /// The current time of a monotonic clock.
         package var now: @Sendable () -> Duration
+        /// The clock CLOCK_BOOTTIME.
         package var bootTime: @Sendable () -> Duration
+        /// The wall clock, since 1970.
         package var wall: @Sendable () -> Duration
-        /// From 0 to 1.
+        /// A random number from 0 to 1.
         package var chance: @Sendable () -> Double
 
         package init(
@@ -76,12 +79,12 @@ package struct AgentMachine {
     /// The number of the current or last connection.
     var connection: UInt64 { link.attempts }
     var session = ""
-    /// True if the broker has taken a message of this connection.
+    /// True if the broker has accepted a message on this connection.
     var isHeard = false
     /// The messages that were logged since the last useful connection. Each is logged once.
     var complaints: Set<String> = []
     var refreshAt: Duration?
-    /// When to look at the certificate; nil where there is none.
+    /// The time of the next check of the certificate; nil without a certificate.
     var lookAt: Duration?
     var purposes: [PublishToken: Purpose] = [:]
     var forwarder: EventForwarder
@@ -95,13 +98,14 @@ package struct AgentMachine {
         lookAt = options.tls.certificate.map { _ in .zero }
     }
 
-    /// When it wants to be told that time has passed.
+    /// The time of the next input ``Input/time``; nil if no timer is running.
     package var deadline: Duration? {
         guard link.state != .over else { return nil }
         let own = link.state == .connected ? [refreshAt, forwarder.deadline] : [link.deadline]
         return (own + [lookAt]).compactMap(\.self).min()
     }
 
+    /// Takes an input, and returns the actions to perform.
     package mutating func take(_ input: Input) -> [Action] {
         actions = []
         switch input {
@@ -124,7 +128,7 @@ package struct AgentMachine {
         return actions
     }
 
-    /// A message is on its way.
+    /// Records the token of a message that was passed to the broker.
     package mutating func sent(_ token: PublishToken, _ purpose: Purpose) {
         purposes[token] = purpose
         if purpose == .event { forwarder.sent(token) }
@@ -147,7 +151,7 @@ package struct AgentMachine {
         act(.publish(message, purpose))
     }
 
-    /// Says a thing once.
+    /// Logs a message once.
     mutating func complain(_ text: String) {
         if complaints.insert(text).inserted { act(.say(text)) }
     }
@@ -158,7 +162,8 @@ package struct AgentMachine {
     }
 }
 
-/// How many commands are heeded: ten at once, then one a second; and of those that cost something, one in ten seconds.
+/// A rate limit for commands: a burst of ten, then one per second. Commands that are expensive are limited to one per
+/// ten seconds.
 struct CommandBucket {
     private static let most = 10.0
     private static let costlyPause = Duration.seconds(10)
@@ -183,18 +188,19 @@ struct CommandBucket {
 }
 
 extension AgentMachine {
-    /// Does what it is asked for, if it is one of four things; whoever may publish there may send anything.
+    /// Performs a command. Any client with permission to publish on the topic can send arbitrary bytes, so an unknown
+    /// command is refused.
     mutating func obey(_ message: BrokerMessage) {
         guard link.state == .connected, message.topic == options.topic(.command) else { return }
         let now = world.now()
         guard bucket.take(at: now) else {
-            return complain("more commands came than are heeded; the rest is passed over")
+            return complain("too many commands; the rest is ignored")
         }
         let command: DeviceCommand
         do {
             command = try DeviceCommand(message.payload)
         } catch {
-            act(.say("a command is refused: \(error.description.printable)"))
+            act(.say("command refused: \(error.description.printable)"))
             return
         }
         switch command {
@@ -202,7 +208,8 @@ extension AgentMachine {
         case .replay(let replay):
             if let cursor = forwarder.rewind(replay, at: world.wall()) { act(.save(cursor)) }
             if let mark = replay.mark { publishEvent(.replaying(mark: mark), nil, .caughtUp) }
-            // Who asks may have been away, and knows nobody. After the mark, or it would be asked once more.
+            // The requester may have been away, and may know no machine. The state is sent after the mark. If it were
+            // sent before the mark, the hub would request another replay.
             report()
             answer(DeviceAnswer(to: command))
         case .check: allow(.check, command, now)
@@ -213,11 +220,11 @@ extension AgentMachine {
     private mutating func allow(_ permission: AgentOptions.Permission, _ command: DeviceCommand, _ now: Duration) {
         guard options.permissions.contains(permission) else {
             return answer(
-                DeviceAnswer(to: command, problem: "not allowed here: the agent runs without --allow \(permission)")
+                DeviceAnswer(to: command, problem: "not allowed; the agent runs without --allow \(permission)")
             )
         }
         guard bucket.takeCostly(at: now) else {
-            return answer(DeviceAnswer(to: command, problem: "too soon: one is done in ten seconds"))
+            return answer(DeviceAnswer(to: command, problem: "too many commands; at most one in 10 s is performed"))
         }
         act(.answer(command))
     }

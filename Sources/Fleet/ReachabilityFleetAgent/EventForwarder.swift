@@ -2,23 +2,25 @@ package import LinuxSupport
 import MQTT
 package import ReachabilityFleet
 
-/// The way of events from the log to the broker. A value.
+/// The transfer of events from the log of the service to the broker. A value.
 struct EventForwarder {
-    /// The time between two missed events. Most machines missed few events, and many machines return at once. A machine with 1,000 targets
-    /// missed thousands of events, and must not be minutes late.
+    /// Returns the minimum interval between two missed events. Most machines missed few events, and many machines may
+    /// return at the same time. A machine with 1,000 targets may have missed thousands of events, and must send them
+    /// within seconds, not minutes.
     private static func pause(after count: Int) -> Duration { .milliseconds(count < 100 ? 50 : 5) }
-    /// So many events may be on their way at a time, and so many wait.
+    /// The maximum number of events without an acknowledgement.
     private static let window = 20
+    // The number of read but unsent events from which no more are read.
     private static let backlog = 100
-    /// When a service that does not answer is asked again.
+    /// The delay before another read after the service has not answered.
     private static let patience = Duration.seconds(2)
-    /// The wall clock may have been set: history is read from so long before the cursor.
+    /// The time before the cursor from which history is read, in case the wall clock was set.
     private static let doubt = Duration.seconds(3600)
 
     private struct Item {
-        /// Nil for one out of the history, which moves no cursor.
+        /// The cursor after this event; nil for an event from the history, which does not move the cursor.
         let cursor: AgentCursor?
-        /// What was told before it.
+        /// The position of the event that was published before this one.
         var after: EventPosition?
         let kind: DeviceEvent.Kind?
         var token: PublishToken?
@@ -34,20 +36,21 @@ struct EventForwarder {
     }
 
     private(set) var cursor: AgentCursor?
-    /// After which event is to be read next.
+    /// The position after which the next read starts.
     private var reached: EventPosition?
-    /// What is told last of what was read.
+    /// The position of the last event, among those read, that is published.
     private var told: EventPosition?
     private var items: [Item] = []
-    /// So many of them are sent.
+    /// The number of items that were sent.
     private var sentCount = 0
     /// The number of missed events that were sent since the connection or the last replay began.
     private var missedCount = 0
-    /// The number of the question to the log that is under way, or was last.
+    /// The number of the current or last read.
     private var question: UInt64 = 0
     private var isAsking = false
     private var needsHistory = false
-    /// Since when somebody who knows of no event wants the history; nil where nobody does, or it is told.
+    /// The start of the history that a replay requests, by the wall clock; nil if no replay requests history or if it
+    /// has been sent.
     private var historySince: Duration?
     private var isAtEnd = false
     private var isCaughtUp = false
@@ -60,16 +63,17 @@ struct EventForwarder {
         self.cursor = cursor
     }
 
-    /// There is a connection: what was not acknowledged is told again.
+    /// Starts a connection. Events without an acknowledgement are sent again.
     mutating func begin() {
         rewind(to: cursor?.position, told: cursor?.told)
     }
 
-    /// Goes back, also for whoever is started after this one: that was not told, whatever the broker has acknowledged.
+    /// Moves the cursor back. The new position also applies to a restarted agent, because the broker's acknowledgement
+    /// does not mean that the requester has the events.
     ///
-    /// - Returns: What is to be kept now.
+    /// - Returns: The cursor to save now; nil to start from the beginning.
     mutating func rewind(_ replay: DeviceReplay, at wall: Duration) -> AgentCursor? {
-        // Who asks does not know how far the log was read when it heard of us last.
+        // The requester does not know how far the log was read when it last received a message of this machine.
         let since = [replay.since.map { min($0, wall) }, cursor?.time].compactMap(\.self).min()
         cursor = replay.position.map { AgentCursor(position: $0, time: since ?? wall, told: $0) }
         historySince = replay.position == nil && replay.since != nil ? since : nil
@@ -86,7 +90,7 @@ struct EventForwarder {
     mutating func end() {
         items = []
         sentCount = 0
-        // What comes of a question that is under way is of no use.
+        // The result of a read in progress is ignored.
         question += 1
         isAsking = false
         deadline = nil
@@ -104,7 +108,6 @@ struct EventForwarder {
         items[index].isDone = true
     }
 
-    /// - Returns: True if it is a fault that is new.
     mutating func take(_ page: Result<EventPage, EventLogError>, read: UInt64, at now: Duration) -> Bool {
         guard isAsking, read == question else { return false }
         isAsking = false
@@ -121,7 +124,7 @@ struct EventForwarder {
             isAtEnd = !page.hasMore
             return false
         case .failure(.gone):
-            // Of another run of the service, or too long ago.
+            // The position is of another run of the service, or too old.
             needsHistory = cursor != nil
             reached = nil
             isAtEnd = false
@@ -149,7 +152,7 @@ struct EventForwarder {
         return fault != error
     }
 
-    /// What there is to do now; ``deadline`` says when there is more.
+    /// Returns the steps that are due. ``deadline`` is the time of the next steps.
     mutating func steps(at now: Duration) -> [Step] {
         var steps: [Step] = []
         deadline = nil
@@ -185,7 +188,7 @@ struct EventForwarder {
         }
     }
 
-    /// Moves the cursor over what the broker has, in the order of the log.
+    /// Moves the cursor past the acknowledged events, in the order of the log.
     private mutating func settle(_ steps: inout [Step]) {
         let before = cursor
         while let first = items.first, first.isDone {
@@ -237,19 +240,19 @@ extension AgentMachine {
     }
 }
 
-/// What of the log the broker has.
+/// The last position in the log that the broker has acknowledged.
 package struct AgentCursor: Hashable, Sendable {
     package let position: EventPosition
-    /// When that event was, by the wall clock.
+    /// The time of the event at this position, by the wall clock, since 1970.
     package let time: Duration
-    /// The last of them that was told, for not all are; nil where none was.
+    /// The position of the last published event, because not every event is published; nil if there was none.
     package let told: EventPosition?
 
     package init(position: EventPosition, time: Duration, told: EventPosition?) {
         (self.position, self.time, self.told) = (position, time, told)
     }
 
-    /// As it stands in the file.
+    /// The content of the cursor file: the position, the time in seconds, and the position of the last published event.
     package var text: String { "\(position) \(time.components.seconds)\(told.map { " \($0)" } ?? "")\n" }
 
     package init?(_ text: String) {
@@ -263,7 +266,7 @@ package struct AgentCursor: Hashable, Sendable {
     }
 }
 
-/// The file that keeps a cursor. One that is lost costs nothing but that events are told twice.
+/// The file that keeps a cursor. If it is lost, some events are sent twice.
 package struct CursorFile: Sendable {
     package let path: String
 
@@ -271,10 +274,10 @@ package struct CursorFile: Sendable {
         self.path = path
     }
 
-    /// Nil where there is none, or none that can be read.
+    /// Returns the saved cursor; nil if the file does not exist or is not readable.
     package func read() -> AgentCursor? { TextFile.read(path).flatMap { AgentCursor($0) } }
 
-    /// The file is always whole: the old one, or the new one.
+    /// Saves the cursor. The file is replaced atomically, so it is never incomplete.
     package func write(_ cursor: AgentCursor) throws(SystemError) {
         let fresh = path + ".new"
         let file = try OutputFile(fresh, replacing: true)

@@ -4,7 +4,8 @@ package import MQTT
 package import NetworkReachability
 package import ReachabilityFleet
 
-/// Performs what an ``AgentMachine`` decides. Whatever happens goes through one line, in which it is taken one after the other.
+/// The agent of a machine. It performs the actions of an ``AgentMachine``. All inputs are queued and processed one
+/// after another.
 package final class FleetAgent: Sendable {
     private let options: AgentOptions
     private let broker: any MessageBroker
@@ -15,10 +16,14 @@ package final class FleetAgent: Sendable {
     private let inputs: AsyncStream<AgentMachine.Input>
     private let line: AsyncStream<AgentMachine.Input>.Continuation
 
+    /// Creates an agent. ``run()`` starts it.
+    ///
     /// - Parameters:
-    ///   - file: Where the cursor is kept; nil where it is not, and each start tells all that the service keeps.
-    ///   - advice: Called once a day where there is a certificate: what to say of its life, if anything is to be done. It may block.
-    ///   - say: Called with each line for whoever runs the agent.
+    ///   - file: The file for the cursor. If nil, the cursor is not saved, and each start sends all events that the
+    ///     service has.
+    ///   - advice: Called once per day if there is a certificate. Returns a message if the certificate has to be
+    ///     renewed. It may block.
+    ///   - say: Called with each line of the log.
     package init(
         _ options: AgentOptions,
         broker: any MessageBroker,
@@ -32,14 +37,14 @@ package final class FleetAgent: Sendable {
         (inputs, line) = AsyncStream.makeStream()
     }
 
-    /// Says to the broker that it goes, and why; then ``run()`` returns.
+    /// Publishes that the agent ends, with the reason. ``run()`` then returns.
     package func leave(_ reason: String) {
         line.yield(.leave(reason))
     }
 
-    /// Runs until it is told to leave.
+    /// Runs until ``leave(_:)`` is called.
     ///
-    /// - Throws: Where the broker's name or address is none that can be watched.
+    /// - Throws: An error if the broker's name or address cannot be monitored.
     package func run() async throws(NetworkReachabilityError) {
         let path = try NetworkReachabilityManager(host: options.broker.host, options: .init())
         let internet = try NetworkReachabilityManager(options: .init())
@@ -111,11 +116,11 @@ package final class FleetAgent: Sendable {
         withExtendedLifetime(timer) {}
     }
 
-    /// Does what blocks on a thread of its own.
+    /// Runs a blocking function on its own thread.
     ///
-    /// - Parameter failed: Called where no thread can be had, with why.
+    /// - Parameter failed: Called with the error if no thread can be started.
     private func perform(_ body: @escaping @Sendable () -> Void, failed: (String) -> Void) {
-        do { try Thread.detach(body) } catch { failed("no thread can be had to ask the service: \(error)") }
+        do { try Thread.detach(body) } catch { failed("cannot start a thread to query the service: \(error)") }
     }
 
     private func save(_ cursor: AgentCursor, _ unsaved: inout Bool) {
@@ -125,7 +130,7 @@ package final class FleetAgent: Sendable {
             unsaved = false
         } catch {
             if !unsaved {
-                say("cannot write \(file.path.printable): \(error): after a restart some events are told again")
+                say("cannot write \(file.path.printable): \(error); after a restart some events are sent again")
             }
             unsaved = true
         }
@@ -133,7 +138,7 @@ package final class FleetAgent: Sendable {
 }
 
 extension NetworkReachabilityStatus {
-    /// As the state of a machine has it.
+    /// The value in the state message of a machine.
     fileprivate var word: String {
         switch self {
         case .unknown: "unknown"
@@ -144,7 +149,7 @@ extension NetworkReachabilityStatus {
 }
 
 extension AgentMachine.Surroundings {
-    /// Those of this machine.
+    /// The clocks and the boot id of this machine.
     package static var system: Self {
         Self(
             boot: (TextFile.read("/proc/sys/kernel/random/boot_id") ?? "").filter { !$0.isWhitespace },
@@ -156,9 +161,9 @@ extension AgentMachine.Surroundings {
     }
 }
 
-/// What an agent is told.
+/// The settings of an agent.
 package struct AgentOptions: Sendable {
-    /// A command that is off unless the owner of the machine allows it, for it costs the machine something.
+    /// A command that the machine refuses by default, because it costs the machine resources.
     package enum Permission: String, Sendable, CaseIterable {
         case check, report
     }
@@ -166,12 +171,12 @@ package struct AgentOptions: Sendable {
     package var broker: BrokerAddress
     package var tls: BrokerOptions.TLS
     package var place: FleetPlace
-    /// The longest wait before it connects again, of which a random part is waited: so many machines behind one router, or at one
-    /// broker, do not come at once.
+    /// The maximum random delay before a reconnection. It spreads the reconnections of machines behind one router or at
+    /// one broker.
     package var jitter = Duration.seconds(5)
-    /// So often it says how it is, at least.
+    /// The maximum interval between two state messages.
     package var refresh = Duration.seconds(900)
-    /// So long the broker waits for it before it says that it is gone.
+    /// The time that the broker waits for a reconnection before it publishes the will.
     package var willDelay = Duration.seconds(30)
     package var keepAlive = Duration.seconds(60)
     package var permissions: Set<Permission> = []
@@ -182,18 +187,18 @@ package struct AgentOptions: Sendable {
 }
 
 extension AgentOptions {
-    /// After a refresh that was missed so many times nobody believes the last one.
+    /// The expiry of a retained state. After this many missed refreshes the state is no longer reliable.
     var expiry: Duration { refresh * DevicePresence.missedReports }
 
     func topic(_ kind: FleetTopic.Kind) -> String { FleetTopic.device(place, kind).description }
 
-    /// What a connection is made with.
+    /// Returns the options of a connection.
     func connection(session: String, version: ProtocolVersion = .five) -> BrokerOptions {
         var options = BrokerOptions(address: broker, client: place.device)
         options.tls = tls
         options.version = version
         options.keepAlive = keepAlive
-        // The session has to outlive the delay of the will, and keeps what the agent is asked for meanwhile.
+        // The session must outlive the delay of the will. It also keeps commands that arrive in the meantime.
         options.sessionExpiry = max(.seconds(3600), willDelay * 2)
         let will = BrokerMessage(
             topic: topic(.state),
@@ -206,25 +211,27 @@ extension AgentOptions {
     }
 }
 
-/// The log of the service on this machine, as the agent reads it. Everything blocks.
+/// The log of the service on this machine. All methods block.
 package protocol EventSource: Sendable {
-    /// The events after a place.
+    /// Returns the events after a position.
     ///
     /// - Parameters:
-    ///   - position: Nil for all that are kept.
-    ///   - waiting: Whether to wait half a minute for the first of them, where there is none.
+    ///   - position: The position in the log; nil for all events that are kept.
+    ///   - waiting: Whether to wait up to 30 s for the first event if the log has no further event.
     func events(after position: EventPosition?, waiting: Bool) throws(EventLogError) -> EventPage
 
-    /// The outages that lasted at or after a moment, the oldest first.
+    /// Returns the outages that ended at or after a time, or still last, the oldest first. The time is by the wall
+    /// clock, since 1970.
     func outages(since wall: Duration) throws(EventLogError) -> [DeviceOutage]
 
-    /// Does what somebody has asked for.
+    /// Performs a command.
     func answer(_ command: DeviceCommand) -> DeviceAnswer
 }
 
+/// An error while reading the log of the service.
 package enum EventLogError: Error, Hashable, Sendable {
-    /// What came after that place is not kept.
+    /// Events after that position are no longer kept.
     case gone
-    /// The service does not answer, or says something else; the text says what, and what to do.
+    /// The service does not answer, or returns an error. The text contains the reason and a hint.
     case unavailable(String)
 }

@@ -38,7 +38,7 @@ struct FleetAgentTests {
         let lines = result.errors.split(separator: "\n")
         #expect(lines.first?.contains("anybody on the way can read") == true)
         #expect(lines.contains("reachability: connected to \(lab.broker.address), as hq/door"))
-        let saysVersion = lines.filter { $0.contains("speaks MQTT 3.1.1 and not 5") }
+        let saysVersion = lines.filter { $0.contains("supports MQTT 3.1.1 but not 5") }
         #expect(saysVersion.count == (kind.version == .five ? 0 : 1))
         // What is kept for who comes later says so, too.
         var options = BrokerOptions(address: lab.broker.address, client: "late")

@@ -104,13 +104,13 @@ import Testing
             #expect(result.status == status && result.output.isEmpty && result.errors.contains(text), "\(result)")
         }
         let place = lab.place("own")
-        try await expect(["ca", "init", lab.authority], 73, "is there already: one directory has one authority")
+        try await expect(["ca", "init", lab.authority], 73, "file exists; a directory holds one authority")
         try await expect(["ca", "init", "--validity", "1s", lab.place("b")], 64, "--validity is 1m at least")
         try await expect(["ca", "sign", lab.authority, "/nowhere"], 66, "cannot read /nowhere")
-        try await expect(["ca", "sign", lab.authority, lab.certificate], 65, "there is none in it")
-        try await expect(["ca", "list", lab.directory.path], 66, "there is no authority in")
-        try await expect(["ca", "revoke", lab.authority, "door"], 65, "nothing was issued to \"door\"")
-        try await expect(["enroll", "--device", "a/b", "--directory", place], 64, "\"a/b\" is no name")
+        try await expect(["ca", "sign", lab.authority, lab.certificate], 65, "it contains no request")
+        try await expect(["ca", "list", lab.directory.path], 66, "cannot find an authority in")
+        try await expect(["ca", "revoke", lab.authority, "door"], 65, "cannot find \"door\"")
+        try await expect(["enroll", "--device", "a/b", "--directory", place], 64, "invalid name \"a/b\"")
         try await expect(
             ["enroll", "--device", "a", "--directory", place, "--renew"],
             66,
@@ -119,12 +119,12 @@ import Testing
         try await expect(
             ["enroll", "--device", "a", "--directory", place, "--install", lab.certificate],
             65,
-            "it is for"
+            "it is for the name"
         )
         try await expect(["enroll", "--device", "a", "--directory", "/dev/null"], 73, "cannot write /dev/null")
         let open = try await Command.run(script: "chmod 755 \(lab.authority) && $R fleet ca list \(lab.authority)")
         open.expectRefusal(
-            "\(lab.authority) is open to others (mode 755), and has or gets keys: `chmod go= \(lab.authority)`",
+            "cannot use \(lab.authority): other users have access (mode 755); run `chmod go= \(lab.authority)`",
             status: 77
         )
     }

@@ -86,7 +86,7 @@ struct FleetExampleTests {
         #expect(result.status == 0 && !result.errors.contains("anybody on the way"))
 
         let other = try await agent("door-8")
-        try await other.untilErrors(contain: "refuses what is published to reach/v1/hq/door-8/state: not authorized")
+        try await other.untilErrors(contain: "refuses messages to reach/v1/hq/door-8/state: not authorized")
         other.signal(SIGTERM)
         #expect(try await other.result().status == 0)
     }

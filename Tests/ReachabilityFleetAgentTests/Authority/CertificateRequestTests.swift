@@ -24,7 +24,7 @@ import X509
         forged.hosts = ["broker.example.org"]
         let request = try forged.request
         #expect(request.name == "door-7" && request.publicKey == forged.key.publicKey)
-        #expect(request.passedOver == ["the rest of its name", "what it asks to have in its certificate"])
+        #expect(request.passedOver == ["the rest of the name", "the requested extensions"])
         let certificate = try Fleet.certificate(forged, by: try Fleet.authority())
         let x509 = certificate.certificate.x509
         #expect(x509.subject == (try DistinguishedName { CommonName("door-7") }))

@@ -132,11 +132,11 @@ import X509
         let answer = try machine.answer()
         let other = try Machine("door-8", authority: machine.authority)
         try other.enrollment.request(force: false)
-        #expect(machine.refusal(try other.answer())?.hasPrefix("it is for \"door-8\"") == true)
+        #expect(machine.refusal(try other.answer())?.hasPrefix("it is for the name \"door-8\"") == true)
         let twin = try Machine(authority: machine.authority)
         try twin.enrollment.request(force: false)
         #expect(machine.refusal(try twin.answer())?.hasPrefix("it is not for the key in") == true)
-        #expect(machine.refusal(try machine.answer(by: try Fleet.authority()))?.hasPrefix("nobody in") == true)
+        #expect(machine.refusal(try machine.answer(by: try Fleet.authority()))?.hasPrefix("it is not signed") == true)
         _ = try machine.answer()
         #expect(
             machine.refusal(answer, now: Fleet.now.advanced(by: .seconds(-4000)))?.hasPrefix("it is valid from") == true
@@ -145,7 +145,7 @@ import X509
             machine.refusal(answer, now: Fleet.now.advanced(by: Fleet.day * 91))?.hasPrefix("it is expired") == true
         )
         OwnFile.remove(machine.scratch.path + "/own/authority.pem")
-        #expect(machine.refusal(answer) == "nobody says who may sign it")
+        #expect(machine.refusal(answer) == "the trusted authority is not set")
         #expect(!FileName.isTaken(machine.enrollment.pairFile))
         let authority = try machine.scratch.write("authority.pem", machine.authority.certificate.pem)
         #expect(try machine.enrollment.install(answer, authority: authority, now: Fleet.now).name == "door-7")
@@ -155,7 +155,7 @@ import X509
         let machine = try Machine()
         try machine.enrollment.request(force: false)
         for (text, why) in [
-            ("", "there is no"), ("-----BEGIN CERTIFICATE-----\n?\n-----END CERTIFICATE-----\n", "its PEM"),
+            ("", "it contains no"), ("-----BEGIN CERTIFICATE-----\n?\n-----END CERTIFICATE-----\n", "its PEM"),
         ] {
             let path = try machine.scratch.write("answer.pem", text)
             #expect(machine.refusal(path)?.hasPrefix(why) == true)
@@ -190,12 +190,12 @@ import X509
         #expect(CertificateLife.advice(certificate: file, at: Fleet.now.advanced(by: Fleet.day * 59)) == nil)
         let advice = CertificateLife.advice(certificate: file, at: Fleet.now.advanced(by: Fleet.day * 61))
         #expect(
-            advice == "the certificate \(file) is valid until 2027-02-23T12:00:00Z, 29 d from now: renew it with "
+            advice == "the certificate \(file) is valid until 2027-02-23T12:00:00Z, 29 d from now; renew it with "
                 + "`reachability fleet enroll --renew`"
         )
         #expect(
             CertificateLife.advice(certificate: file, at: Fleet.now.advanced(by: Fleet.day * 91))?
-                .contains("expired since 2027-02-23T12:00:00Z") == true
+                .contains("expired at 2027-02-23T12:00:00Z") == true
         )
         #expect(CertificateLife.advice(certificate: "/nowhere", at: Fleet.now) == nil)
     }

@@ -132,6 +132,6 @@ import X509
         #expect(!life.isDue(at: TrustTime(secondsSinceEpoch: 60 * 86_400 - 1)))
         #expect(life.isDue(at: life.renewal) && life.isDue(at: life.ends))
         #expect(life.text(at: life.renewal) == "valid until 1970-04-01T00:00:00Z, 30 d from now")
-        #expect(life.text(at: life.ends.advanced(by: .seconds(1))) == "expired since 1970-04-01T00:00:00Z")
+        #expect(life.text(at: life.ends.advanced(by: .seconds(1))) == "expired at 1970-04-01T00:00:00Z")
     }
 }

@@ -2,16 +2,18 @@ import LinuxSupport
 package import ServerTrust
 import X509
 
-/// An authority that is kept in a directory of plain files, for its owner's eyes only:
+/// A certificate authority in a directory of plain files. Only the owner may read the directory.
 ///
-///     authority.key                the key, which signs for everybody
-///     authority.pem                the certificate, for everybody
-///     issued/NAME.SERIAL.pem       all that was ever issued
-///     revoked                      what counts no more: a line for each, with serial number, time and name
-///     revoked.pem                  the same, signed, for brokers
-///     lock                         held while something changes
+/// | File | Content |
+/// |---|---|
+/// | `authority.key` | The private key that signs all certificates. |
+/// | `authority.pem` | The public certificate of the authority. |
+/// | `issued/NAME.SERIAL.pem` | A copy of each issued certificate. |
+/// | `revoked` | The revoked certificates: one line each, with serial number, time and name. |
+/// | `revoked.pem` | The same as a signed certificate revocation list (CRL), for brokers. |
+/// | `lock` | A lock file, held during a change. |
 ///
-/// Each file is always whole. There are no keys of machines.
+/// Each file is replaced atomically. Keys of machines are not stored.
 package struct AuthorityDirectory: Sendable {
     package let path: String
     let authority: FleetAuthority
@@ -20,21 +22,21 @@ package struct AuthorityDirectory: Sendable {
     var issuedDirectory: String { path + "/issued" }
     var revokedFile: String { path + "/revoked" }
 
-    /// The authority's certificate, for brokers and machines.
+    /// The file of the authority's certificate, for brokers and machines.
     package var certificateFile: String { path + "/authority.pem" }
-    /// The list, for brokers.
+    /// The file of the certificate revocation list, for brokers.
     package var listFile: String { path + "/revoked.pem" }
     package var certificate: FleetCertificate { authority.certificate }
 
-    /// Opens one that is there.
+    /// Opens an existing authority.
     ///
-    /// - Throws: ``FleetCertificateError``, also where others may look into the directory.
+    /// - Throws: ``FleetCertificateError``, also if other users have access to the directory.
     package init(_ path: String) throws(FleetCertificateError) {
         self.path = path
         let key = path + "/authority.key"
         guard FileName.isTaken(key) else { throw .noAuthority(path: path) }
         try FleetFile.requirePrivate(path, mask: 0o077)
-        let found = try FleetFile.certificates(path + "/authority.pem", advice: "take it from a copy of the directory")
+        let found = try FleetFile.certificates(path + "/authority.pem", advice: "restore it from a backup")
         do throws(UnusableCertificate) {
             authority = try FleetAuthority(certificate: found[0], key: try Self.keyText(key))
         } catch {
@@ -42,12 +44,12 @@ package struct AuthorityDirectory: Sendable {
         }
     }
 
-    /// Makes a new one.
+    /// Creates an authority.
     ///
     /// - Parameters:
-    ///   - path: The directory, which is made where it is not there.
-    ///   - validity: How long the authority is valid.
-    /// - Throws: ``FleetCertificateError``; what is an authority already stays as it is.
+    ///   - path: The directory. It is created if it does not exist.
+    ///   - validity: The validity of the authority's certificate.
+    /// - Throws: ``FleetCertificateError``. An existing authority is not changed.
     package static func make(
         _ path: String,
         name: String,
@@ -58,7 +60,7 @@ package struct AuthorityDirectory: Sendable {
         try FleetFile.requirePrivate(path, mask: 0o077)
         return try alone(in: path) { () throws(FleetCertificateError) in
             let key = path + "/authority.key"
-            let advice = "one directory has one authority"
+            let advice = "a directory holds one authority"
             guard !FileName.isTaken(key) else { throw .exists(path: key, advice: advice) }
             let serial = CertificateSerial()
             let authority = try FleetAuthority.make(name: name, validity: validity, serial: serial, now: now)
@@ -66,13 +68,14 @@ package struct AuthorityDirectory: Sendable {
             try FleetFile.write(path + "/authority.pem", authority.certificate.pem, mode: 0o644)
             let list = try authority.list(of: [], now: now)
             try FleetFile.write(path + "/revoked.pem", PEMText.bytes("X509 CRL", list), mode: 0o644)
-            // The last: until it is there, there is no authority, and the rest is made anew.
+            // The key is written last. Without it there is no authority, and a second call writes the other files
+            // again.
             try FleetFile.write(key, try authority.key.text, ifNew: advice)
             return try AuthorityDirectory(path)
         }
     }
 
-    /// Does something while no other process changes the directory.
+    /// Runs a function while no other process changes the directory.
     static func alone<Value>(
         in path: String,
         _ body: () throws(FleetCertificateError) -> Value
@@ -95,20 +98,20 @@ package struct AuthorityDirectory: Sendable {
     }
 }
 
-/// A certificate that an authority has issued, and what has become of it.
+/// A certificate that an authority has issued, with its revocation.
 package struct IssuedCertificate: Hashable, Sendable {
     package let certificate: FleetCertificate
-    /// Since when it counts no more; nil while it does.
+    /// The time of the revocation; nil if the certificate is not revoked.
     package let revokedSince: TrustTime?
 }
 
 extension AuthorityDirectory {
     private static let ending = ".pem"
 
-    /// Signs what has been asked for, and keeps a copy. The copy is on the disk before anybody has the certificate, so that each one there
-    /// is can be revoked.
+    /// Signs a request, and keeps a copy of the certificate. The copy is on disk before the function returns, so every
+    /// certificate in use can be revoked.
     ///
-    /// - Throws: ``FleetCertificateError``, as ``FleetAuthority/sign(_:for:validity:serial:now:)`` and for files.
+    /// - Throws: ``FleetCertificateError`` of ``FleetAuthority/sign(_:for:validity:serial:now:)``, or of a file.
     package func sign(
         _ request: CertificateRequest,
         for purpose: CertificatePurpose,
@@ -120,14 +123,14 @@ extension AuthorityDirectory {
             let certificate = try authority.sign(request, for: purpose, validity: validity, serial: serial, now: now)
             try FleetFile.makeDirectory(issuedDirectory)
             let file = "\(issuedDirectory)/\(certificate.name).\(serial)\(Self.ending)"
-            try FleetFile.write(file, certificate.pem, ifNew: "the number has been used: try again")
+            try FleetFile.write(file, certificate.pem, ifNew: "the serial number is already used; try again")
             return certificate
         }
     }
 
-    /// All that was ever issued, by name, the oldest of each name first.
+    /// Returns all issued certificates, sorted by name, and by age for each name.
     ///
-    /// - Throws: ``FleetCertificateError`` where a file cannot be read, or is not what it must be.
+    /// - Throws: ``FleetCertificateError`` if a file cannot be read or is damaged.
     package func issued() throws(FleetCertificateError) -> [IssuedCertificate] {
         let revoked = try self.revoked()
         let since = Dictionary(revoked.map { ($0.serial, $0.since) }) { first, _ in first }
@@ -140,11 +143,11 @@ extension AuthorityDirectory {
             throw .unreadable(path: issuedDirectory, error)
         }
         var found: [IssuedCertificate] = []
-        // What a kill has left has another ending.
+        // Files without this ending are left over from a process that was killed.
         for name in names where name.hasSuffix(Self.ending) {
             let certificate = try Self.certificate(
                 "\(issuedDirectory)/\(name)",
-                advice: "remove what is not of the authority"
+                advice: "remove files that do not belong to the authority"
             )
             found.append(IssuedCertificate(certificate: certificate, revokedSince: since[certificate.serial]))
         }
@@ -155,7 +158,7 @@ extension AuthorityDirectory {
         }
     }
 
-    /// The first certificate of a file.
+    /// Returns the first certificate of a file.
     static func certificate(_ path: String, advice: String) throws(FleetCertificateError) -> FleetCertificate {
         let found = try FleetFile.certificates(path, advice: advice)
         do throws(UnusableCertificate) { return try FleetCertificate(found[0]) } catch {
@@ -165,14 +168,14 @@ extension AuthorityDirectory {
 }
 
 extension AuthorityDirectory {
-    /// Takes back what somebody has, and signs the list of all that counts no more.
+    /// Revokes certificates, and signs the certificate revocation list.
     ///
-    /// The list's source is written first. After a kill between the two the same call signs the list.
+    /// The source of the list is written first. If the process is killed in between, a repeated call signs the list.
     ///
-    /// - Parameter word: A name, which stands for all certificates issued to it; else a serial number; else a file with a certificate of this
-    ///   authority.
-    /// - Returns: What counts no more from now on; none where all of that was revoked before.
-    /// - Throws: ``FleetCertificateError/notIssued(_:)``, and what is wrong with files.
+    /// - Parameter word: A name, for all certificates issued to it; otherwise a serial number; otherwise the path of a
+    ///   certificate of this authority.
+    /// - Returns: The certificates that were not revoked before.
+    /// - Throws: ``FleetCertificateError/notIssued(_:)``, or the error of a file.
     package func revoke(_ word: String, now: TrustTime) throws(FleetCertificateError) -> [RevokedCertificate] {
         try Self.alone(in: path) { () throws(FleetCertificateError) in
             let certificates = try meant(by: word)
@@ -197,15 +200,16 @@ extension AuthorityDirectory {
         if !named.isEmpty { return named }
         if let serial = CertificateSerial(word), let one = issued.first(where: { $0.serial == serial }) { return [one] }
         guard FileName.isTaken(word) else { throw .notIssued(word) }
-        let advice = "give a certificate of this authority"
+        let advice = "pass a certificate of this authority"
         let certificate = try Self.certificate(word, advice: advice)
         guard certificate.isIssued(by: authority.certificate.certificate) else {
-            throw .certificate(path: word, why: "another authority has signed it", advice: advice)
+            throw .certificate(path: word, why: "it is signed by another authority", advice: advice)
         }
         return [certificate]
     }
 
-    /// What counts no more, in the order in which it was revoked. A line that cannot be read is an error: whose it was would be let in.
+    /// Returns the revoked certificates in the order of revocation. An unreadable line is an error, because the broker
+    /// would accept its certificate.
     func revoked() throws(FleetCertificateError) -> [RevokedCertificate] {
         guard FileName.isTaken(revokedFile) else { return [] }
         var found: [RevokedCertificate] = []
@@ -215,7 +219,7 @@ extension AuthorityDirectory {
             guard words.count == 3, let serial = CertificateSerial(words[0]), let since = TrustTime(words[1]) else {
                 throw .brokenAuthority(
                     path: revokedFile,
-                    why: "there is a line that is no serial number, time and name"
+                    why: "a line is not a serial number, a time and a name"
                 )
             }
             found.append(RevokedCertificate(serial: serial, since: since, name: words[2]))

@@ -3,13 +3,15 @@ import LinuxSupport
 package import ServerTrust
 import X509
 
-/// What a machine has of its certificate, in a directory:
+/// The certificate of a machine, and a pending request for it, in a directory.
 ///
-///     NAME.pem      certificate and key that are in use, in one file: who reads it has both of one pair
-///     NAME.key      the key of the request that is on its way; it never leaves the machine
-///     NAME.csr      that request
+/// | File | Content |
+/// |---|---|
+/// | `NAME.pem` | The certificate in use and its private key, in one file, so that they always match. |
+/// | `NAME.key` | The private key of the pending request. It never leaves the machine. |
+/// | `NAME.csr` | The pending request. |
 ///
-/// Each file is always whole. A renewal writes beside what is in use, and ends with one rename.
+/// Each file is replaced atomically. A renewal does not touch the certificate in use until it ends with one rename.
 package struct Enrollment: Sendable {
     package let directory: String
     package let name: String
@@ -18,9 +20,12 @@ package struct Enrollment: Sendable {
     package var keyFile: String { "\(directory)/\(name).key" }
     package var requestFile: String { "\(directory)/\(name).csr" }
 
+    /// Opens the directory of a machine.
+    ///
     /// - Parameters:
-    ///   - directory: Made where it is not there, with mode 0700. Others may look into it, but not write.
-    ///   - name: What the machine is called, as in topics.
+    ///   - directory: The directory. It is created with mode 0700 if it does not exist. Other users may read it, but
+    ///     not write to it.
+    ///   - name: The name of the machine, as in topics.
     /// - Throws: ``FleetCertificateError``.
     package init(directory: String, name: String) throws(FleetCertificateError) {
         guard CertificateRequest.isName(name) else { throw .name(name, rule: CertificateRequest.nameRule) }
@@ -29,24 +34,25 @@ package struct Enrollment: Sendable {
         try FleetFile.requirePrivate(directory, mask: 0o022)
     }
 
-    /// Makes a key and a request with it. Where a request is on its way already, it is written again with the same key.
+    /// Creates a key and a certificate request. If a request is pending, it is written again with the same key.
     ///
-    /// - Parameter force: Whether to do so where a certificate is in use, and with another key in any case. What is in use stays.
-    /// - Throws: ``FleetCertificateError/exists(path:advice:)`` where a certificate is in use, and what is wrong with files.
+    /// - Parameter force: Whether to create a request although a certificate is in use, always with a new key. The
+    ///   certificate in use is not changed.
+    /// - Throws: ``FleetCertificateError/exists(path:advice:)`` if a certificate is in use, or the error of a file.
     package func request(force: Bool) throws(FleetCertificateError) {
         guard force || !FileName.isTaken(pairFile) else {
-            throw .exists(path: pairFile, advice: "renew it with --renew, or make another request with --force")
+            throw .exists(path: pairFile, advice: "renew it with --renew, or create another request with --force")
         }
         try makeRequest(force: force)
     }
 
-    /// Makes a new key and a request when two thirds of the certificate's life are over.
+    /// Creates a new key and a certificate request if two thirds of the certificate's validity have passed.
     ///
-    /// - Parameter force: Whether to do so now, and with another key than that of a request on its way.
-    /// - Returns: The life of what is in use, if it is too early.
+    /// - Parameter force: Whether to create the request now, with another key than that of a pending request.
+    /// - Returns: The validity of the certificate in use, if it is too early for a renewal.
     /// - Throws: ``FleetCertificateError``.
     package func renew(force: Bool, now: TrustTime) throws(FleetCertificateError) -> CertificateLife? {
-        let found = try FleetFile.certificates(pairFile, advice: "begin anew with --force, without --renew")
+        let found = try FleetFile.certificates(pairFile, advice: "create a new request with --force, without --renew")
         let life = CertificateLife(begins: found[0].notBefore, ends: found[0].notAfter)
         guard force || life.isDue(at: now) else { return life }
         try makeRequest(force: force)
@@ -62,16 +68,16 @@ package struct Enrollment: Sendable {
             try FleetFile.write(
                 keyFile,
                 try key.text,
-                ifNew: force ? nil : "another process makes a request: try again"
+                ifNew: force ? nil : "another process creates a request; try again"
             )
         }
         try FleetFile.write(requestFile, try CertificateRequest.text(name: name, key: key), mode: 0o644)
     }
 
-    /// The key of the request on its way.
+    /// Returns the key of the pending request.
     func pendingKey() throws(FleetCertificateError) -> Certificate.PrivateKey {
         guard let key = Certificate.PrivateKey(in: try FleetFile.read(keyFile)) else {
-            throw .key(path: keyFile, advice: "make another with --force")
+            throw .key(path: keyFile, advice: "create another with --force")
         }
         return key
     }
@@ -80,29 +86,29 @@ package struct Enrollment: Sendable {
 extension Enrollment {
     /// Puts a new certificate and its key into use.
     ///
-    /// Both stand in one file, which is written beside the old one and takes its place with one rename(2): after a kill or a power cut there
-    /// is the old pair or the new one. What is left of the request is removed after that. Called once more, it does the same again, or
-    /// sees that it was done.
+    /// Both are in one file, which replaces the old one with one rename(2). After a kill or a power failure the file
+    /// contains either the old pair or the new pair. The files of the request are removed afterwards. A repeated call
+    /// has the same result.
     ///
     /// - Parameters:
-    ///   - path: The certificate in PEM, with those between it and its authority.
-    ///   - authority: Who must have signed it; `authority.pem` in the directory otherwise.
-    /// - Returns: What is in use now.
-    /// - Throws: ``FleetCertificateError/certificate(path:why:advice:)`` where it is not of this machine, this key or this authority, or not
-    ///   valid now, and what is wrong with files.
+    ///   - path: The PEM file of the certificate, followed by its intermediate certificates.
+    ///   - authority: The file of the authority that must have signed it. If nil, `authority.pem` in the directory.
+    /// - Returns: The certificate that is now in use.
+    /// - Throws: ``FleetCertificateError/certificate(path:why:advice:)`` if the certificate is not for this machine or
+    ///   this key, is not from this authority, or is not valid now; or the error of a file.
     package func install(
         _ path: String,
         authority: String?,
         now: TrustTime
     ) throws(FleetCertificateError) -> FleetCertificate {
-        let advice = "ask the authority for one that is made from \(requestFile.printable)"
+        let advice = "request a certificate for \(requestFile.printable) from the authority"
         let chain = try FleetFile.certificates(path, advice: advice)
         let certificate = try AuthorityDirectory.certificate(path, advice: advice)
         func refuse(_ why: String, _ other: String? = nil) -> FleetCertificateError {
             .certificate(path: path, why: why, advice: other ?? advice)
         }
         guard certificate.name == name else {
-            throw refuse("it is for \"\(certificate.name.shown)\", and this is \(name)")
+            throw refuse("it is for the name \"\(certificate.name.shown)\", not for \(name)")
         }
         guard let key = try self.key(of: certificate) else {
             throw refuse("it is not for the key in \(keyFile.printable)")
@@ -110,15 +116,15 @@ extension Enrollment {
         let file = authority ?? "\(directory)/authority.pem"
         guard authority != nil || FileName.isTaken(file) else {
             throw refuse(
-                "nobody says who may sign it",
-                "name the authority's certificate with --authority, or put it at \(file)"
+                "the trusted authority is not set",
+                "pass the authority's certificate with --authority, or copy it to \(file)"
             )
         }
         guard
-            Self.isIssued(chain, by: try FleetFile.certificates(file, advice: "name the authority's with --authority"))
-        else { throw refuse("nobody in \(file.printable) has signed it") }
+            Self.isIssued(chain, by: try FleetFile.certificates(file, advice: "set --authority to its certificate"))
+        else { throw refuse("it is not signed by an authority in \(file.printable)") }
         guard certificate.life.begins <= now else {
-            throw refuse("it is valid from \(certificate.life.begins) on", "see that the clock is right: it is \(now)")
+            throw refuse("it is valid from \(certificate.life.begins)", "check the clock, which is at \(now)")
         }
         guard now <= certificate.life.ends else { throw refuse("it is \(certificate.life.text(at: now))") }
         let texts = chain.map { PEMText.bytes(FleetCertificate.type, $0.derRepresentation) } + [key]
@@ -128,7 +134,7 @@ extension Enrollment {
         return certificate
     }
 
-    /// The text of the key that belongs to a certificate: that of the request, or the one that is in use with it already.
+    /// Returns the PEM text of the private key of a certificate: the key of the pending request, or the key in use.
     private func key(of certificate: FleetCertificate) throws(FleetCertificateError) -> [UInt8]? {
         for path in [keyFile, pairFile] where FileName.isTaken(path) {
             guard let key = Certificate.PrivateKey(in: try FleetFile.read(path)),
@@ -139,7 +145,7 @@ extension Enrollment {
         return nil
     }
 
-    /// Whether each has signed the one before it, and an authority the last.
+    /// True if each certificate is signed by the next one in the chain, and one of them by an authority.
     private static func isIssued(
         _ chain: [TrustCertificate],
         by authorities: [TrustCertificate]
@@ -154,18 +160,18 @@ extension Enrollment {
     }
 }
 
-/// Files with certificates and keys: each is always whole, the old one or the new one.
+/// Functions for files with certificates and keys. A file is replaced atomically.
 enum FleetFile {
-    /// The most bytes of one: certificates with all that may stand between them.
+    /// The maximum size of a file, in bytes.
     static let limit = 1 << 20
 
     static func read(_ path: String, limit: Int = limit) throws(FleetCertificateError) -> [UInt8] {
         do { return try InputFile.read(path, limit: limit) } catch { throw .unreadable(path: path, error) }
     }
 
-    /// Writes a file, which is on the disk when this returns.
+    /// Writes a file, and returns when it is on disk.
     ///
-    /// - Parameter advice: What to do where it is there already; nil where it is to be replaced.
+    /// - Parameter advice: The hint of the error if the file exists. If nil, an existing file is replaced.
     static func write(
         _ path: String,
         _ bytes: [UInt8],
@@ -174,7 +180,7 @@ enum FleetFile {
     ) throws(FleetCertificateError) {
         let fresh = path + ".new"
         do throws(SystemError) {
-            // It may lie there since a kill.
+            // The file may be left over from a process that was killed.
             let file = try OutputFile(fresh, replacing: true)
             try file.append(bytes)
             if mode != 0o600 { try OwnFile.setMode(fresh, mode) }
@@ -188,21 +194,21 @@ enum FleetFile {
         }
     }
 
-    /// Makes a directory for its owner alone, where there is none.
+    /// Creates a directory with mode 0700 if it does not exist.
     static func makeDirectory(_ path: String) throws(FleetCertificateError) {
         do { try OwnDirectory.make(path, mode: 0o700) } catch { throw .unwritable(path: path, error) }
     }
 
-    /// Throws unless a directory is there, and others may do nothing in it of what `mask` has.
+    /// Throws an error unless the path exists and its mode has no bit of `mask`.
     static func requirePrivate(_ path: String, mask: UInt32) throws(FleetCertificateError) {
         let mode: UInt32
         do { mode = try OwnFile.mode(path) } catch { throw .unreadable(path: path, error) }
         guard mode & mask == 0 else { throw .openToOthers(path: path, mode: mode) }
     }
 
-    /// The certificates of a file in PEM, at least one.
+    /// Returns the certificates of a PEM file, at least one.
     ///
-    /// - Parameter advice: What to do where there is none.
+    /// - Parameter advice: The hint of the error if there is no valid certificate.
     static func certificates(
         _ path: String,
         advice: String
@@ -217,7 +223,7 @@ enum FleetFile {
             }
         }
         guard !found.isEmpty else {
-            throw .certificate(path: path, why: "there is no `CERTIFICATE` in PEM in it", advice: advice)
+            throw .certificate(path: path, why: "it contains no PEM block `CERTIFICATE`", advice: advice)
         }
         return found
     }

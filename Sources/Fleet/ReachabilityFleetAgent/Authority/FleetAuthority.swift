@@ -4,22 +4,24 @@ package import ServerTrust
 import SwiftASN1
 import X509
 
-/// Who signs for a fleet: a certificate that signs itself, and its key on P-256. Pure: it keeps nothing, and has no clock.
+/// The certificate authority of a fleet: a self-signed certificate and its private key on P-256. A value without files
+/// or a clock.
 package struct FleetAuthority: Sendable {
-    /// The longest anything is valid: a hundred years.
+    /// The maximum validity of a certificate: 100 years.
     static let longest = Duration.seconds(36_525 * 86_400)
-    /// So much earlier than now begins what is made: clocks of machines are behind.
+    /// The offset of the start of validity from now. It is negative because the clocks of machines may be slow.
     static let tolerance = Duration.seconds(-3600)
 
-    /// That of the authority itself.
+    /// The certificate of the authority.
     package let certificate: FleetCertificate
     let key: Certificate.PrivateKey
 
-    /// A new one.
+    /// Creates an authority with a new key.
     ///
     /// - Parameters:
-    ///   - name: 1 to 64 characters that can be seen. Two authorities of one name are taken for each other.
-    ///   - validity: How long it is valid.
+    ///   - name: The name of the authority, 1 to 64 printable characters. Two authorities must not have the same name,
+    ///     because they are identified by it.
+    ///   - validity: The validity of the authority's certificate.
     /// - Throws: ``FleetCertificateError/name(_:rule:)``, ``FleetCertificateError/tooLong(until:authority:)`` or
     ///   ``FleetCertificateError/unmade(_:)``.
     package static func make(
@@ -29,7 +31,7 @@ package struct FleetAuthority: Sendable {
         now: TrustTime
     ) throws(FleetCertificateError) -> FleetAuthority {
         guard (1...64).contains(name.unicodeScalars.count), name.printable == name else {
-            throw .name(name, rule: "1 to 64 characters that can be seen")
+            throw .name(name, rule: "1 to 64 printable characters")
         }
         guard validity <= longest else {
             throw .tooLong(until: now.advanced(by: validity), authority: now.advanced(by: longest))
@@ -52,7 +54,7 @@ package struct FleetAuthority: Sendable {
                 DERBytes.tagged(
                     3,
                     try DERBytes.extensions([
-                        // It signs machines, and no other authorities.
+                        // The authority signs end-entity certificates, but no other authorities.
                         Certificate.Extension(
                             BasicConstraints.isCertificateAuthority(maxPathLength: 0),
                             critical: true
@@ -75,12 +77,12 @@ package struct FleetAuthority: Sendable {
         (self.certificate, self.key) = (certificate, key)
     }
 
-    /// Takes one that is there, also one that OpenSSL has made.
+    /// Loads an existing authority, which may have been created with OpenSSL.
     ///
-    /// - Throws: The reason why it cannot be used, in words.
+    /// - Throws: ``UnusableCertificate`` with the reason.
     init(certificate: TrustCertificate, key pem: [UInt8]) throws(UnusableCertificate) {
         guard let key = Certificate.PrivateKey(in: pem), P256.Signing.PublicKey(key.publicKey) != nil else {
-            throw UnusableCertificate(why: "it is no key on P-256 in PEM, without a passphrase")
+            throw UnusableCertificate(why: "it is not a P-256 key in PEM without a passphrase")
         }
         self.key = key
         self.certificate = try FleetCertificate(certificate)
@@ -88,11 +90,11 @@ package struct FleetAuthority: Sendable {
             throw UnusableCertificate(why: "it is not the key of the authority's certificate")
         }
         guard FleetCertificate.isIssued(certificate, by: certificate) else {
-            throw UnusableCertificate(why: "the authority's certificate has not signed itself")
+            throw UnusableCertificate(why: "the authority's certificate is not self-signed")
         }
     }
 
-    /// Which of its keys an authority has signed with, for what it signs.
+    /// The authority key identifier extension of the certificates and lists that the authority signs.
     var keyIdentifier: Certificate.Extension {
         get throws {
             let own =
@@ -105,27 +107,29 @@ package struct FleetAuthority: Sendable {
         }
     }
 
-    /// Its name, as what it signs has it.
+    /// The subject of the authority in DER, the issuer of everything that it signs.
     var subject: [UInt8] {
         get throws { try DERBytes.value(certificate.certificate.x509.subject) }
     }
 }
 
-/// A certificate that counts no more.
+/// An entry of the list of revoked certificates.
 package struct RevokedCertificate: Hashable, Sendable {
     package let serial: CertificateSerial
     package let since: TrustTime
-    /// Whose it was, for those who read the list's source; `-` where that is no name of a machine.
+    /// The name in the certificate, for readers of the file `revoked`; `-` if it is not a valid machine name.
     package let name: String
 }
 
 extension FleetAuthority {
+    // The extension CRL number (RFC 5280, 5.2.3).
     private static let number: ASN1ObjectIdentifier = [2, 5, 29, 20]
 
-    /// The list of what counts no more, in DER (CRL, RFC 5280, 5).
+    /// Returns the certificate revocation list in DER (RFC 5280, 5).
     ///
-    /// It says that the next one comes when the authority ends: whoever reads it refuses everybody once that has passed, and a fleet
-    /// must not fall silent because nobody has revoked anything. Its number is one more than it has entries, for nothing is taken off it.
+    /// The field nextUpdate is the end of the authority's validity. A broker rejects every client after nextUpdate, and
+    /// a fleet must not lose its connections because nothing was revoked for some time. The CRL number is the number of
+    /// entries plus one, because entries are never removed.
     ///
     /// - Throws: ``FleetCertificateError/unmade(_:)``.
     package func list(of revoked: [RevokedCertificate], now: TrustTime) throws(FleetCertificateError) -> [UInt8] {
@@ -144,7 +148,7 @@ extension FleetAuthority {
                 try subject,
                 DERBytes.time(now.advanced(by: Self.tolerance)),
                 DERBytes.time(certificate.life.ends),
-                // A list without entries has no sequence of them.
+                // An empty list omits the sequence of entries.
                 entries.isEmpty ? [] : DERBytes.node(0x30, entries.flatMap(\.self)),
                 DERBytes.tagged(0, try DERBytes.extensions([try keyIdentifier, number]))
             )
@@ -155,24 +159,25 @@ extension FleetAuthority {
     }
 }
 
-/// What a certificate is for.
+/// The purpose of a certificate.
 package enum CertificatePurpose: Hashable, Sendable {
-    /// Machines; they show it to the broker.
+    /// A machine, which authenticates to the broker.
     case device
-    /// The hub, which hears every machine.
+    /// The hub, which may read the messages of all machines.
     case hub
-    /// The broker; machines connect to it by these names and addresses.
+    /// The broker. Clients connect to it by these host names and addresses.
     case broker([String])
 }
 
 extension FleetAuthority {
-    /// Signs what has been asked for. Of the request only the name and the key are taken.
+    /// Signs a request. Only the name and the key of the request are used.
     ///
-    /// A machine's certificate is for clients alone, and the broker's for servers alone: no machine can pretend to be the broker.
+    /// The certificate of a machine is for TLS clients only, and that of the broker for TLS servers only. A machine
+    /// cannot impersonate the broker.
     ///
-    /// - Parameter validity: How long it is valid from now on.
-    /// - Throws: ``FleetCertificateError/request(_:)`` where the name is the hub's and the purpose is not, or the other way;
-    ///   ``FleetCertificateError/name(_:rule:)`` for a name of the broker that is none;
+    /// - Parameter validity: The validity of the certificate from now.
+    /// - Throws: ``FleetCertificateError/request(_:)`` if the name is that of the hub and the purpose is not, or the
+    ///   reverse; ``FleetCertificateError/name(_:rule:)`` for an invalid host name of the broker;
     ///   ``FleetCertificateError/tooLong(until:authority:)`` and ``FleetCertificateError/unmade(_:)``.
     package func sign(
         _ request: CertificateRequest,
@@ -230,59 +235,60 @@ extension FleetAuthority {
     private static func general(_ text: String) throws(FleetCertificateError) -> GeneralName {
         if let address = WireAddress(text) { return .ipAddress(ASN1OctetString(contentBytes: address.bytes[...])) }
         guard HostName.isValid(text) else {
-            throw .name(text, rule: "a host's name or address, such as broker.example.org or 192.0.2.1")
+            throw .name(text, rule: "a host name or an address, such as broker.example.org or 192.0.2.1")
         }
         return .dnsName(HostName.encoded(text))
     }
 }
 
-/// Why a certificate, a list or a request was not made, or not taken: what was tried, what is wrong, and what to do.
+/// An error while creating or checking a certificate, a list or a request. The description contains the action, the
+/// reason and a hint.
 package enum FleetCertificateError: Error, Hashable, Sendable {
     /// A file cannot be read.
     case unreadable(path: String, SystemError)
     /// A file cannot be written.
     case unwritable(path: String, SystemError)
-    /// What would be written is there already.
+    /// The file to write exists.
     case exists(path: String, advice: String)
-    /// A directory that has keys is open to others.
+    /// Other users have access to a directory with private keys.
     case openToOthers(path: String, mode: UInt32)
-    /// There is no authority in a directory.
+    /// A directory contains no authority.
     case noAuthority(path: String)
-    /// An authority's file is not what it must be.
+    /// A file of the authority is damaged.
     case brokenAuthority(path: String, why: String)
-    /// Another process works in the directory.
+    /// Another process changes the directory.
     case busy(path: String)
-    /// A request that is not signed.
+    /// A request cannot be signed.
     case request(RequestFault)
-    /// A file is no certificate that can be used here.
+    /// A file is not a certificate that can be used here.
     case certificate(path: String, why: String, advice: String)
-    /// A file is no key that can be used here.
+    /// A file is not a private key that can be used here.
     case key(path: String, advice: String)
-    /// Nothing of that name, number or file was issued.
+    /// The authority has issued no certificate with this name, serial number or file.
     case notIssued(String)
-    /// What stands for a name is none.
+    /// A name is invalid.
     case name(String, rule: String)
-    /// It would be valid for longer than its authority is, or than can be written.
+    /// The certificate would be valid for longer than its authority, or than the maximum.
     case tooLong(until: TrustTime, authority: TrustTime)
-    /// What is made cannot be encoded or signed, as the library says.
+    /// A certificate or a list cannot be encoded or signed. The text is the error of the library.
     case unmade(String)
 }
 
-/// Why a request is not signed.
+/// The reason why a request is not signed.
 package enum RequestFault: Error, Hashable, Sendable {
     case tooLarge(limit: Int)
-    /// It has none, or more than one, in PEM.
+    /// The file contains no request, or more than one.
     case count(Int)
-    /// It is none that can be read, as the library says; also one with a key or a signature that is too weak.
+    /// The request cannot be decoded, or its key or signature is too weak. The text contains the reason.
     case unreadable(String)
-    /// Who made it does not have its key.
+    /// The signature does not match the key of the request.
     case signature
-    /// It has none, or more than one.
+    /// The request has no common name, or more than one.
     case names(Int)
     case name(String)
-    /// The hub's name without the permission to be it.
+    /// The name is "hub", but the purpose is not the hub.
     case hub
-    /// The permission to be the hub, with another name.
+    /// The purpose is the hub, but the name is not "hub".
     case notHub(String)
 }
 
@@ -291,25 +297,25 @@ extension FleetCertificateError: CustomStringConvertible {
         switch self {
         case .unreadable(let path, let error): "cannot read \(path.printable): \(error)"
         case .unwritable(let path, let error): "cannot write \(path.printable): \(error)"
-        case .exists(let path, let advice): "\(path.printable) is there already: \(advice)"
+        case .exists(let path, let advice): "cannot write \(path.printable): file exists; \(advice)"
         case .openToOthers(let path, let mode):
-            "\(path.printable) is open to others (mode \(String(mode, radix: 8))), and has or gets keys: "
+            "cannot use \(path.printable): other users have access (mode \(String(mode, radix: 8))); run "
                 + "`chmod go= \(path.printable)`"
         case .noAuthority(let path):
-            "there is no authority in \(path.printable): make one with `reachability fleet ca init`"
+            "cannot find an authority in \(path.printable); create one with `reachability fleet ca init`"
         case .brokenAuthority(let path, let why):
-            "\(path.printable) cannot be used: \(why): take it from a copy of the directory"
-        case .busy(let path): "another `reachability fleet ca` works in \(path.printable): try again"
-        case .request(let fault): "the request is not signed: \(fault)"
-        case .certificate(let path, let why, let advice): "\(path.printable) is not taken: \(why): \(advice)"
-        case .key(let path, let advice): "\(path.printable) is no key that can be used: \(advice)"
+            "cannot use \(path.printable): \(why); restore it from a backup"
+        case .busy(let path): "cannot lock \(path.printable): another `reachability fleet ca` is running; try again"
+        case .request(let fault): "cannot sign the request: \(fault)"
+        case .certificate(let path, let why, let advice): "cannot use \(path.printable): \(why); \(advice)"
+        case .key(let path, let advice): "cannot use \(path.printable): not a valid private key; \(advice)"
         case .notIssued(let text):
-            "nothing was issued to \"\(text.printable)\", and it is no serial number or certificate of this authority: "
-                + "`reachability fleet ca list` shows those there are"
-        case .name(let text, let rule): "\"\(text.printable)\" is no name: take \(rule)"
+            "cannot find \"\(text.printable)\": not the name, number or file of an issued certificate; "
+                + "`reachability fleet ca list` prints all"
+        case .name(let text, let rule): "invalid name \"\(text.printable)\"; use \(rule)"
         case .tooLong(let until, let authority):
-            "it would be valid until \(until), and its authority ends at \(authority): ask for less, or make a new authority"
-        case .unmade(let text): "it cannot be made: \(text.printable)"
+            "cannot sign until \(until): the authority's limit is \(authority); use fewer days, or create a new authority"
+        case .unmade(let text): "cannot create the certificate: \(text.printable)"
         }
     }
 }
@@ -317,19 +323,19 @@ extension FleetCertificateError: CustomStringConvertible {
 extension RequestFault: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .tooLarge(let limit): "it has more than \(limit / 1024) KiB, which is no request"
+        case .tooLarge(let limit): "it is larger than \(limit / 1024) KiB"
         case .count(let count):
-            "\(count == 0 ? "there is none" : "there are \(count)") in it: give one `CERTIFICATE REQUEST` in PEM, "
-                + "as `reachability fleet enroll` makes it"
+            "it contains \(count == 0 ? "no request" : "\(count) requests"); pass one PEM block `CERTIFICATE REQUEST`, "
+                + "as written by `reachability fleet enroll`"
         case .unreadable(let text):
-            "\(text.shown): keys are on P-256, P-384, P-521 or Ed25519, or RSA with 2048 bits or more; "
-                + "`reachability fleet enroll` makes one"
-        case .signature: "its signature is not good, so whoever sent it does not have its key"
-        case .names(0): "there is no common name in it"
-        case .names(let count): "there are \(count) common names in it, and one machine has one"
-        case .name(let text): "\"\(text.shown)\" is no name of a machine: \(CertificateRequest.nameRule)"
-        case .hub: "\"hub\" hears every machine and may ask it: with --hub, if it is the hub's"
-        case .notHub(let name): "it is for \"\(name.shown)\", and --hub is for the name \"hub\""
+            "\(text.shown); valid keys are P-256, P-384, P-521, Ed25519, and RSA of at least 2048 bits; "
+                + "`reachability fleet enroll` creates one"
+        case .signature: "its signature does not match its key"
+        case .names(0): "it has no common name"
+        case .names(let count): "it has \(count) common names; a machine has one"
+        case .name(let text): "invalid machine name \"\(text.shown)\"; use \(CertificateRequest.nameRule)"
+        case .hub: "the name \"hub\" may read and command every machine; pass --hub if the request is from the hub"
+        case .notHub(let name): "it is for \"\(name.shown)\", but --hub requires the name \"hub\""
         }
     }
 }

@@ -6,27 +6,26 @@ package import ServerTrust
 import SwiftASN1
 import X509
 
-/// A certificate of somebody in a fleet, as far as a fleet looks at it.
+/// A certificate of a machine, the hub, the broker or the authority of a fleet.
 package struct FleetCertificate: Hashable, Sendable {
-    /// What somebody may be in a fleet. The access control list of the broker knows the hub by its name.
+    /// The role of a certificate. The access control list of the broker identifies the hub by its name.
     package enum Role: String, Hashable, Sendable {
         case device, hub, broker
     }
 
-    /// The name of who hears every machine, and may ask it.
+    /// The name of the hub, which may read the messages of all machines and send them commands.
     package static let hub = "hub"
 
     static let type = "CERTIFICATE"
 
-    /// Its only common name.
+    /// The only common name of the certificate.
     package let name: String
     let certificate: TrustCertificate
 
-    /// - Throws: The reason why it is none, in words.
     init(_ certificate: TrustCertificate) throws(UnusableCertificate) {
         let names = certificate.x509.subject.flatMap { Array($0) }.filter { $0.type == .NameAttributes.commonName }
         guard names.count == 1, let name = names.first.flatMap({ String($0.value) }) else {
-            throw UnusableCertificate(why: "it has \(names.count) common names, and one machine has one")
+            throw UnusableCertificate(why: "it has \(names.count) common names instead of one")
         }
         (self.name, self.certificate) = (name, certificate)
     }
@@ -41,7 +40,8 @@ package struct FleetCertificate: Hashable, Sendable {
 
     package var serial: CertificateSerial { CertificateSerial(certificate.x509.serialNumber.bytes) }
 
-    /// What it lets its owner be: a server of TLS is the broker, whatever its name is.
+    /// The role that the certificate permits. A certificate for a TLS server is that of the broker, whatever its name
+    /// is.
     package var role: Role {
         if (try? certificate.x509.extensions.extendedKeyUsage)?.contains(.serverAuth) == true { return .broker }
         return name == Self.hub ? .hub : .device
@@ -49,21 +49,21 @@ package struct FleetCertificate: Hashable, Sendable {
 
     package var life: CertificateLife { CertificateLife(begins: certificate.notBefore, ends: certificate.notAfter) }
 
-    /// As text.
+    /// The certificate in PEM.
     package var pem: [UInt8] { PEMText.bytes(Self.type, certificate.derRepresentation) }
 
-    /// Writes it to a file, which everybody may read.
+    /// Writes the certificate to a file with mode 0644.
     ///
     /// - Throws: ``FleetCertificateError/unwritable(path:_:)``.
     package func write(to path: String) throws(FleetCertificateError) {
-        // A rename would put a file in the place of a device, such as /dev/stdout.
+        // A rename would replace a device such as /dev/stdout by a file.
         guard !FileName.isTaken(path) || FileName.size(of: path) != nil else {
             throw .unwritable(path: path, .invalidArgument)
         }
         try FleetFile.write(path, pem, mode: 0o644)
     }
 
-    /// Whether another's key has signed it, and it says so.
+    /// True if the issuer's name is that of the other certificate, and the other certificate's key has signed this one.
     func isIssued(by issuer: TrustCertificate) -> Bool { Self.isIssued(certificate, by: issuer) }
 
     static func isIssued(_ certificate: TrustCertificate, by issuer: TrustCertificate) -> Bool {
@@ -73,17 +73,17 @@ package struct FleetCertificate: Hashable, Sendable {
     }
 }
 
-/// Why something is no certificate of a fleet, in words.
+/// The reason why a certificate or a key cannot be used in a fleet.
 struct UnusableCertificate: Error {
     let why: String
 }
 
-/// How long a certificate is valid, and when to have another.
+/// The validity of a certificate, and the time of its renewal.
 package struct CertificateLife: Hashable, Sendable {
     package let begins: TrustTime
     package let ends: TrustTime
 
-    /// When two thirds of its life are over: there is time left then for a renewal that fails.
+    /// The time at which two thirds of the validity have passed. The rest is a reserve for renewals that fail.
     package var renewal: TrustTime {
         TrustTime(
             secondsSinceEpoch: begins.secondsSinceEpoch + (ends.secondsSinceEpoch - begins.secondsSinceEpoch) / 3 * 2
@@ -92,14 +92,15 @@ package struct CertificateLife: Hashable, Sendable {
 
     package func isDue(at now: TrustTime) -> Bool { now >= renewal }
 
-    /// How much is left of it, or how long it has been over.
+    /// Returns the remaining validity, or the time of expiry.
     package func text(at now: TrustTime) -> String {
         let seconds = ends.secondsSinceEpoch - now.secondsSinceEpoch
-        guard seconds >= 0 else { return "expired since \(ends)" }
+        guard seconds >= 0 else { return "expired at \(ends)" }
         return "valid until \(ends), \(seconds >= 86_400 ? "\(seconds / 86_400) d" : "\(seconds / 3600) h") from now"
     }
 
-    /// What to tell somebody who uses the certificate in a file: nil as long as nothing is to be done, or nothing can be read.
+    /// Returns the log message for a certificate that has to be renewed; nil if it is not due, or if the file cannot be
+    /// read.
     package static func advice(certificate path: String, at now: TrustTime) -> String? {
         guard let bytes = try? InputFile.read(path, limit: FleetFile.limit),
             let der = PEMBlocks.documents(in: bytes, type: FleetCertificate.type).first.flatMap(\.self),
@@ -108,26 +109,26 @@ package struct CertificateLife: Hashable, Sendable {
         let life = CertificateLife(begins: certificate.notBefore, ends: certificate.notAfter)
         guard life.isDue(at: now) else { return nil }
         return
-            "the certificate \(path.printable) is \(life.text(at: now)): renew it with `reachability fleet enroll --renew`"
+            "the certificate \(path.printable) is \(life.text(at: now)); renew it with `reachability fleet enroll --renew`"
     }
 }
 
-/// Somebody's wish for a certificate, from a stranger (PKCS #10, RFC 2986). What has been read has a good signature and a good name.
+/// A certificate request from an untrusted source (PKCS #10, RFC 2986). The signature and the name have been checked.
 package struct CertificateRequest: Sendable {
-    /// The most bytes of one; those of RSA keys have some 2 KiB.
+    /// The maximum size of a request, in bytes. A request with an RSA key has about 2 KiB.
     package static let limit = 64 << 10
-    /// Which names there are, in words. That is the rule of `FleetName`.
+    /// The rule for names, for error messages. It is that of `FleetName`.
     package static let nameRule = "1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit"
 
     private static let type = "CERTIFICATE REQUEST"
 
-    /// Its common name, all that is taken of it besides the key.
+    /// The common name. Only the name and the key of a request are used.
     package let name: String
-    /// What else it has or asks for, in words; nothing of that gets into a certificate.
+    /// Descriptions of the other parts of the request. They do not get into the certificate.
     package let passedOver: [String]
     let publicKey: Certificate.PublicKey
 
-    /// Reads one in PEM.
+    /// Reads a request in PEM.
     package init(_ bytes: [UInt8]) throws(RequestFault) {
         guard bytes.count <= Self.limit else { throw .tooLarge(limit: Self.limit) }
         let blocks = PEMBlocks.documents(in: bytes, type: Self.type)
@@ -147,11 +148,11 @@ package struct CertificateRequest: Sendable {
         self.name = name
         publicKey = request.publicKey
         passedOver =
-            (names.count > 1 ? ["the rest of its name"] : [])
-            + (request.attributes.isEmpty ? [] : ["what it asks to have in its certificate"])
+            (names.count > 1 ? ["the rest of the name"] : [])
+            + (request.attributes.isEmpty ? [] : ["the requested extensions"])
     }
 
-    /// Reads one in a file.
+    /// Reads a request from a file.
     package init(file path: String) throws(FleetCertificateError) {
         let bytes: [UInt8]
         do {
@@ -164,10 +165,10 @@ package struct CertificateRequest: Sendable {
         do throws(RequestFault) { try self.init(bytes) } catch { throw .request(error) }
     }
 
-    /// True if a machine may be called so.
+    /// True if a machine may have this name.
     package static func isName(_ text: String) -> Bool { FleetName.isValid(text) }
 
-    /// A request for a name, in PEM.
+    /// Returns a request for a name, in PEM.
     ///
     /// - Throws: ``FleetCertificateError/unmade(_:)``.
     static func text(name: String, key: Certificate.PrivateKey) throws(FleetCertificateError) -> [UInt8] {
@@ -185,22 +186,23 @@ package struct CertificateRequest: Sendable {
     }
 }
 
-/// The number of a certificate, another for each that an authority issues (RFC 5280, 4.1.2.2).
+/// The serial number of a certificate, unique for each authority (RFC 5280, 4.1.2.2).
 package struct CertificateSerial: Hashable, Sendable, CustomStringConvertible {
-    /// The highest first, without zeros before it.
+    /// The bytes in big-endian order, without leading zeros.
     let bytes: [UInt8]
 
     init(_ bytes: some Sequence<UInt8>) {
         self.bytes = Array(bytes.drop { $0 == 0 })
     }
 
-    /// A new one by chance, of 16 bytes: no two are the same, and nobody can foresee one.
+    /// Creates a random serial number of 16 bytes. It is unique and cannot be predicted.
     package init() {
         let number = UInt128.random(in: 1 << 120..<1 << 127)
         bytes = stride(from: 120, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt128($0)) }
     }
 
-    /// Reads hexadecimal digits, also with a colon between each two, as OpenSSL prints them; nil where they are none.
+    /// Reads hexadecimal digits, with or without colons between bytes, as OpenSSL prints them. Returns nil for any
+    /// other text.
     package init?(_ text: String) {
         let digits = text.replacing(scalars: ":", with: "")
         let padded = (digits.utf8.count % 2 == 0 ? "" : "0") + digits
@@ -208,13 +210,14 @@ package struct CertificateSerial: Hashable, Sendable, CustomStringConvertible {
         self.init(bytes)
     }
 
-    /// Two lower case digits for each byte.
+    /// The bytes as lower-case hexadecimal digits.
     package var description: String { bytes.hexadecimal() }
 }
 
-/// What certificates and lists are written in (DER, X.690): each function makes the bytes of one element.
+/// An encoder of DER (X.690). Each function returns the bytes of one element.
 ///
-/// The library that reads certificates makes them, too, but with times of Foundation, and makes no lists.
+/// The library that decodes certificates can also encode them, but it uses times of Foundation and cannot create
+/// revocation lists.
 enum DERBytes {
     static func node(_ tag: UInt8, _ content: [UInt8]...) -> [UInt8] {
         let content = content.flatMap(\.self)
@@ -229,13 +232,13 @@ enum DERBytes {
 
     static func sequence(_ content: [UInt8]...) -> [UInt8] { node(0x30, content.flatMap(\.self)) }
 
-    /// With an explicit tag of its context.
+    /// Encodes an element with an explicit context-specific tag.
     static func tagged(_ number: UInt8, _ content: [UInt8]) -> [UInt8] { node(0xa0 | number, content) }
 
-    /// A number that is not negative, from its bytes, the highest first.
+    /// Encodes a number that is not negative, from its big-endian bytes.
     static func integer(_ bytes: [UInt8]) -> [UInt8] {
         let digits = Array(bytes.drop { $0 == 0 })
-        // A first bit that is set would make it negative.
+        // If the first bit were set, the number would be negative.
         return node(0x02, (digits.first ?? 0x80) >= 0x80 ? [0] + digits : digits)
     }
 
@@ -243,7 +246,8 @@ enum DERBytes {
         integer(stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) })
     }
 
-    /// A moment as certificates have it: with two digits of the year until 2049, with four from 2050 on (RFC 5280, 4.1.2.5).
+    /// Encodes a time: with a two-digit year until 2049 (UTCTime), with a four-digit year from 2050 (GeneralizedTime).
+    /// RFC 5280, 4.1.2.5.
     static func time(_ time: TrustTime) -> [UInt8] {
         let digits = time.description.utf8.filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         let text = digits + [UInt8(ascii: "Z")]
@@ -260,19 +264,19 @@ enum DERBytes {
         sequence(try extensions.flatMap { try value($0) })
     }
 
-    /// A body with a signature on it. The key is one on P-256.
+    /// Encodes a body with its signature. The key must be on P-256.
     static func signed(_ body: [UInt8], by key: Certificate.PrivateKey) throws -> [UInt8] {
         let signature = try key.sign(bytes: body, signatureAlgorithm: .ecdsaWithSHA256)
         return sequence(body, try algorithm, node(0x03, [0] + signature.rawRepresentation))
     }
 
-    /// ecdsa-with-SHA256 (RFC 5758, 3.2), which has no parameters.
+    /// The algorithm identifier ecdsa-with-SHA256 (RFC 5758, 3.2), which has no parameters.
     static var algorithm: [UInt8] {
         get throws { sequence(try value([1, 2, 840, 10045, 4, 3, 2] as ASN1ObjectIdentifier)) }
     }
 }
 
-/// Text with DER in it (PEM, RFC 7468).
+/// An encoder of PEM (RFC 7468).
 enum PEMText {
     static func bytes(_ type: String, _ der: [UInt8]) -> [UInt8] {
         Array((PEMDocument(type: type, derBytes: der).pemString + "\n").utf8)
@@ -282,7 +286,7 @@ enum PEMText {
 extension Certificate.PrivateKey {
     private static let types = ["PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"]
 
-    /// The key in a text, whatever stands around it; nil where there is none, or one with a passphrase.
+    /// Reads the first private key of a PEM text. Returns nil if there is no valid key, or if the key has a passphrase.
     init?(in text: [UInt8]) {
         for type in Self.types {
             guard let der = PEMBlocks.documents(in: text, type: type).first.flatMap(\.self),
@@ -294,7 +298,7 @@ extension Certificate.PrivateKey {
         return nil
     }
 
-    /// As text in PEM, for its owner's eyes.
+    /// The key in PEM. The text is secret.
     var text: [UInt8] {
         get throws(FleetCertificateError) {
             do { return Array((try serializeAsPEM().pemString + "\n").utf8) } catch { throw .unmade(error.plainText) }
