@@ -131,7 +131,7 @@ import Testing
         #expect(try await events(notifying, 1) == ["began"])
         #expect(try world.keeper.forget([place("d0")]).count == 1)
         #expect(try await events(notifying, 2) == ["began", "ended"])
-        #expect(hooked.withLock { $0.last?["REACHABILITY_TEXT"] }?.contains("its machines are forgotten") == true)
+        #expect(hooked.withLock { $0.last?["REACHABILITY_TEXT"] }?.contains("its machines were deleted") == true)
         await notifying.stop()
     }
 
@@ -205,21 +205,21 @@ import Testing
         #expect(writer.text(letter(.began)) == "box: No route at north (us.route), \(five), since \(since)")
         #expect(
             writer.text(letter(.began, TargetState(.unknown), count: 1, isUnexplained: true))
-                == "box: Silence at north (unknown), machine d0, nobody knows why yet, since \(since)"
+                == "box: Silence at north (unknown), machine d0, reason not known yet, since \(since)"
         )
         #expect(
             writer.text(letter(.refined, isUnexplained: true))
-                == "box: No route at north (us.route), \(five), not all explained, as is known now, since \(since)"
+                == "box: No route at north (us.route), \(five), some unexplained, updated, since \(since)"
         )
         #expect(
             writer.text(letter(.refined, previous: .init(attribution: .us, cause: .route)))
-                == "box: No route at north (us.route), \(five), goes on after all, since \(since)"
+                == "box: No route at north (us.route), \(five), continues after all, since \(since)"
         )
         #expect(
             writer.text(letter(.ended, to: 220))
                 == "box: over after 2m: No route at north (us.route), \(five), from \(since)"
         )
-        #expect(writer.text(letter(.ended, to: 220, isHarmless: true)).contains("nothing was wrong at north: \(five)"))
+        #expect(writer.text(letter(.ended, to: 220, isHarmless: true)).contains("no fault at north: \(five)"))
         // Machines name causes as they like.
         let strange = TargetState(.us, OutageCause(rawValue: "\u{1b}[31m\n"))
         #expect(writer.text(letter(.began, strange)).contains("(us.\\u{1b}[31m\\u{a})"))

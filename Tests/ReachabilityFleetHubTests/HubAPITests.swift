@@ -162,7 +162,7 @@ import Testing
         #expect(try world.answer("/v1/devices?site=north&device=none", .DELETE).status == .ok)
         #expect(try world.items("/v1/devices").count == 54)
         let answer = try world.answer("/v1/devices?device=s", .DELETE, [("Accept", "text/plain")])
-        #expect(String(decoding: answer.body, as: UTF8.self) == "51 machines are forgotten\n")
+        #expect(String(decoding: answer.body, as: UTF8.self) == "51 machines deleted\n")
         #expect(try world.items("/v1/devices").map { $0["site"] as? String } == ["north", "north", "north"])
         let topics = Set(connection.published.filter { $0.payload.isEmpty }.map(\.topic))
         #expect(topics.count == 51 && topics.contains("reach/v1/south/s/state"))
@@ -195,7 +195,7 @@ import Testing
         try #require(try await eventually { world.follower.status.problem != nil })
         #expect(try world.answer("/readyz").status == .serviceUnavailable)
         let page = String(decoding: try world.answer("/").body, as: UTF8.self)
-        #expect(page.contains("refuses what a hub says: not authorized: see the broker"))
+        #expect(page.contains("refuses messages of the hub: not authorized; check the broker"))
         await world.follower.stop()
     }
 

@@ -30,7 +30,7 @@ import Testing
 
     @Test func `what is silent and unexplained comes first`() throws {
         let text = try Self.page(Self.world(), "/")
-        let silent = try #require(text.firstRange(of: "Silent, and nobody knows why"))
+        let silent = try #require(text.firstRange(of: "Silent for an unknown reason"))
         let sites = try #require(text.firstRange(of: ">Sites<"))
         #expect(silent.lowerBound < sites.lowerBound)
         #expect(text[silent.upperBound..<sites.lowerBound].contains("north/d1"))
@@ -42,20 +42,20 @@ import Testing
         let id = try #require(try world.items("/v1/incidents").first?["id"] as? String)
         let text = try Self.page(world, "/incidents/\(id)")
         #expect(text.contains("Link down at north, 2 machines"))
-        #expect(text.contains("its link was down") && text.contains("nobody knows why yet"))
+        #expect(text.contains("its link was down") && text.contains("reason not known yet"))
         #expect(text.contains("aria-label=\"d0: its link was down\""))
         #expect(try Self.page(world, "/incidents").contains(id))
     }
 
     @Test func `a site has its machines, and a machine what is known of it`() throws {
         let world = try Self.world()
-        #expect(try Self.page(world, "/sites/north").contains("1 of 2 at north is not heard"))
-        #expect(try Self.page(world, "/sites/south").contains("All of south is heard"))
+        #expect(try Self.page(world, "/sites/north").contains("1 of 2 at north is silent or not known"))
+        #expect(try Self.page(world, "/sites/south").contains("All machines of south are known"))
         let device = try Self.page(world, "/devices/north/d1")
-        #expect(device.contains("d1 is silent, nobody knows why yet"))
+        #expect(device.contains("d1 is silent, reason not known yet"))
         #expect(try Self.page(world, "/devices/north/d0").contains("its link was down"))
         for path in ["/sites/west", "/devices/north/none", "/incidents/none"] {
-            #expect(try Self.page(world, path, .notFound).contains("Nothing is there"))
+            #expect(try Self.page(world, path, .notFound).contains("Page not found"))
         }
         #expect(try world.answer("/?window=1h").status == .badRequest)
     }
@@ -68,7 +68,7 @@ import Testing
         ])
         #expect(try Self.page(world, "/").contains("1 of 3 machines is silent, at 1 of 2 sites"))
         world.hear([.online("d1", "b", 300), .event("d1", "b", 301, .caughtUp)])
-        #expect(try Self.page(world, "/").contains("All 3 machines are heard"))
+        #expect(try Self.page(world, "/").contains("All 3 machines are online"))
         world.hear([.event("d0", "a", 302, .outage(outage("p", 301, nil)), number: 8), .will("d1", "b", 303)])
         #expect(try Self.page(world, "/").contains("2 of 3 machines are affected, 1 of them silent, at 1 of 2 sites"))
     }

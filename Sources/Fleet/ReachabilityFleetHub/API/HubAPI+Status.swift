@@ -5,7 +5,7 @@ import ReachabilityServer
 import ReachabilityService
 
 extension HubAPI {
-    /// 503 if the hub has no connection to the broker, or cannot write its history.
+    /// Returns 200 if the hub is connected to the broker and can write its history, otherwise 503.
     func readiness() -> WebAnswer {
         let (broker, fault) = (follower.status, keeper.fault)
         var object = JSONObject()
@@ -20,7 +20,8 @@ extension HubAPI {
         return answer
     }
 
-    /// The numbers of devices by standing, and the open incidents.
+    /// Returns the numbers of devices by standing, the open incidents, and the states of the broker and of the
+    /// notifiers.
     func status() -> JSONObject {
         let (hub, now) = (keeper.hub, clock())
         let sites = HubSite.all(hub)
@@ -58,7 +59,8 @@ extension BrokerFollower.Status {
 }
 
 extension HubAPI {
-    /// The metrics for Prometheus, by site and not by device, because devices may be many.
+    /// Returns the metrics for Prometheus. They have labels for sites but not for devices, because a fleet may have
+    /// many devices.
     func metrics(_ query: Query) -> WebAnswer {
         var text = MetricsText(.init(query.request))
         let hub = keeper.hub
@@ -74,10 +76,11 @@ extension HubAPI {
         return text.answer
     }
 
-    /// The maximum number of sites with their own series. The sites with the fewest devices are counted together.
+    /// The maximum number of sites with their own time series. The remaining sites, which have the fewest devices, are
+    /// summed up.
     static let siteLimit = 1000
 
-    /// The name of the other sites, which is not a valid name.
+    /// The label value for the remaining sites. It is not a valid site name.
     static let otherSites = "(other)"
 
     private func addSites(_ all: [HubSite], to text: inout MetricsText) {

@@ -13,7 +13,7 @@ package struct HubAPI: Sendable {
     let access: Access
     /// Reloads the configuration; nil without one.
     let reloader: Reloader?
-    /// For example `0.1.0`.
+    /// The version of the program, for example `0.1.0`.
     let version: String
     let counts: HubCounts
     let clock: @Sendable () -> Duration
@@ -77,14 +77,14 @@ package struct HubAPI: Sendable {
         )
     }
 
-    /// Turns a fault of the history into 503.
+    /// Reports a failure of the history as status 503.
     func disk<Value>(_ body: () throws(HistoryFault) -> Value) throws(Problem) -> Value {
         do { return try body() } catch { throw Problem(.serviceUnavailable, error.text) }
     }
 }
 
 extension HubAPI {
-    /// The devices, by name.
+    /// Returns the devices, sorted by site and name.
     func devices(_ query: Query) throws(Problem) -> Page {
         let hub = keeper.hub
         let site = query.text("site")
@@ -111,10 +111,11 @@ extension HubAPI {
         )
     }
 
-    /// The last device of the previous page. Devices are sorted by site and name, not by text, where "-" comes before "/".
+    /// Reads the last device of the previous page. Devices are sorted by site and name. A comparison of the text
+    /// `SITE/DEVICE` would sort "-" before "/".
     static func place(after text: String) throws(Problem) -> FleetPlace {
         guard let place = FleetPlace(text) else {
-            throw Problem(.badRequest, "after is a site and a device, such as north/door-7, not \"\(text.printable)\"")
+            throw Problem(.badRequest, "after is SITE/DEVICE, such as north/door-7, not \"\(text.printable)\"")
         }
         return place
     }
@@ -125,7 +126,7 @@ extension HubAPI {
         return hub.item(of: device)
     }
 
-    /// Deletes a device and its incidents. A device that is online reports its state again immediately.
+    /// Deletes a device and its incidents. If the device is online, it reports its state again immediately.
     func forgetDevice(_ query: Query) throws(Problem) -> WebAnswer {
         guard let place = query.place, keeper.hub.devices[place] != nil, try forget([place]) == 1 else {
             throw Self.noDevice(query)
@@ -133,7 +134,7 @@ extension HubAPI {
         return WebAnswer(.noContent)
     }
 
-    /// Deletes all devices of a site, or with a name.
+    /// Deletes all devices of a site, all devices with a name, or both.
     func forgetDevices(_ query: Query) throws(Problem) -> WebAnswer {
         let (site, name) = (query.text("site"), query.text("device"))
         try query.checkNames()
@@ -144,7 +145,7 @@ extension HubAPI {
             (site ?? place.site) == place.site && (name ?? place.device) == place.device
         }.sorted()
         var count = 0
-        // In slices, so that messages are not delayed for long.
+        // Devices are deleted in slices, so that messages are not delayed for long.
         for start in stride(from: 0, to: places.count, by: 1000) {
             count += try forget(Array(places[start..<min(start + 1000, places.count)]))
         }
@@ -152,16 +153,15 @@ extension HubAPI {
         object.add("schema", 1)
         object.add("forgotten", count)
         object.add("kind", "forgotten")
-        let text = count == 1 ? "one machine is forgotten" : "\(count) machines are forgotten"
+        let text = count == 1 ? "1 machine deleted" : "\(count) machines deleted"
         return .one(Item(key: "forgotten", object: object, text: text), query.request)
     }
 
-    /// - Returns: The number of known devices among them.
     private func forget(_ places: [FleetPlace]) throws(Problem) -> Int {
         guard follower.status.isConnected else {
             throw Problem(
                 .serviceUnavailable,
-                "cannot delete: there is no connection to the broker, whose retained messages would restore the devices; try again later"
+                "cannot delete: not connected to the broker, whose retained messages would restore the devices; try again later"
             )
         }
         let devices = keeper.hub.devices
@@ -183,7 +183,7 @@ extension HubAPI {
         return Problem(.notFound, "there is no device \"\(name)\"; /v1/devices lists all")
     }
 
-    /// The sites by name, with the numbers of their devices.
+    /// Returns the sites, sorted by name, with the numbers of their devices.
     func sites(_ query: Query) throws(Problem) -> Page {
         try Page(of: HubSite.all(keeper.hub), query, key: \.name, isAfter: { $0.name > $1 }, item: \.item)
     }
@@ -203,19 +203,19 @@ extension FleetPlace {
 }
 
 extension Query {
-    /// The device in the path; nil for invalid names.
+    /// The device in the path; nil if a name is invalid.
     var place: FleetPlace? { FleetPlace(site: self["site"], device: self["device"]) }
 }
 
 extension Hub {
-    /// True if a device is silent without an explanation.
+    /// True if a device is silent and the reason is not known.
     func isUnexplained(_ place: FleetPlace) -> Bool {
         devices[place]?.presence.standing == .silent && verdict(of: place) == .unexplained
     }
 }
 
 extension HubAPI {
-    /// The incidents, latest first.
+    /// Returns the incidents, the latest first.
     func incidents(_ query: Query) throws(Problem) -> Page {
         let limit = try query.limit
         let asked = IncidentQuery(
@@ -226,14 +226,14 @@ extension HubAPI {
             limit: limit + 1
         )
         let found = try disk { () throws(HistoryFault) in
-            // A page after an unknown incident would be empty, like the end of the list.
+            // Without this check a page after an unknown incident would be empty, like the end of the list.
             if let after = asked.after, try store.incident(after) == nil { return [IncidentSummary]?.none }
             return try store.incidents(asked)
         }
         guard let found else {
             throw Problem(
                 .badRequest,
-                "after is the value of next: there is no incident \"\(query.after?.printable ?? "")\""
+                "invalid value \"\(query.after?.printable ?? "")\" of after: there is no such incident; use the value of next"
             )
         }
         if let site = asked.site, found.isEmpty, !keeper.hub.devices.keys.contains(where: { $0.site == site }) {
@@ -243,7 +243,7 @@ extension HubAPI {
         return Page(first: limit, of: found.map { $0.item(at: now) })
     }
 
-    /// An incident with all its devices.
+    /// Returns an incident with all its devices.
     func incident(_ query: Query) throws(Problem) -> Item {
         let id = query["id"]
         guard let found = try disk({ () throws(HistoryFault) in try store.incident(id) }) else {

@@ -3,16 +3,17 @@ package import ReachabilityFleet
 import ReachabilityLedger
 package import ReachabilityServer
 
-/// The decisions of a hub as an event stream. Thread-safe; decisions are added in order.
+/// The decisions of a hub as an event stream. Thread-safe. Callers must add decisions in the order in which the hub
+/// made them.
 package final class HubFeed: Sendable {
-    /// The maximum number of bytes of kept events: those of a site with thousands of devices that fail at once.
+    /// The maximum size of the kept events, in bytes. It is enough for a site with thousands of devices that fail at
+    /// the same time.
     private static let ringSize = 32 << 20
 
     package let events: EventFeed
     private let last = Locked<UInt64>(0)
     private let clock: @Sendable () -> Duration
 
-    /// - Parameter clock: The hub's, since 1970.
     package init(clock: @escaping @Sendable () -> Duration = { SystemClock.real }) {
         self.clock = clock
         events = EventFeed(
@@ -26,7 +27,7 @@ package final class HubFeed: Sendable {
     /// The number of the last event.
     var number: UInt64 { last.withLock(\.self) }
 
-    /// Publishes decisions, with the current states of devices and incidents.
+    /// Publishes decisions, with the current states of the devices and incidents.
     package func publish(_ decisions: [Hub.Decision], _ hub: Hub) {
         let now = clock()
         var entries: [EventRing.Entry] = []
@@ -58,7 +59,8 @@ package final class HubFeed: Sendable {
     }
 }
 
-/// The changes that a group of decisions makes: each device once, and each incident once per kind of change. Pure.
+/// The changes that a group of decisions makes. Each device occurs once, and each incident once for each kind of
+/// change. A value.
 struct HubEvents {
     enum Change: Hashable {
         case device(FleetPlace, isDisputed: Bool)
@@ -74,7 +76,7 @@ struct HubEvents {
         for decision in decisions {
             let change: Change
             switch decision {
-            // A device that repeats its state is not a change.
+            // A repeated state of a device is not a change.
             case .noted, .refused, .behind: continue
             case .stands(let place, _), .gap(let place): change = .device(place, isDisputed: false)
             case .disputed(let place): change = .device(place, isDisputed: true)
@@ -87,7 +89,7 @@ struct HubEvents {
 }
 
 extension FleetIncidentTracker.Change.Kind {
-    /// Its name in the stream.
+    /// The name of the change in the event stream.
     var eventName: String {
         switch self {
         case .opened: "incidentOpened"
@@ -98,7 +100,7 @@ extension FleetIncidentTracker.Change.Kind {
     }
 }
 
-/// Counters of a hub's decisions since its start. Thread-safe.
+/// Counters of a hub's decisions since the start of the process. Thread-safe.
 package final class HubCounts: Sendable {
     struct Fault: Hashable {
         let attribution: String
@@ -111,7 +113,7 @@ package final class HubCounts: Sendable {
         var opened: UInt64 = 0
         /// The number of refused messages.
         var refused: UInt64 = 0
-        /// The number of times that two devices used one name.
+        /// The number of times that two devices used the same name.
         var disputed: UInt64 = 0
     }
 

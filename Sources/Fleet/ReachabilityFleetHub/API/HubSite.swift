@@ -7,13 +7,13 @@ import ReachabilityServer
 struct HubSite {
     let name: String
     private(set) var standings: [DevicePresence.Standing: Int] = [:]
-    /// The numbers of devices by state, for bars.
+    /// The numbers of devices by state, for the bars of the dashboard.
     private(set) var accounts: [LedgerAccount: Int] = [:]
     /// The number of devices that are silent or have an open outage.
     private(set) var affected = 0
-    /// The number of devices that are silent without an explanation.
+    /// The number of devices that are silent for an unknown reason.
     private(set) var unexplained = 0
-    /// Its open incidents, latest first.
+    /// The open incidents of the site, the latest first.
     private(set) var incidents: [FleetIncident] = []
 
     private init(name: String) {
@@ -24,7 +24,7 @@ struct HubSite {
 
     func count(_ standing: DevicePresence.Standing) -> Int { standings[standing] ?? 0 }
 
-    /// All sites by name.
+    /// Returns all sites, sorted by name.
     static func all(_ hub: Hub) -> [HubSite] {
         var sites: [String: HubSite] = [:]
         let faults = hub.lastingFaults
@@ -43,7 +43,7 @@ struct HubSite {
         return sites.values.sorted { $0.name < $1.name }
     }
 
-    /// The sites with the most devices by name, followed by one with the sums of all others.
+    /// Returns the sites with the most devices, sorted by name, followed by one entry with the sums of all others.
     static func largest(_ limit: Int, of sites: [HubSite], others name: String) -> [HubSite] {
         guard sites.count > limit else { return sites }
         let ranked = sites.sorted { ($1.deviceCount, $0.name) < ($0.deviceCount, $1.name) }
@@ -89,7 +89,7 @@ extension Hub {
         return faults
     }
 
-    /// The state of a device that decides its colour and sign.
+    /// Returns the state of a device, which selects its colour and symbol on the dashboard.
     ///
     /// - Parameter faults: The attributions of open outages.
     func account(of device: HubDevice, _ faults: [FleetPlace: Attribution]) -> LedgerAccount {

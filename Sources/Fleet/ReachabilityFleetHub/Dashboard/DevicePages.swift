@@ -18,14 +18,14 @@ private struct DeviceChoice {
         limit = try query.limit
     }
 
-    /// The address of the page with these devices.
+    /// Returns the address of the page with these devices.
     func link(standing: DevicePresence.Standing?, after: FleetPlace? = nil) -> String {
         Query.link("/devices", [("site", site), ("standing", standing?.rawValue), ("after", after?.description)])
     }
 }
 
 extension HubAPI {
-    /// The devices, those that are silent without an explanation first.
+    /// Renders the list of devices. Devices that are silent for an unknown reason come first.
     func devicesPage(_ query: Query, _ view: HubView) throws(Problem) -> Layout {
         let choice = try DeviceChoice(query)
         let known = view.devices(of: choice.site)
@@ -61,7 +61,7 @@ extension HubAPI {
         return Layout(sentence, account, at: "/devices", main: main)
     }
 
-    /// Links to the devices of each standing, with their numbers.
+    /// Returns links to the lists of devices by standing, with their numbers.
     private static func tabs(_ devices: [HubDevice], _ choice: DeviceChoice) -> HTML {
         var counts: [DevicePresence.Standing: Int] = [:]
         for device in devices { counts[device.presence.standing, default: 0] += 1 }
@@ -77,7 +77,7 @@ extension HubAPI {
 }
 
 extension HubAPI {
-    /// A device: its state, its latest silence, and its incidents.
+    /// Renders a device: its state, its latest absence, and its incidents.
     func devicePage(_ query: Query, _ view: HubView) throws(Problem) -> Layout? {
         guard let place = query.place, let device = view.hub.devices[place] else { return nil }
         let account = view.account(of: device)
@@ -86,7 +86,7 @@ extension HubAPI {
         let latest = try latest(of: place.site, place.device)
         let main: HTML = """
             \(PageParts.hero(account, sentence, when: when))
-            \(PageParts.card("facts", "What is known", Self.facts(device, view)))
+            \(PageParts.card("facts", "Details", Self.facts(device, view)))
             \(PageParts.card("incidents", "Incidents", FleetParts.incidents(latest, view)))
             \(PageParts.more(api: "/v1\(FleetLink.device(place))"))
             """
@@ -99,20 +99,20 @@ extension HubAPI {
         let verdict = view.hub.verdict(of: device.place) ?? .unexplained
         return PageParts.facts([
             ("Site", "<a href=\"\(FleetLink.site(device.place.site))\">\(device.place.site)</a>"),
-            ("Heard", device.presence.heard.map { clock.time($0) }),
-            ("Says how it is", report.map { "each \($0.refresh.wholeUnits)" }),
-            ("Its internet", device.presence.standing == .online ? report?.path.map { "\($0)" } : nil),
+            ("Last message", device.presence.heard.map { clock.time($0) }),
+            ("Reports its state", report.map { "every \($0.refresh.wholeUnits)" }),
+            ("Internet", device.presence.standing == .online ? report?.path.map { "\($0)" } : nil),
             ("Boot", report.map { "<code>\($0.boot)</code>" }),
-            ("Its clock", device.clock.offset.map { Self.clock($0) }),
-            ("Silent the last time", device.gap.map { "\(clock.time($0.since)) to \(end)" }),
-            ("Why", device.gap.map { _ in "\(verdict.people)" }),
-            ("Two machines use its name", device.disputed.map { clock.time($0) }),
-            ("Messages refused", device.refused > 0 ? "\(Int(clamping: device.refused))" : nil),
+            ("Clock", device.clock.offset.map { Self.clock($0) }),
+            ("Last absence", device.gap.map { "\(clock.time($0.since)) to \(end)" }),
+            ("Reason", device.gap.map { _ in "\(verdict.people)" }),
+            ("Duplicate name seen", device.disputed.map { clock.time($0) }),
+            ("Refused messages", device.refused > 0 ? "\(Int(clamping: device.refused))" : nil),
         ])
     }
 
     private static func clock(_ offset: Duration) -> HTML {
-        if abs(offset.components.seconds) < 2 { return "right" }
+        if abs(offset.components.seconds) < 2 { return "correct" }
         let isAhead = offset < .zero
         return "\((isAhead ? .zero - offset : offset).wholeUnits) \(isAhead ? "ahead" : "behind")"
     }

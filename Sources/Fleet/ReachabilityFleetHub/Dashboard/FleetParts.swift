@@ -14,7 +14,7 @@ enum FleetLink {
 }
 
 extension Layout {
-    /// A page of a hub.
+    /// Creates a page of a hub.
     init(_ title: String, _ account: LedgerAccount, at place: String, main: HTML) {
         self.init(title: title, account: account, place: place, places: Self.hubPlaces, main: main)
     }
@@ -25,19 +25,19 @@ extension Layout {
 }
 
 extension HubAPI {
-    /// The route of a page. If `make` returns nil, the page is missing.
+    /// Returns the route of a page. If `make` returns nil, the answer is 404.
     func page(_ path: String, _ make: @escaping @Sendable (Query, HubView) throws(Problem) -> Layout?) -> Route {
         .page(path, on: .disk) { query throws(Problem) in
             let view = HubView(keeper.hub, now: clock())
             let layout = try make(query, view)
             try query.checkNames()
-            let list: HTML = "<a href=\"/incidents\">the incidents that are known</a>"
-            return (layout ?? .missing("Nothing is there", list: list, places: Layout.hubPlaces))
+            let list: HTML = "<a href=\"/incidents\">all incidents</a>"
+            return (layout ?? .missing("Page not found", list: list, places: Layout.hubPlaces))
                 .answer(view.clock, host: "Fleet", notice: keeper.fault?.text)
         }
     }
 
-    /// The latest incidents.
+    /// Returns the latest incidents.
     func latest(of site: String? = nil, _ device: String? = nil, limit: Int = 12) throws(Problem) -> [IncidentSummary] {
         let query = IncidentQuery(site: site, device: device, limit: limit)
         return try disk { () throws(HistoryFault) in try store.incidents(query) }
@@ -48,7 +48,7 @@ extension HubAPI {
 enum FleetParts {
     /// A list of incidents with links to their pages.
     static func incidents(_ incidents: [IncidentSummary], _ view: HubView) -> HTML {
-        if incidents.isEmpty { return "<p class=\"empty\">None is known.</p>" }
+        if incidents.isEmpty { return "<p class=\"empty\">No incidents.</p>" }
         let items = incidents.map { incident -> HTML in
             let account = incident.attribution.account
             let length: HTML =
@@ -76,10 +76,11 @@ enum FleetParts {
                 <span class="long">\(length)</span><span class="soft">\(view.words(device))</span></a></li>
                 """
         }
-        return items.isEmpty ? "<p class=\"empty\">None.</p>" : "<ol class=\"list\">\(items)</ol>"
+        return items.isEmpty ? "<p class=\"empty\">No machines.</p>" : "<ol class=\"list\">\(items)</ol>"
     }
 
-    /// For example `3 of 120 machines are silent`, or `5 of 120 machines are affected, 3 of them silent`; nil if all are well.
+    /// Returns a sentence such as `3 of 120 machines are silent`, or `5 of 120 machines are affected, 3 of them
+    /// silent`. Returns nil if all machines are online without a fault.
     static func headline(affected: Int, silent: Int, unheard: Int, of all: Int) -> String? {
         func sentence(_ count: Int, _ words: String) -> String {
             "\(count) of \(all) \(all == 1 ? "machine" : "machines") \(count == 1 ? "is" : "are") \(words)"
@@ -88,10 +89,10 @@ enum FleetParts {
             if affected == silent { return sentence(silent, "silent") }
             return sentence(affected, "affected") + (silent > 0 ? ", \(silent) of them silent" : "")
         }
-        return unheard > 0 ? sentence(unheard, "not heard yet") : nil
+        return unheard > 0 ? sentence(unheard, "not known yet") : nil
     }
 
-    /// A bar of the devices of a site by state, with gaps between few devices.
+    /// Renders a bar of the devices of a site by state. If the devices are few, each has its own segment.
     static func shares(_ site: HubSite, label: String) -> HTML {
         let whole = max(1, site.deviceCount)
         let accounts = [LedgerAccount.us, .upstream, .them, .unknown, .maintenance, .up]
@@ -102,10 +103,10 @@ enum FleetParts {
         return PageParts.shareBar(shares, height: 22, label: label, marks: cuts)
     }
 
-    /// The maximum number of devices with gaps.
+    /// The maximum number of devices with their own segments.
     private static let fewMachines = 24
 
-    /// For example `12 online, 1 silent`.
+    /// Returns a text such as `12 online, 1 silent`.
     static func counts(_ site: HubSite) -> String {
         let parts = DevicePresence.Standing.allCases.compactMap { standing in
             site.count(standing) > 0 ? "\(site.count(standing)) \(words(standing))" : nil
@@ -117,9 +118,9 @@ enum FleetParts {
         switch standing {
         case .online: "online"
         case .silent: "silent"
-        case .unknown: "not heard yet"
+        case .unknown: "not known yet"
         case .sleeping: "asleep"
-        case .leaving: "gone as said"
+        case .leaving: "shut down"
         }
     }
 }

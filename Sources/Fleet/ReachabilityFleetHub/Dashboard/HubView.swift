@@ -3,13 +3,13 @@ import ReachabilityFleet
 import ReachabilityLedger
 import ReachabilityServer
 
-/// The state of the hub for a page.
+/// The state of the hub that a page shows.
 struct HubView {
     let hub: Hub
     /// The time by the hub's clock, since 1970.
     let now: Duration
     let sites: [HubSite]
-    /// The open incidents: unexplained ones first, then the largest.
+    /// The open incidents. Unexplained incidents come first, then the largest.
     let open: [IncidentSummary]
     let clock: PageClock
     private let faults: [FleetPlace: Attribution]
@@ -26,14 +26,14 @@ struct HubView {
 
     func count(_ standing: DevicePresence.Standing) -> Int { sites.reduce(0) { $0 + $1.count(standing) } }
 
-    /// The devices of a site, in the order of lists.
+    /// Returns the devices of a site, in the order of lists.
     func devices(of site: String? = nil) -> [HubDevice] {
         hub.devices.values.filter { site == nil || $0.place.site == site }.map { (rank($0), $0) }.sorted {
             ($0.0, $0.1.place) < ($1.0, $1.1.place)
         }.map(\.1)
     }
 
-    /// The order of a device in lists: silent ones without an explanation come first.
+    /// Returns the position of a device in lists. Devices that are silent for an unknown reason come first.
     func rank(_ device: HubDevice) -> Int {
         if hub.isUnexplained(device.place) { return 0 }
         return 1 + (order.firstIndex(of: device.presence.standing) ?? 0)
@@ -43,21 +43,21 @@ struct HubView {
 
     func account(of device: HubDevice) -> LedgerAccount { hub.account(of: device, faults) }
 
-    /// The state of a device in a few words.
+    /// Returns a short description of the state of a device.
     func words(_ device: HubDevice) -> String {
         switch device.presence.standing {
         case .online:
             device.presence.report?.path == "notReachable"
-                ? "online, without the internet" : faults[device.place] == nil ? "online" : "online, with an outage"
+                ? "online, without internet" : faults[device.place] == nil ? "online" : "online, with an outage"
         case .silent: "silent, \((hub.verdict(of: device.place) ?? .unexplained).people)"
-        case .unknown: "not heard yet"
+        case .unknown: "not known yet"
         case .sleeping: "asleep"
         case .leaving:
             "left\(device.presence.report?.reason.map { ", \($0)" } ?? "")"
         }
     }
 
-    /// The time since which a device is in its state, if it is known.
+    /// Returns the time since which a device is in its state; nil if it is not known.
     func since(_ device: HubDevice) -> Duration? {
         switch device.presence.standing {
         case .online: device.gap?.until
@@ -68,36 +68,36 @@ struct HubView {
 }
 
 extension SilenceVerdict {
-    /// The reason of a silence in words.
+    /// The reason of an absence in words.
     var people: String {
         switch self {
-        case .planned(let reason): "as it had said\(reason.map { ": \($0)" } ?? "")"
+        case .planned(let reason): "announced\(reason.map { ": \($0)" } ?? "")"
         case .outage(let outage): FaultDescription.sentence(outage.attribution, outage.cause)
-        case .power: "it was off, or started again"
+        case .power: "it was off or restarted"
         case .sleep: "it slept"
-        case .unobserved: "nobody listened: the broker or the hub was away"
-        case .site: "it was well, and so were others that fell with it: what they share was away"
-        case .beyond: "it was well, and alone: the provider or the broker"
-        case .unexplained: "nobody knows why yet"
+        case .unobserved: "the broker or the hub was not running"
+        case .site: "it had no fault, and others of its site were silent too: their common uplink failed"
+        case .beyond: "it had no fault and was the only one: the provider or the broker failed"
+        case .unexplained: "reason not known yet"
         }
     }
 }
 
-/// Describes faults for people.
+/// Descriptions of faults in words.
 enum FaultDescription {
     static func sentence(_ attribution: Attribution, _ cause: OutageCause?) -> String {
         switch (attribution, cause) {
         case (.us, .link?): "its link was down"
         case (.us, .route?): "it had no route"
         case (.us, .address?): "it had no address"
-        case (.us, .policy?): "it forbade the way out"
-        case (.us, let cause?) where cause.rawValue == "power": "it was off, or started again"
-        case (.us, _): "it had lost the network"
+        case (.us, .policy?): "its own policy blocked the path"
+        case (.us, let cause?) where cause.rawValue == "power": "it was off or restarted"
+        case (.us, _): "it lost the network"
         case (.upstream, .gateway?): "its gateway did not answer"
-        case (.upstream, .portal?): "a captive portal was in the way"
-        case (.upstream, _): "what lies beyond it was away"
-        case (.them, _): "a target of it did not answer"
-        case (.unknown, _), (.up, _): "nobody knows why yet"
+        case (.upstream, .portal?): "a captive portal blocked the path"
+        case (.upstream, _): "the network beyond it failed"
+        case (.them, _): "one of its targets did not answer"
+        case (.unknown, _), (.up, _): "reason not known yet"
         }
     }
 
@@ -107,17 +107,17 @@ enum FaultDescription {
         case (.us, .route?): "No route"
         case (.us, .address?): "No address"
         case (.us, let cause?) where cause.rawValue == "power": "Power or reboot"
-        case (.us, _): "Cut off"
-        case (.upstream, .gateway?): "Gateway away"
+        case (.us, _): "Network lost"
+        case (.upstream, .gateway?): "Gateway not answering"
         case (.upstream, .portal?): "Captive portal"
-        case (.upstream, _): "Beyond the machines"
-        case (.them, _): "A target away"
+        case (.upstream, _): "Upstream fault"
+        case (.them, _): "Target not answering"
         case (.unknown, _), (.up, _): "Silence"
         }
     }
 }
 
 extension Attribution {
-    /// The account that decides colour and sign.
+    /// The account, which selects the colour and symbol.
     var account: LedgerAccount { TargetState(self).account }
 }

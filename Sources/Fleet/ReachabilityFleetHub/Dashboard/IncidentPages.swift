@@ -5,22 +5,22 @@ import ReachabilityServer
 import ReachabilityService
 
 extension HubAPI {
-    /// The incidents of all sites, latest first.
+    /// Renders the incidents of all sites, the latest first.
     func incidentsPage(_: Query, _ view: HubView) throws(Problem) -> Layout {
         let latest = try latest(limit: 200)
         let open = view.open.count
         let sentence =
             latest.isEmpty
             ? "No incident so far"
-            : open == 0 ? "No incident lasts" : open == 1 ? "One incident lasts" : "\(open) incidents last"
+            : open == 0 ? "No open incidents" : open == 1 ? "1 open incident" : "\(open) open incidents"
         let account: LedgerAccount = view.open.first?.attribution.account ?? .up
         let lead: HTML = """
-            An incident is one thing that happened at a site, with all machines it befell. It comes from what they tell themselves; \
-            a silence opens one earlier, and is explained when they are back.
+            An incident combines all silences and outages with one common cause at a site. It follows the outages that machines \
+            report. A silence opens an incident earlier, and is explained when the machine is back.
             """
         let main: HTML = """
             \(PageParts.hero(account, sentence, lead: lead))
-            \(PageParts.card("list", "The latest", FleetParts.incidents(latest, view)))
+            \(PageParts.card("list", "Latest incidents", FleetParts.incidents(latest, view)))
             \(PageParts.more(api: "/v1/incidents"))
             """
         return Layout(sentence, account, at: "/incidents", main: main)
@@ -31,7 +31,7 @@ extension HubAPI {
     /// The maximum number of devices with a bar.
     private static let barLimit = 100
 
-    /// An incident: the silence and the outages of each device, to scale.
+    /// Renders an incident with the absences and the outages of each device, on a common time scale.
     func incidentPage(_ query: Query, _ view: HubView) throws(Problem) -> Layout? {
         let id = query["id"]
         guard let incident = try disk({ () throws(HistoryFault) in try store.incident(id) }) else { return nil }
@@ -41,23 +41,23 @@ extension HubAPI {
         let sentence = "\(FaultDescription.heading(summary.attribution, summary.cause)) at \(summary.site), \(count)"
         let length: HTML =
             summary.end.map { "for \(($0 - summary.start).units)." }
-            ?? "for \(view.clock.lasting(since: summary.start)), and goes on."
-        let doubt: HTML? = summary.isUnexplained ? "Not every silence is explained yet." : nil
+            ?? "for \(view.clock.lasting(since: summary.start)), ongoing."
+        let doubt: HTML? = summary.isUnexplained ? "Some absences are not explained yet." : nil
         let more: HTML? =
             incident.parts.count > Self.barLimit
             ? "<p class=\"more\">And \(incident.parts.count - Self.barLimit) more.</p>" : nil
         let rows = incident.devices.prefix(Self.barLimit).map { Self.row($0, incident, view) }
         let main: HTML = """
             \(PageParts.hero(account, sentence, when: length, lead: doubt))
-            \(PageParts.card("scale", "To scale", "\(Array(rows))\(more)"))\
+            \(PageParts.card("scale", "Timeline", "\(Array(rows))\(more)"))\
             \(Sign.legend([.up, .us, .upstream, .them, .unknown]))
-            \(PageParts.card("facts", "What is known", Self.facts(summary, view)))
+            \(PageParts.card("facts", "Details", Self.facts(summary, view)))
             \(PageParts.more(api: "/v1\(FleetLink.incident(incident.id))"))
             """
         return Layout(sentence, summary.end == nil ? account : .up, at: "/incidents", main: main)
     }
 
-    /// The silence and the outages of a device.
+    /// Renders the absence and the outages of a device.
     private static func row(_ device: String, _ incident: FleetIncident, _ view: HubView) -> HTML {
         guard let part = incident.parts[device] else { return "" }
         let link = FleetPlace(site: incident.site, device: device).map { FleetLink.device($0) } ?? "/"
@@ -83,7 +83,7 @@ extension HubAPI {
         let margin = max(Duration.seconds(1), (end - incident.start) / 10)
         let last = min(end + margin, max(view.now, end))
         var intervals = times(of: part, verdict, until: view.now)
-        // The device was online in the rest of the time, or has reported no outage.
+        // In the rest of the time the device was online, or has not reported an outage.
         var reached = incident.start - margin
         for interval in intervals.sorted(by: { $0.start < $1.start }) {
             let start = Duration.nanoseconds(interval.start.nanoseconds)
@@ -99,7 +99,7 @@ extension HubAPI {
             """
     }
 
-    /// The silence of a device unless an outage explains it, and its outages.
+    /// Returns the outages of a device, and its absence unless an outage explains it.
     private static func times(
         of part: FleetIncident.Part,
         _ verdict: SilenceVerdict?,
@@ -124,7 +124,7 @@ extension HubAPI {
 
     private static func times(_ part: FleetIncident.Part, _ view: HubView) -> HTML {
         let outages = part.inOrder.prefix(3).map { outage -> HTML in
-            let end: HTML = outage.end.map { "to \(view.clock.time($0, .exact))" } ?? "and goes on"
+            let end: HTML = outage.end.map { "to \(view.clock.time($0, .exact))" } ?? "until now"
             return "<small>\(outage.told.target): \(view.clock.time(outage.start, .exact)) \(end)</small>"
         }
         let rest = part.outages.count - 3
@@ -133,12 +133,12 @@ extension HubAPI {
     }
 
     private static func facts(_ summary: IncidentSummary, _ view: HubView) -> HTML {
-        let end: HTML = summary.end.map { view.clock.time($0, .exact) } ?? "it goes on"
+        let end: HTML = summary.end.map { view.clock.time($0, .exact) } ?? "ongoing"
         let account = summary.attribution.account
         let cause = summary.cause.map { ".\($0.rawValue)" } ?? ""
         return PageParts.facts([
             ("Site", "<a href=\"\(FleetLink.site(summary.site))\">\(summary.site)</a>"),
-            ("Whose fault", "\(Sign.pill(account)) <code>\(summary.attribution.rawValue)\(cause)</code>"),
+            ("Attribution", "\(Sign.pill(account)) <code>\(summary.attribution.rawValue)\(cause)</code>"),
             ("Machines", "\(summary.deviceCount)"), ("Began", view.clock.time(summary.start, .exact)), ("Ended", end),
         ])
     }

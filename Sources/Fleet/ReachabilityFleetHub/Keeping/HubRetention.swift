@@ -2,16 +2,17 @@ import Dispatch
 import LinuxSupport
 package import ReachabilityService
 
-/// Deletes old incidents, at the start and each hour. Thread-safe.
+/// The deletion of old incidents, at the start and every hour. Thread-safe.
 ///
-/// Ages count the time for which the machine runs, so that a boot with a clock that is years ahead deletes nothing.
+/// The age of an incident counts only time during which this machine runs. A boot with a clock that is years ahead
+/// therefore deletes nothing.
 package final class HubRetention: Sendable {
-    /// The default time for which ended incidents are kept.
+    /// The default time for which ended incidents are kept: 400 days.
     package static let usual = Duration.seconds(400 * 86_400)
     private static let pause = Duration.seconds(3600)
-    /// The number of incidents that one transaction deletes, so that messages do not wait.
+    /// The number of incidents that one transaction deletes. It is small, so that messages are not delayed.
     private static let slice = 100
-    /// The maximum time without an incident after which the clock is trusted without an earlier reading.
+    /// The maximum time since the latest incident for which the clock is trusted without an earlier reading.
     private static let longestRest = Duration.seconds(30 * 86_400)
 
     private let store: HubStore
@@ -20,9 +21,11 @@ package final class HubRetention: Sendable {
     private let keep: Locked<Duration>
     private let timer = Locked<Cancellation?>(nil)
 
+    /// Creates the deletion of old incidents. ``begin()`` starts it.
+    ///
     /// - Parameters:
-    ///   - keep: The time after the end; nil for ``usual``.
-    ///   - clock: The hub's, since 1970.
+    ///   - keep: The time for which incidents are kept after their end; nil for ``usual``.
+    ///   - clock: The hub's clock, since 1970.
     package init(
         _ store: HubStore,
         keep: Duration?,
@@ -32,9 +35,10 @@ package final class HubRetention: Sendable {
         self.keep = Locked(keep ?? Self.usual)
     }
 
+    /// Deletes old incidents now, and then every hour.
     package func begin() { queue.async { [weak self] in self?.pass() } }
 
-    /// Applies a configuration, which cannot fail here.
+    /// Checks a new configuration, and returns a function that applies it. It never throws.
     @Sendable package func prepare(
         _ configuration: ServiceConfiguration
     ) throws(ConfigurationProblems) -> @Sendable () -> Void {
@@ -44,13 +48,13 @@ package final class HubRetention: Sendable {
         }
     }
 
-    /// Ends, and waits for a deletion that is under way.
+    /// Stops, and waits for a deletion in progress.
     package func stop() {
         queue.sync {}
         timer.withLock { $0.take() }?.cancel()
     }
 
-    /// The current time of ages.
+    /// Returns the current time of the clock of ages, and saves its reading.
     private func now() throws(HistoryFault) -> Duration {
         let reading = ClockReading(bootTime: SystemClock.boot, realTime: clock())
         let time: Duration
@@ -67,7 +71,8 @@ package final class HubRetention: Sendable {
         return time
     }
 
-    /// The writer reports a disk that cannot be written.
+    /// Deletes old incidents, and schedules the next deletion. Errors are ignored, because the writer reports a disk
+    /// that cannot be written.
     func pass() {
         if let now = try? now() {
             let moment = now - keep.withLock(\.self)

@@ -4,11 +4,12 @@ package import Logging
 package import ReachabilityFleet
 package import ReachabilityService
 
-/// Passes messages to a ``Hub`` and saves its decisions. Thread-safe.
+/// The writer that passes messages to a ``Hub`` and saves the decisions. Thread-safe.
 ///
-/// Messages that arrive during a transaction are saved together in the next one. If the store cannot be written, messages wait, and the
-/// store is tried again each second. libmosquitto acknowledges messages before they are saved, so messages can be lost if the process is
-/// killed. The hub then asks the machines to send them again (``Hub/replay(for:)``).
+/// Messages that arrive during a transaction are saved together in the next one. If the store cannot be written,
+/// messages wait, and the writer tries again every second. libmosquitto acknowledges messages before they are saved, so
+/// messages can be lost if the process is killed. The hub then requests them again from the machines
+/// (``Hub/replay(for:)``).
 package final class HubWriter: Sendable {
     /// The maximum number of messages that wait in memory.
     package static let pendingLimit = MessageIngest.limit
@@ -17,16 +18,16 @@ package final class HubWriter: Sendable {
 
     private struct State {
         var hub: Hub
-        /// The decisions that are not on the disk.
+        /// The changes that are not on disk.
         var unsaved = UnsavedChanges()
         var fault: HistoryFault?
-        /// The next time at which a decision may follow without a message.
+        /// The next time at which the hub may decide without a message.
         var deadline: Duration?
     }
 
     private let store: HubStore
     private let clock: @Sendable () -> Duration
-    /// Called with decisions after they are saved, or after saving has failed.
+    /// The receivers of decisions. They are called after the decisions are saved, or after saving has failed.
     private let listeners = Locked<[@Sendable ([Hub.Decision], Hub) -> Void]>([])
     private let logger: Logger?
     private let queue = DispatchQueue(label: "ReachabilityFleetHub.writer")
@@ -35,7 +36,7 @@ package final class HubWriter: Sendable {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - run: The run of this process, for ``Hub/init(devices:incidents:run:)``.
+    ///   - run: The identifier of this process, for ``Hub/init(devices:incidents:run:)``.
     ///   - clock: The hub's clock, since 1970.
     package init(
         _ store: HubStore,
@@ -56,49 +57,54 @@ package final class HubWriter: Sendable {
 
     deinit { timer.withLock { $0.take()?.cancel() } }
 
-    /// The current state.
+    /// The current state of the hub.
     package var hub: Hub { state.withLock(\.hub) }
 
     /// The reason why the store cannot be written; nil if it can.
     package var fault: HistoryFault? { state.withLock(\.fault) }
 
-    /// Adds a listener of decisions and the state after them. It is called in order on a private queue.
+    /// Adds a receiver of decisions and of the state after them. It is called on a private queue, in the order of the
+    /// decisions.
     package func addListener(_ listener: @escaping @Sendable ([Hub.Decision], Hub) -> Void) {
         listeners.withLock { $0.append(listener) }
     }
 
-    /// Takes messages in order. Waits for some seconds if too many are pending, so that the broker keeps others.
+    /// Takes messages of one caller. If too many are pending, it blocks for up to 10 s, so that the broker keeps
+    /// further messages.
     ///
-    /// - Returns: False if they were not taken.
+    /// - Returns: False if the messages were not taken.
     @discardableResult
     package func take(_ messages: [Hub.Message]) -> Bool {
         ingest.take(messages, begin: begin)
     }
 
-    // The next three keep their place among the messages: a later message must not be processed before them.
+    // The next three functions keep their position among the messages: a later message must not be processed before
+    // them.
 
     /// Records that a message of a machine was dropped.
     package func lose(_ place: FleetPlace) { ingest.add(.lost(place), begin: begin) }
 
+    /// Records that the connection to the broker has ended.
     package func brokerWasLost() { ingest.add(.away, begin: begin) }
 
-    /// Call it before the first message of the new connection.
+    /// Records that the broker is connected. Call it before the first message of the new connection.
     package func brokerIsBack() { ingest.add(.back(clock()), begin: begin) }
 
     private func begin() { queue.async { [weak self] in self?.work() } }
 
-    /// Advances the time. Called automatically when a decision may follow.
+    /// Advances the time. A timer calls it when the hub may decide without a message.
     package func pass() {
         let now = clock()
         queue.async { [weak self] in
             guard let self else { return }
-            // Pending messages come first. While nothing can be saved no message is processed, so no machine becomes silent.
+            // Pending messages are processed first. While the store cannot be written, no message is processed, so no
+            // machine may become silent either.
             work()
             if state.withLock({ $0.fault == nil }), save(reporting: decide { $0.pass(to: now) }) { work() }
         }
     }
 
-    /// Forgets machines. Later messages bring them back. An error leaves all machines as they are.
+    /// Deletes machines. A later message adds its machine again. If an error is thrown, no machine is deleted.
     ///
     /// - Returns: The machines that were known.
     package func forget(_ places: [FleetPlace]) throws(HistoryFault) -> [FleetPlace] {
@@ -121,10 +127,10 @@ package final class HubWriter: Sendable {
         }.get()
     }
 
-    /// Waits until all messages are processed, and saved if possible.
+    /// Waits until all pending messages are processed and, if possible, saved.
     package func flush() { queue.sync { work() } }
 
-    /// Saves what it can and closes the store.
+    /// Saves the pending changes if possible, and closes the store.
     package func stop() {
         flush()
         ingest.close()
@@ -144,7 +150,8 @@ package final class HubWriter: Sendable {
     }
 
     private func work() {
-        // While the store cannot be written messages wait, so that the unsaved state is bounded.
+        // While the store cannot be written, messages wait in the ingest queue, so that the unsaved state stays
+        // bounded.
         if state.withLock({ $0.fault != nil }), !save(reporting: []) { return }
         while true {
             let batch = ingest.next(Self.batchLimit)
@@ -171,7 +178,7 @@ package final class HubWriter: Sendable {
         let store = store
         return state.withLock { state in
             let decisions = state.hub.take(message) { place, outage in
-                // If the store cannot be read, an incident is rather reported twice than never.
+                // If the store cannot be read, reporting an incident twice is better than not reporting it.
                 (try? store.hasOutage(outage, of: place)) ?? false
             }
             state.unsaved.add(decisions)
@@ -179,14 +186,14 @@ package final class HubWriter: Sendable {
         }
     }
 
-    /// Saves all unsaved changes and calls the listeners.
+    /// Saves all unsaved changes and calls the receivers.
     ///
     /// - Returns: True if the changes are saved.
     private func save(reporting decisions: [Hub.Decision]) -> Bool {
         let changes = state.withLock { $0.unsaved.changes(of: $0.hub) }
         let isSaved = save(changes)
         report(decisions)
-        // After the listeners, which may need incidents that are pruned.
+        // Old incidents are removed only after the receivers were called, because they may need them.
         if isSaved {
             state.withLock { state in for site in Set(changes.incidents.map(\.site)) { state.hub.prune(site) } }
         }
@@ -227,14 +234,15 @@ package final class HubWriter: Sendable {
         let now = clock()
         let deadline: Duration? = retrying ? now + .seconds(1) : state.withLock(\.deadline)
         guard let deadline else { return timer.withLock { $0?.schedule(deadline: .distantFuture) } }
-        // At most once a second, because messages have precedence.
+        // The timer fires at most once per second, because messages have precedence.
         let wait = max(deadline - now, .seconds(1))
         let milliseconds = Int(min(wait, .seconds(86400)).milliseconds)
         timer.withLock { $0?.schedule(deadline: .now() + .milliseconds(milliseconds)) }
     }
 }
 
-/// The machines and incidents that have changed since the last save. Their state is read when they are saved. A value.
+/// The machines and incidents that have changed since the last save. Their states are read at the time of saving. A
+/// value.
 private struct UnsavedChanges {
     var devices: Set<FleetPlace> = []
     /// The machines of each incident, by its id.
@@ -250,7 +258,7 @@ private struct UnsavedChanges {
         }
     }
 
-    /// Returns the current state of what has changed.
+    /// Returns the current states of the changed machines and incidents.
     func changes(of hub: Hub) -> HubChanges {
         var changes = HubChanges()
         changes.devices = devices.compactMap { hub.devices[$0] }
@@ -262,41 +270,42 @@ private struct UnsavedChanges {
     }
 }
 
-/// The messages that a hub has not processed yet, in order. Their number is bounded: a caller with more messages waits, so that the broker
-/// keeps them. Thread-safe.
+/// A queue of the messages that the hub has not processed yet. The number of messages is limited. A caller that exceeds
+/// the limit blocks, so that the broker keeps its messages. Thread-safe.
 final class MessageIngest: Sendable {
     enum Item {
         case message(Hub.Message)
         /// A message of a machine was dropped.
         case lost(FleetPlace)
-        /// The connection to the broker ended, or began at a time of the hub's clock.
+        /// The connection to the broker has ended, or was established at a time of the hub's clock.
         case away, back(Duration)
     }
 
     private struct State {
         var waiting: [Item] = []
-        /// True if a consumer is about to call ``next(_:)``.
+        /// True if a consumer is running and will call ``next(_:)``.
         var isEmptied = false
-        /// True if a caller waits for room.
+        /// True if a caller is blocked until there is space.
         var isAwaited = false
         var isClosed = false
     }
 
     private enum Outcome { case taken(isFirst: Bool), full, refused }
 
-    /// The maximum number of messages.
+    /// The maximum number of messages in the queue.
     static let limit = 10_000
-    /// The maximum time that a caller waits.
+    /// The maximum time for which a caller is blocked.
     private static let patience = DispatchTimeInterval.seconds(10)
 
     private let state = Locked(State())
-    /// Signalled when there is room again.
+    /// Signalled when there is space again.
     private let room = DispatchSemaphore(value: 0)
 
     /// Takes messages of one caller at a time.
     ///
-    /// - Parameter begin: Called if there is no consumer. It has to call ``next(_:)`` until that returns nothing.
-    /// - Returns: False if there was no room in time.
+    /// - Parameter begin: Called if no consumer is running. It must start one, which calls ``next(_:)`` until that
+    ///   returns no item.
+    /// - Returns: False if there was no space in time, or if the queue is closed.
     func take(_ messages: [Hub.Message], begin: () -> Void) -> Bool {
         let deadline = DispatchTime.now() + Self.patience
         while true {
@@ -310,12 +319,12 @@ final class MessageIngest: Sendable {
         }
     }
 
-    /// Takes an item that is not a message. There is always room, because these are rare.
+    /// Takes an item that is not a message. The limit does not apply, because these items are rare.
     func add(_ item: Item, begin: () -> Void) {
         if case .taken(isFirst: true) = accept([item], limit: .max) { begin() }
     }
 
-    /// Returns the next items; none if no item waits.
+    /// Returns and removes the next items. If the queue is empty, the consumer must stop.
     func next(_ count: Int) -> [Item] {
         let (batch, isAwaited) = state.withLock { state in
             let batch = Array(state.waiting.prefix(count))
@@ -328,7 +337,7 @@ final class MessageIngest: Sendable {
         return batch
     }
 
-    /// Refuses all further items.
+    /// Closes the queue. Further items are refused.
     func close() {
         state.withLock { $0.isClosed = true }
         room.signal()

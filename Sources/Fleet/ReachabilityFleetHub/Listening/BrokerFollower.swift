@@ -5,18 +5,19 @@ package import MQTT
 package import NetworkReachability
 package import ReachabilityFleet
 
-/// Passes the messages of machines to a ``HubWriter`` while there is a path to the broker. Thread-safe.
+/// The connection of a hub to the broker. It passes the messages of machines to a ``HubWriter`` while the network has a
+/// path to the broker. Thread-safe.
 ///
-/// libmosquitto acknowledges a message before the hub has saved it, so a hub that is killed loses messages. Therefore the hub asks each
-/// machine, after its first message, to send all events after the last saved one again. It asks the same after it has dropped a message and
-/// after the broker was away.
+/// libmosquitto acknowledges a message before the hub has saved it, so a hub that is killed loses messages. Therefore
+/// the hub requests from each machine, after its first message, all events after the last saved one. It does the same
+/// after it has dropped a message, and after the connection to the broker was lost.
 package final class BrokerFollower: Sendable {
     /// The state of the connection.
     package struct Status: Hashable, Sendable {
         package var isConnected = false
         /// The number of connections so far.
         package var connections: UInt64 = 0
-        /// The number of dropped messages.
+        /// The number of messages that were dropped because the queue was full.
         package var overruns: UInt64 = 0
         /// The reason why there is no useful connection; nil if there is one.
         package var problem: String?
@@ -26,18 +27,18 @@ package final class BrokerFollower: Sendable {
         var link: BrokerLink
         var connection: (any BrokerConnection)?
         var session = ""
-        /// The number of the current attempt; nil if there is none.
+        /// The number of the current attempt; nil between attempts.
         var attempt: UInt64?
-        /// True if the writer knows of the connection.
+        /// True if the writer was notified of the connection.
         var isTold = false
-        /// The machines that have to send events again and were not asked yet.
+        /// The machines whose replay requests are pending.
         var owed: Set<FleetPlace> = []
         var nextAsk = Duration.zero
         var askTimer: Cancellation?
         var timer: Cancellation?
         var path: Cancellation?
         var status = Status()
-        /// Called after the last message.
+        /// The function to call after the last message of the hub.
         var farewell: OneShot?
     }
 
@@ -61,9 +62,9 @@ package final class BrokerFollower: Sendable {
 
     package var status: Status { state.withLock(\.status) }
 
-    /// Begins to connect.
+    /// Starts to connect.
     ///
-    /// - Throws: An error for an invalid address of the broker.
+    /// - Throws: An error if the address of the broker is invalid.
     package func begin() throws(NetworkReachabilityError) {
         let manager = try NetworkReachabilityManager(host: options.broker.host, options: .init())
         let listener = manager.addPathListener(onQueue: queue) { [weak self] path in
@@ -74,7 +75,7 @@ package final class BrokerFollower: Sendable {
         }
     }
 
-    /// Sends the last message, and waits for its acknowledgement or some seconds.
+    /// Publishes that the hub is offline, and waits for the acknowledgement, for at most 3 s.
     package func stop() async {
         await withCheckedContinuation { continuation in
             let done = OneShot { continuation.resume() }
@@ -120,7 +121,8 @@ package final class BrokerFollower: Sendable {
         (connection.keepAlive, connection.sessionExpiry) = (options.keepAlive, options.sessionExpiry)
         connection.will = BrokerWill(presence(false), delay: .zero)
         let made = broker.connect(connection) { [weak self] event in
-            // Messages are the many, and go straight where they belong, but none before the writer knows of the connection.
+            // Messages are frequent, and are passed to the writer directly, but only after the writer was notified of
+            // the connection.
             guard let self else { return }
             switch event {
             case .message(let message): if state.withLock({ $0.attempt == number && $0.isTold }) { take(message) }
@@ -140,7 +142,7 @@ package final class BrokerFollower: Sendable {
 
     private func hear(_ event: BrokerEvent, _ number: UInt64) {
         queue.async { [self] in
-            // Events of connections that were given up are ignored.
+            // Events of connections that were dropped are ignored.
             guard state.withLock({ $0.link.attempts == number && $0.connection != nil }) else { return }
             switch event {
             case .connected: accept()
@@ -151,7 +153,7 @@ package final class BrokerFollower: Sendable {
         }
     }
 
-    /// Whether another attempt begins with MQTT 3.1.1.
+    /// Records a failed attempt. Returns true if another attempt starts with MQTT 3.1.1.
     private func fallsBack(_ error: BrokerError?) -> Bool {
         state.withLock { state in
             guard state.farewell == nil else { return false }
@@ -159,13 +161,14 @@ package final class BrokerFollower: Sendable {
         }
     }
 
-    /// Takes the answer to a message of the hub. A broker that refuses its messages may still deliver those of machines.
+    /// Takes the acknowledgement of a message of the hub. A broker that refuses the messages of the hub may still
+    /// deliver those of machines.
     private func settle(_ reason: ReasonCode) {
         guard reason.isRefusal else {
             return state.withLock { state in if state.status.isConnected { state.status.problem = nil } }
         }
         let problem =
-            "\(options.broker) refuses what a hub says: \(reason): see the broker's access control list, and whose certificate this is"
+            "\(options.broker) refuses messages of the hub: \(reason); check the broker's access control list and the name in the certificate"
         let isNew = state.withLock { state in
             defer { state.status.problem = problem }
             return state.status.problem != problem
@@ -173,7 +176,7 @@ package final class BrokerFollower: Sendable {
         if isNew { logger?.warning("\(problem)") }
     }
 
-    /// On the thread of the connection.
+    /// Called on the thread of the connection.
     private func tellOfConnection(_ number: UInt64) {
         state.withLock { state in
             guard state.attempt == number else { return }
@@ -214,7 +217,7 @@ package final class BrokerFollower: Sendable {
             return (state.status.problem != problem, state.farewell)
         }
         if let farewell { return farewell.run() }
-        if isNew { logger?.warning("\(problem); tries again") }
+        if isNew { logger?.warning("\(problem); retrying") }
         perform(nil)
     }
 
@@ -234,7 +237,7 @@ package final class BrokerFollower: Sendable {
 
     // MARK: Messages
 
-    /// On the thread of the connection, in order.
+    /// Called on the thread of the connection, for one message after another.
     private func take(_ message: BrokerMessage) {
         let taken = Hub.Message(
             topic: message.topic,
@@ -248,17 +251,17 @@ package final class BrokerFollower: Sendable {
     }
 }
 
-/// The requests to machines.
+/// Requests to machines.
 extension BrokerFollower {
-    /// The number of requests at a time, and the delay until the next ones.
+    /// The maximum number of requests at a time. The next ones follow after `askPause`.
     private static let askLimit = 200
     private static let askPause = Duration.milliseconds(100)
-    /// The expiry of a request. A machine that connects later is asked then.
+    /// The expiry of a request. A machine that connects later receives a new request.
     private static let askExpiry = Duration.seconds(60)
 
     /// Deletes the retained state of a machine at the broker.
     ///
-    /// - Parameter replay: The request to the machine; nil if it is not online.
+    /// - Parameter replay: The replay request for the machine; nil if the machine is not online.
     package func forget(_ place: FleetPlace, asking replay: DeviceReplay?) {
         let connection = state.withLock(\.connection)
         let topic = FleetTopic.device(place, .state).description
@@ -271,7 +274,7 @@ extension BrokerFollower {
         return BrokerMessage(topic: topic, payload: DeviceCommand.replay(replay).bytes, expiry: askExpiry)
     }
 
-    /// Asks machines that are behind to send events again.
+    /// Requests events from machines that are behind.
     func heard(_ decisions: [Hub.Decision]) {
         let places = decisions.compactMap { if case .behind(let place) = $0 { place } else { nil } }
         guard !places.isEmpty else { return }
@@ -285,7 +288,7 @@ extension BrokerFollower {
         let hub = writer.hub
         let (connection, places) = state.withLock { state -> ((any BrokerConnection)?, [FleetPlace]) in
             guard state.status.isConnected else {
-                // Machines publish their states again with the next connection.
+                // Machines publish their states again on the next connection.
                 state.owed = []
                 return (nil, [])
             }
@@ -307,15 +310,15 @@ extension BrokerFollower {
     }
 }
 
-/// The settings of the connection to the broker.
+/// The settings of a hub's connection to the broker.
 package struct HubOptions: Sendable {
     package var broker: BrokerAddress
     package var tls: BrokerOptions.TLS
-    /// The name of the client. The broker keeps messages for it while the hub is away.
+    /// The client identifier. The broker keeps messages for it while the hub is not connected.
     package var name: String
     package var jitter = Duration.seconds(2)
     package var keepAlive = Duration.seconds(60)
-    /// The time for which the broker keeps messages while the hub is away.
+    /// The time for which the broker keeps messages while the hub is not connected.
     package var sessionExpiry = Duration.seconds(86_400)
 
     package init(broker: BrokerAddress, tls: BrokerOptions.TLS = .init(), name: String) {

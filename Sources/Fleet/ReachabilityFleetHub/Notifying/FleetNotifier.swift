@@ -5,11 +5,11 @@ import ReachabilityLedger
 package import ReachabilityService
 
 extension Notifier {
-    /// A notifier for the incidents of a fleet.
+    /// Creates a notifier for the incidents of a fleet.
     ///
     /// - Parameters:
-    ///   - store: Saves the deliveries, and has the incidents that are no longer in memory.
-    ///   - clock: Its time since 1970 is the hub's.
+    ///   - store: The store of deliveries, and of incidents that are no longer in memory.
+    ///   - clock: The clock. Its time since 1970 is the hub's clock.
     package convenience init(
         _ keeper: HubWriter,
         store: HubStore,
@@ -47,12 +47,12 @@ extension Notifier {
     }
 }
 
-/// Turns the decisions of a hub into changes of incidents. Thread-safe.
+/// A converter from the decisions of a hub to changes of incidents. Thread-safe.
 private final class IncidentFollower: Sendable {
     private let store: HubStore
-    /// The incidents of an earlier run.
+    /// The notified incidents of an earlier run.
     private let known: [Incident]
-    /// The ids of incidents whose end has not been reported; nil after ``stop()``.
+    /// The ids of the incidents whose end has not been reported; nil after ``stop()``.
     private let open: Locked<Set<String>?>
 
     init(_ known: [Incident], store: HubStore) {
@@ -62,7 +62,7 @@ private final class IncidentFollower: Sendable {
 
     func stop() { open.withLock { $0 = nil } }
 
-    /// Returns the current state of each incident that lasts or was notified in an earlier run.
+    /// Returns the current state of each incident that is open or was notified in an earlier run.
     func changes(_ hub: Hub, at now: Duration) -> [IncidentChange] {
         let lasting = hub.book.incidents.filter(\.isOpen)
         let ids = Set(lasting.map(\.id))
@@ -74,7 +74,7 @@ private final class IncidentFollower: Sendable {
         }
     }
 
-    /// Returns the current state of each incident that decisions have changed.
+    /// Returns the current state of each incident that the decisions have changed.
     func changes(_ decisions: [Hub.Decision], _ hub: Hub, at now: Duration) -> [IncidentChange] {
         guard open.withLock({ $0 != nil }) else { return [] }
         var seen: Set<String> = []
@@ -83,7 +83,7 @@ private final class IncidentFollower: Sendable {
             if let incident = hub.book.incident(change.incident, at: change.place.site) {
                 if incident.isOpen { open.withLock { _ = $0?.insert(change.incident) } }
             } else if !open.withLock({ $0?.contains(change.incident) ?? false }) {
-                // A machine has reported an incident that was over long ago.
+                // A machine has reported an incident that ended long ago.
                 return nil
             }
             return self.change(change.incident, change.place.site, hub, at: now)
@@ -119,7 +119,7 @@ extension SiteIncident {
 }
 
 extension Incident {
-    /// The properties that are saved. The hub knows the others.
+    /// A copy with only the properties that are saved. The hub knows the others.
     var kept: Incident {
         Incident(
             id: id,
@@ -135,7 +135,6 @@ extension Incident {
 }
 
 extension LedgerInstant {
-    /// - Parameter wall: The time of the hub's clock, since 1970.
     init(wall: Duration) {
         self.init(since1970: wall)
     }
@@ -144,9 +143,9 @@ extension LedgerInstant {
     var wall: Duration { .nanoseconds(nanoseconds) }
 }
 
-/// Writes notifications of the incidents of a fleet.
+/// A writer of notifications about the incidents of a fleet.
 package struct FleetNotificationWriter: NotificationWriting {
-    /// The name of the machine of the hub.
+    /// The host name of the hub.
     let host: String
     /// The hub's clock, since 1970.
     let clock: @Sendable () -> Duration
@@ -182,7 +181,8 @@ package struct FleetNotificationWriter: NotificationWriting {
         return object
     }
 
-    /// For example `box: No route at north (us.route), 5 machines (d0, d1, d2 and 2 more), since 2026-11-24T20:15:02.204Z`.
+    /// Returns a text such as `box: No route at north (us.route), 5 machines (d0, d1, d2 and 2 more), since
+    /// 2026-11-24T20:15:02.204Z`.
     package func text(_ notification: Notification) -> String {
         let incident = notification.incident
         let (attribution, cause) = (incident.state.attribution, incident.state.cause)
@@ -190,23 +190,23 @@ package struct FleetNotificationWriter: NotificationWriting {
         let (since, lasted) = (time(incident.start).text, length(incident).people)
         var doubt = ""
         if attribution == .unknown {
-            doubt = ", nobody knows why yet"
+            doubt = ", reason not known yet"
         } else if incident.machines?.isUnexplained ?? false {
-            doubt = ", not all explained"
+            doubt = ", some unexplained"
         }
         let whole = "\(what), \(machines(incident))\(doubt)"
         let sentence: String
         switch notification.event {
         case .began: sentence = "\(whole), since \(since)"
         case .refined where notification.previous == incident.state.labels:
-            sentence = "\(whole), goes on after all, since \(since)"
-        case .refined: sentence = "\(whole), as is known now, since \(since)"
+            sentence = "\(whole), continues after all, since \(since)"
+        case .refined: sentence = "\(whole), updated, since \(since)"
         case .digest: sentence = "\(whole), still after \(lasted), since \(since)"
         case .ended where incident.ending == .unknown:
-            sentence = "nothing more is told of \(incident.site): its machines are forgotten, from \(since)"
+            sentence = "no more notifications for \(incident.site): its machines were deleted, from \(since)"
         case .ended where incident.machines?.isHarmless ?? false:
             sentence =
-                "nothing was wrong at \(incident.site): \(machines(incident)) slept, had said so, or nobody listened, from \(since)"
+                "no fault at \(incident.site): \(machines(incident)) slept, shut down, or could not be observed, from \(since)"
         case .ended: sentence = "over after \(lasted): \(whole), from \(since)"
         }
         return "\(host): \(sentence)".printable
@@ -228,7 +228,7 @@ package struct FleetNotificationWriter: NotificationWriting {
         ]
     }
 
-    /// Returns one alert for each incident. Its labels never change, so that Alertmanager keeps one alert.
+    /// Returns one alert for each incident. The labels never change, so Alertmanager keeps one alert per incident.
     package func alerts(_ notifications: [Notification], patience: Duration) -> [JSONObject] {
         let now = clock()
         let sorted = notifications.filter(\.incident.isOver) + notifications.filter { !$0.incident.isOver }
@@ -249,7 +249,7 @@ package struct FleetNotificationWriter: NotificationWriting {
             alert.add("labels", names)
             alert.add("annotations", words)
             alert.add("startsAt", time(incident.start))
-            // Alertmanager refuses an alert without a duration.
+            // Alertmanager rejects an alert without a duration.
             let end = max(incident.end?.wall ?? now + patience, incident.start.wall + .milliseconds(1))
             alert.add("endsAt", Timestamp(real: end))
             return alert
@@ -268,7 +268,7 @@ package struct FleetNotificationWriter: NotificationWriting {
         incident.state.attribution == .unknown ? Attribution.unknown.rawValue : incident.state.description
     }
 
-    /// Below the hub's address.
+    /// The path of the incident's page on the hub.
     private func page(_ incident: Incident) -> String { FleetLink.incident(incident.id) }
 
     private func time(_ instant: LedgerInstant) -> Timestamp { Timestamp(real: instant.wall) }

@@ -4,7 +4,7 @@ import ReachabilityLedger
 import ReachabilityServer
 
 extension Hub {
-    /// The object of a machine. Times are of the hub's clock.
+    /// Returns the JSON object of a machine. Times are by the hub's clock.
     func item(of device: HubDevice) -> Item {
         let presence = device.presence
         var object = JSONObject()
@@ -26,7 +26,7 @@ extension Hub {
         return Item(key: device.place.description, object: object, text: line(of: device))
     }
 
-    /// For example `north/door-7: silent since 2026-11-21T08:15:30.123Z, unexplained`.
+    /// Returns a line such as `north/door-7: silent since 2026-11-21T08:15:30.123Z, unexplained`.
     private func line(of device: HubDevice) -> String {
         let presence = device.presence
         var words = "\(device.place): \(presence.standing.rawValue)"
@@ -47,7 +47,7 @@ extension Hub {
 }
 
 extension DeviceGap {
-    /// When it was: ``since`` is when the machine was last heard of.
+    /// The times of the absence. `since` is the time of the last message before it.
     var span: JSONObject {
         var object = JSONObject()
         object.add("since", Timestamp(real: since))
@@ -58,7 +58,7 @@ extension DeviceGap {
 }
 
 extension JSONObject {
-    /// Why a machine was silent.
+    /// Adds the reason of an absence.
     mutating func add(_ verdict: SilenceVerdict) {
         add("verdict", verdict.word)
         add("attribution", verdict.attribution?.rawValue)
@@ -68,7 +68,7 @@ extension JSONObject {
 }
 
 extension SilenceVerdict {
-    /// In a few words.
+    /// A short text.
     var text: String {
         switch self {
         case .planned(let reason): "planned\(reason.map { ": \($0.printable)" } ?? "")"
@@ -80,9 +80,9 @@ extension SilenceVerdict {
 }
 
 extension IncidentSummary {
-    /// An incident as lists have it.
+    /// Returns the incident as an item of a list.
     ///
-    /// - Parameter now: The hub's clock.
+    /// - Parameter now: The time by the hub's clock.
     func item(at now: Duration) -> Item {
         Item(key: id, object: object(at: now), text: line(at: now))
     }
@@ -98,7 +98,7 @@ extension IncidentSummary {
         object.add("cause", cause?.rawValue)
         object.add("start", Timestamp(real: start))
         object.add("end", end.map { Timestamp(real: $0).text })
-        // The clock may have been set back since.
+        // The clock may have been set back since the start.
         object.add("durationMilliseconds", max(.zero, (end ?? now) - start).milliseconds)
         object.add("isUnexplained", isUnexplained)
         object.add("isHarmless", isHarmless)
@@ -106,21 +106,21 @@ extension IncidentSummary {
         return object
     }
 
-    /// For example `2026-11-21T08:15:30.123Z north: us.link for 4.001s, 12 devices, north-m1-door-7`.
+    /// Returns a line such as `2026-11-21T08:15:30.123Z north: us.link for 4.001s, 12 devices, north-m1-door-7`.
     func line(at now: Duration) -> String {
         let fault = "\(attribution.rawValue)\(cause.map { ".\($0.rawValue.printable)" } ?? "")"
         let length = "for \(max(.zero, (end ?? now) - start).people)\(end == nil ? ", and goes on" : "")"
-        let unexplained = isUnexplained ? ", not all explained" : ""
+        let unexplained = isUnexplained ? ", some unexplained" : ""
         let machines = deviceCount == 1 ? devices.first ?? "1 device" : "\(deviceCount) devices"
         return "\(Timestamp(real: start).text) \(site): \(fault) \(length), \(machines)\(unexplained), \(id)"
     }
 }
 
 extension FleetIncident {
-    /// The maximum number of machines in an answer.
+    /// The maximum number of machines in a response.
     static let partLimit = 10_000
 
-    /// An incident with the parts of its machines.
+    /// Returns the incident with the parts of its machines.
     func item(at now: Duration) -> Item {
         let summary = IncidentSummary(self)
         var object = summary.object(at: now)
@@ -162,7 +162,7 @@ extension FleetIncident {
 }
 
 extension FleetIncident.Part {
-    /// Its outages, the first one first.
+    /// The outages of the machine, the earliest first.
     var inOrder: [FleetIncident.OwnOutage] { outages.values.sorted { ($0.start, $0.told.id) < ($1.start, $1.told.id) } }
 }
 

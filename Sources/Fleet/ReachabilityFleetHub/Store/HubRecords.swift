@@ -1,7 +1,8 @@
 package import ReachabilityFleet
 package import ReachabilityLedger
 
-/// An incident without the details of each machine, because a site may have thousands. Times are of the hub's clock, since 1970.
+/// An incident without the details of each machine, because a site may have thousands. Times are by the hub's clock,
+/// since 1970.
 package struct IncidentSummary: Hashable, Sendable {
     /// The maximum number of names in ``devices``.
     package static let nameLimit = 100
@@ -9,16 +10,16 @@ package struct IncidentSummary: Hashable, Sendable {
     package let id: String
     package let site: String
     package let start: Duration
-    /// Nil while the incident lasts.
+    /// The end of the incident; nil while it is open.
     package let end: Duration?
     package let attribution: Attribution
     package let cause: OutageCause?
-    /// True if a machine is silent for an unknown reason.
+    /// True if at least one machine is silent for an unknown reason.
     package let isUnexplained: Bool
-    /// Whether no machine had a fault.
+    /// True if no machine had a fault.
     package let isHarmless: Bool
     package let deviceCount: Int
-    /// The first names in alphabetical order.
+    /// The first names in alphabetical order, at most ``nameLimit``.
     package let devices: [String]
 
     package init(
@@ -56,11 +57,11 @@ package struct IncidentSummary: Hashable, Sendable {
     }
 }
 
-/// A query for incidents, the latest first.
+/// A query for incidents. The result is sorted, the latest first.
 package struct IncidentQuery: Hashable, Sendable {
     package var site: String?
     package var device: String?
-    /// Only incidents that last.
+    /// Whether to return only open incidents.
     package var isOpen = false
     /// The id of the last incident of the previous page.
     package var after: String?
@@ -72,9 +73,9 @@ package struct IncidentQuery: Hashable, Sendable {
     }
 }
 
-/// The state that a hub continues with.
+/// The saved state with which a hub starts.
 package struct HubContents: Sendable {
-    /// The number of ended incidents of each site.
+    /// The number of ended incidents per site.
     package static let kept = FleetIncidentTracker.kept
 
     package var devices: [HubDevice] = []
@@ -94,7 +95,7 @@ package struct HubChanges: Sendable {
 
     package var devices: [HubDevice] = []
     package var incidents: [IncidentSummary] = []
-    /// The parts of these incidents, or of earlier ones.
+    /// Parts of these incidents, or of earlier ones.
     package var parts: [Part] = []
 
     package init() {}

@@ -3,9 +3,9 @@ package import LinuxSupport
 import ReachabilityLedger
 package import ReachabilityService
 
-/// The notified incidents, and the clock of retention.
+/// Notified incidents, and the clock of retention.
 extension HubStore {
-    /// Returns the notified incidents, the oldest first. Of each, only the saved properties are known.
+    /// Returns the notified incidents, the oldest first. Only the saved properties of each are set.
     package func notified() throws(HistoryFault) -> [Incident] {
         try database.read { db in
             try Row.fetchAll(db, sql: "SELECT * FROM told ORDER BY start, incident").map { try Self.notified($0, db) }
@@ -50,7 +50,7 @@ extension HubStore {
         )
     }
 
-    /// Returns the last reading of the clock of retention.
+    /// Returns the last reading of the clock of retention; nil before the first one.
     package func age() throws(HistoryFault) -> HubAge? {
         try database.read { db in
             try Row.fetchOne(db, sql: "SELECT boot, bootTime, realTime, time FROM age").map { row in
@@ -96,9 +96,10 @@ extension LedgerInstant {
     }
 }
 
-/// The schema. Released migrations never change. Times are milliseconds since 1970 by the hub's clock; a `record` is JSON.
+/// The database schema. Released migrations never change. Times are milliseconds since 1970 by the hub's clock. A
+/// `record` is JSON.
 extension HubStore {
-    /// The letters RnHu.
+    /// The SQLite application id, the characters "RnHu".
     private static let applicationID: Int32 = 0x526e_4875
 
     static let schema = DatabaseSchema(applicationID: applicationID, owner: "hub", migrator: migrator)
@@ -129,7 +130,7 @@ extension HubStore {
                     CREATE INDEX incidentByStart ON incident (start, id);
                     CREATE INDEX incidentBySite ON incident (site, start, id);
                     CREATE INDEX incidentOpen ON incident (start, id) WHERE "end" IS NULL;
-                    -- What befell a machine in an incident.
+                    -- The part of a machine in an incident.
                     CREATE TABLE part (
                         incident TEXT NOT NULL REFERENCES incident,
                         device TEXT NOT NULL,
@@ -137,7 +138,7 @@ extension HubStore {
                         PRIMARY KEY (incident, device)
                     ) STRICT, WITHOUT ROWID;
                     CREATE INDEX partByDevice ON part (device, incident);
-                    -- The outages of machines by the ids these gave them: none makes two incidents.
+                    -- The outages of machines, by the ids of the machines. Each belongs to one incident.
                     CREATE TABLE outage (
                         site TEXT NOT NULL,
                         device TEXT NOT NULL,
@@ -150,7 +151,7 @@ extension HubStore {
         migrator.registerMigration("2") { db in
             try db.execute(
                 sql: """
-                    -- What is being told of, and for a while what was.
+                    -- The notified incidents. Ended ones are kept for some time.
                     CREATE TABLE told (
                         incident TEXT NOT NULL PRIMARY KEY,
                         site TEXT NOT NULL,
@@ -160,7 +161,7 @@ extension HubStore {
                         attribution TEXT NOT NULL,
                         cause TEXT
                     ) STRICT, WITHOUT ROWID;
-                    -- What a courier has told of one; nothing more is told where it is finished.
+                    -- The notifications sent to one recipient. None follows after isFinished.
                     CREATE TABLE delivery (
                         incident TEXT NOT NULL REFERENCES told ON DELETE CASCADE,
                         courier TEXT NOT NULL,
@@ -176,7 +177,7 @@ extension HubStore {
             )
         }
         migrator.registerMigration("age") { db in
-            // The clock that retention goes by (`HubAge`). One row.
+            // The clock of retention (`HubAge`). The table has one row.
             try db.execute(
                 sql: """
                     CREATE TABLE age (

@@ -4,11 +4,11 @@ package import ReachabilityFleet
 import ReachabilityLedger
 package import ReachabilityService
 
-/// The machines and incidents of a hub, in a SQLite file or in memory. Thread-safe.
+/// The store of a hub: machines and incidents in a SQLite file or in memory. Thread-safe.
 package final class HubStore: Sendable {
     let database: DatabaseFile
 
-    /// Opens a file, or creates one with mode 0600. A damaged file is renamed.
+    /// Opens a file, or creates one with mode 0600. A damaged file is renamed, and a new one is created.
     package init(_ file: String) throws(HistoryFault) {
         database = try DatabaseFile(file, Self.schema)
     }
@@ -56,7 +56,7 @@ package final class HubStore: Sendable {
         }
     }
 
-    /// Deletes the oldest incidents that ended before a moment.
+    /// Deletes the oldest incidents that ended before a time.
     ///
     /// - Returns: The number of deleted incidents.
     package func deleteIncidents(endedBefore moment: Duration, limit: Int) throws(HistoryFault) -> Int {
@@ -91,7 +91,7 @@ package final class HubStore: Sendable {
     }
 
     private static func save(_ incident: IncidentSummary, _ db: Database) throws {
-        // An update, because parts refer to the row.
+        // The statement updates an existing row, because parts refer to it.
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO incident
@@ -128,7 +128,7 @@ package final class HubStore: Sendable {
 }
 
 extension HubStore {
-    /// Returns all machines, the incidents that last, and the latest ended incidents of each site.
+    /// Returns all machines, the open incidents, and the latest ended incidents of each site.
     package func contents() throws(HistoryFault) -> HubContents {
         try database.read { db in
             var contents = HubContents()
@@ -152,7 +152,7 @@ extension HubStore {
         }
     }
 
-    /// Whether an outage of a machine is part of an incident.
+    /// True if an outage of a machine is part of an incident.
     package func hasOutage(_ id: String, of place: FleetPlace) throws(HistoryFault) -> Bool {
         try database.read { db in
             try Bool.fetchOne(
@@ -163,7 +163,7 @@ extension HubStore {
         }
     }
 
-    /// Returns a page of incidents, the latest first. Empty after an unknown incident.
+    /// Returns a page of incidents, the latest first. After an unknown incident the page is empty.
     package func incidents(_ query: IncidentQuery) throws(HistoryFault) -> [IncidentSummary] {
         try database.read { db in
             var conditions: [String] = []
@@ -193,7 +193,7 @@ extension HubStore {
         }
     }
 
-    /// Returns a whole incident; nil if there is none.
+    /// Returns an incident with all its parts; nil if it is not in the store.
     package func incident(_ id: String) throws(HistoryFault) -> FleetIncident? {
         try database.read { db in
             try Row.fetchOne(db, sql: "SELECT id, site, start FROM incident WHERE id = ?", arguments: [id])
