@@ -194,7 +194,7 @@ import Testing
         #expect(parsed.status == 64 && parsed.output.isEmpty && parsed.errors.hasPrefix("Error: "), "\(parsed)")
         let words = ["status", "127.0.0.1", "x:1"]
         try await Command.run(words).expectRefusal(
-            "\"x:1\" is neither a host name nor an address: give a name such as example.org or an address such as 192.0.2.1 or"
+            "\"x:1\" is neither a host name nor an address; use a name such as example.org or an address such as 192.0.2.1 or"
                 + " 2001:db8::1, without scheme, port or brackets"
         )
         try await Command.run(["example.org", "-4"])

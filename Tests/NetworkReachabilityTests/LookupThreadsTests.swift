@@ -103,7 +103,7 @@ struct LookupThreadsTests {
         }
         #expect(service.wereAlive.withLock { $0 } <= 20)
         let refusal = await service.ask(threads, "fresh")
-        let text = "too many questions to the name service have not returned, so it is not asked for fresh"
+        let text = "too many queries to the name service have not returned; fresh is not resolved"
         #expect(refusal == .failure(.unavailable(text)))
         await service.finish()
         #expect(await service.ask(threads, "later") == .success([]))
@@ -226,7 +226,7 @@ struct LookupQueueTests {
         desk.advance(to: .seconds(90))
         #expect(desk.running.count == 20)
         #expect(desk.told.count == 40 && desk.told.values.allSatisfy { $0.count == 1 })
-        let refusal = "too many questions to the name service have not returned, so it is not asked for fresh"
+        let refusal = "too many queries to the name service have not returned; fresh is not resolved"
         desk.ask("fresh", at: .seconds(91))
         #expect(desk.told["fresh"] == failure(refusal))
         // Below 16 again.
@@ -249,7 +249,7 @@ struct LookupQueueTests {
         }
         #expect(desk.names == ["dead.example", "dead.example"])
         #expect(desk.told["dead.example"]?.count == 100)
-        let refusal = failure("the name service still owes the answers to earlier questions for dead.example")
+        let refusal = failure("earlier queries to the name service for dead.example have not returned")
         #expect(desk.told["dead.example"]?.suffix(98).allSatisfy { [$0] == refusal } == true)
         desk.ask("good.example", at: now)
         #expect(desk.names.last == "good.example")

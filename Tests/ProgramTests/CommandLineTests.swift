@@ -111,7 +111,7 @@ import Testing
     }
 
     private static let hostAdvice =
-        "is neither a host name nor an address: give a name such as example.org or an address such as 192.0.2.1 or"
+        "is neither a host name nor an address; use a name such as example.org or an address such as 192.0.2.1 or"
         + " 2001:db8::1, without scheme, port or brackets"
     private static let encodingAdvice =
         "cannot be encoded as a host name (IDNA): labels of other scripts have letters, digits and hyphens only; give it as xn-- labels"
@@ -141,7 +141,7 @@ import Testing
 
     private static let absent: [([String], String)] = [
         (
-            ["fe80::1"], "fe80::1 is link-local and needs the interface it is meant on: write fe80::1%eth0, for example"
+            ["fe80::1"], "fe80::1 is a link-local address and requires an interface; use fe80::1%eth0, for example"
         ),
         (["127.0.0.1", "x:1"], "\"x:1\" \(hostAdvice)"), (["-4", "::1"], "::1 is no IPv4 address"),
         (["-6", "127.0.0.1"], "127.0.0.1 is no IPv6 address"),

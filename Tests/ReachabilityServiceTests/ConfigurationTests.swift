@@ -82,7 +82,7 @@ import Testing
                 "f:3: listen.http: it is a list of texts, not a text",
                 "f:6: history.keep: it is at least 1d, not 1h",
                 "f:7: history.mark: it is a duration such as 90s, 5m or 400d, not \"soon\"",
-                "f:11: target[1].host: \"https://example.org\" is neither a host name nor an address: give a name such as"
+                "f:11: target[1].host: \"https://example.org\" is neither a host name nor an address; use a name such as"
                     + " example.org or an address such as 192.0.2.1 or 2001:db8::1, without scheme, port or brackets",
                 "f:14: target[2].name: \"a\" is the name of target[1], too",
                 "f:16: target[2].host: it is a text, not a whole number",

@@ -1,8 +1,8 @@
-/* libnl-3 and libnl-route-3, by their own headers. */
+/* The headers of libnl-3 and libnl-route-3. */
 #ifndef CNETLINK_SHIM_H
 #define CNETLINK_SHIM_H
 
-#include <netinet/in.h> /* before the kernel headers, which then leave in6_addr to it */
+#include <netinet/in.h> /* before the kernel headers, so that these do not define in6_addr again */
 
 #include <netlink/attr.h>
 #include <netlink/errno.h>

@@ -1,8 +1,8 @@
-/* What Swift cannot import by itself, one reason per function. Constants and structures come from the headers. */
+/* Wrappers of functions that Swift cannot import, each with the reason. Constants and structures come from the headers. */
 #ifndef CLINUX_SHIM_H
 #define CLINUX_SHIM_H
 
-#include <netinet/in.h> /* before the kernel headers, which then leave in6_addr to it */
+#include <netinet/in.h> /* before the kernel headers, so that these do not define in6_addr again */
 #include <net/if.h>     /* likewise for ifreq */
 
 #include <errno.h>
@@ -45,13 +45,14 @@
 /* setns(2) is declared only for _GNU_SOURCE, which a module map cannot define for <sched.h>. */
 static inline int clinux_setns(int fd, int kind) { return (int)syscall(SYS_setns, fd, kind); }
 
-/* So is unshare(2), with CLONE_FS and CLONE_NEWNS: the calling thread gets a table of mounts of its own. */
+/* unshare(2) is declared only for _GNU_SOURCE. The flags are CLONE_FS and CLONE_NEWNS: the calling thread gets a private
+   mount table. */
 static inline int clinux_unshare_mounts(void) { return (int)syscall(SYS_unshare, 0x00000200 | 0x00020000); }
 
-/* CLONE_NEWNET hides behind _GNU_SOURCE too. */
+/* CLONE_NEWNET is defined only for _GNU_SOURCE. */
 enum { clinux_clone_newnet = 0x40000000 };
 
-/* pidfd_open(2) has no wrapper in older libraries. Close-on-exec is set. */
+/* pidfd_open(2) has no wrapper in older versions of glibc. The kernel sets close-on-exec. */
 static inline int clinux_pidfd_open(int number) { return (int)syscall(SYS_pidfd_open, number, 0); }
 
 /* memfd_create(2) is declared only for _GNU_SOURCE. 1 is MFD_CLOEXEC. */
@@ -62,31 +63,32 @@ static inline int clinux_rename_new(const char *from, const char *to) {
     return (int)syscall(SYS_renameat2, -100, from, -100, to, 1U);
 }
 
-/* ioctl(2) is variadic. NS_GET_NSTYPE tells which kind of namespace a file of nsfs is. */
+/* ioctl(2) is variadic. NS_GET_NSTYPE returns the type of the namespace of an nsfs file. */
 static inline int clinux_is_network_namespace(int fd) { return ioctl(fd, NS_GET_NSTYPE) == clinux_clone_newnet; }
 
-/* ppoll(2), poll(2) with a limit finer than a millisecond, is declared only for _GNU_SOURCE. */
+/* ppoll(2) is declared only for _GNU_SOURCE. Its timeout has a resolution of nanoseconds. Without a limit it waits
+   indefinitely. */
 static inline int clinux_ppoll_readable(int fd, const struct timespec *limit) {
     struct pollfd poll = {.fd = fd, .events = POLLIN};
     struct timespec rest = limit ? *limit : (struct timespec){0, 0};
     return (int)syscall(SYS_ppoll, &poll, 1, limit ? &rest : (void *)0, (void *)0, 0);
 }
 
-/* The same without a limit, for either of two descriptors. */
+/* Waits indefinitely until one of two descriptors is readable. */
 static inline int clinux_poll_readable(int one, int other) {
     struct pollfd polls[] = {{.fd = one, .events = POLLIN}, {.fd = other, .events = POLLIN}};
     return poll(polls, 2, -1);
 }
 
-/* What is known of a datagram that was received: how long it is as far as it fitted, and the netlink port it came from. */
+/* A received datagram: the number of bytes in the buffer, and the netlink port of the sender. */
 struct clinux_datagram {
     unsigned length;
     unsigned sender;
     int is_truncated;
 };
 
-/* recvmmsg(2) and struct mmsghdr are declared only for _GNU_SOURCE. Receives datagrams of at most `size` bytes each into
-   consecutive parts of `buffer`, as many as are there, and waits for the first where the socket does. */
+/* recvmmsg(2) and struct mmsghdr are declared only for _GNU_SOURCE. Receives the pending datagrams, at most `count` of at
+   most `size` bytes each, into consecutive parts of `buffer`. On a blocking socket it waits for the first datagram. */
 static inline int clinux_recvmmsg(int fd, void *buffer, unsigned size, unsigned count,
                                         struct clinux_datagram *datagrams) {
     enum { limit = 16 };
@@ -108,18 +110,18 @@ static inline int clinux_recvmmsg(int fd, void *buffer, unsigned size, unsigned 
     return received;
 }
 
-/* The number of this option depends on the size of time_t, which its macro looks at. */
+/* The value of this option depends on the size of time_t, so its macro is not a constant. */
 enum { clinux_so_timestamping = SO_TIMESTAMPING };
 
-/* A message of sendmmsg(2) and recvmmsg(2) stands in a slot of memory: a name, control messages, and the payload in the rest of
-   the slot. How much there is of each stands here. */
+/* The layout of a message of sendmmsg(2) and recvmmsg(2) in a slot of memory: the address, the control messages, and the
+   payload in the rest of the slot. struct clinux_message contains the length of each in bytes. */
 enum { clinux_name_size = 32, clinux_control_size = 256, clinux_batch_size = 64 };
 struct clinux_message {
     unsigned name, control, payload;
     int flags;
 };
 
-/* struct mmsghdr, for a batch of slots of `size` bytes. */
+/* struct mmsghdr is declared only for _GNU_SOURCE. A batch of slots of `size` bytes. */
 struct clinux_batch {
     struct { struct msghdr head; unsigned length; } messages[clinux_batch_size];
     struct iovec parts[clinux_batch_size];
@@ -139,7 +141,8 @@ static inline void clinux_lay_out(struct clinux_batch *batch, void *slots, unsig
     }
 }
 
-/* Receives what is there, without waiting; MSG_ERRQUEUE among the flags asks for the queue of errors. How many came, or -1. */
+/* Receives pending messages without waiting. With MSG_ERRQUEUE it reads the error queue. Returns the number of messages,
+   or -1 with errno. */
 static inline int clinux_receive_messages(int fd, int flags, void *slots, unsigned size,
                                           struct clinux_message *messages, unsigned count) {
     struct clinux_batch batch;
@@ -158,7 +161,7 @@ static inline int clinux_receive_messages(int fd, int flags, void *slots, unsign
     return received;
 }
 
-/* Sends them without waiting. How many were taken, or -1 where the first was not. */
+/* Sends messages without waiting. Returns the number of accepted messages, or -1 with errno if the first was refused. */
 static inline int clinux_send_messages(int fd, void *slots, unsigned size, const struct clinux_message *messages,
                                        unsigned count) {
     struct clinux_batch batch;
@@ -167,7 +170,7 @@ static inline int clinux_send_messages(int fd, void *slots, unsigned size, const
     return (int)syscall(SYS_sendmmsg, fd, batch.messages, count, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* struct epoll_event is packed on some machines, and holds a union. */
+/* struct epoll_event is packed on some architectures, and contains a union. */
 static inline int clinux_epoll_set(int epoll, int operation, int fd, unsigned events, uint64_t token) {
     struct epoll_event event = {.events = events, .data.u64 = token};
     return epoll_ctl(epoll, operation, fd, &event);
@@ -186,10 +189,10 @@ static inline int clinux_epoll_wait(int epoll, struct clinux_ready *ready, int c
     return found;
 }
 
-/* ioctl(2) is variadic. SIOCGSKNS answers with a new descriptor of the socket's network namespace. */
+/* ioctl(2) is variadic. SIOCGSKNS returns a new descriptor of the socket's network namespace. */
 static inline int clinux_siocgskns(int fd) { return ioctl(fd, SIOCGSKNS); }
 
-/* ioctl(2) is variadic. ETHTOOL_GDRVINFO asks a device, by its name, for its driver. */
+/* ioctl(2) is variadic. ETHTOOL_GDRVINFO returns the driver of a network device, by the name of the device. */
 static inline int clinux_ethtool_drvinfo(int fd, const char *name, struct ethtool_drvinfo *information) {
     struct ifreq request = {.ifr_data = (char *)information};
     strncpy(request.ifr_name, name, sizeof request.ifr_name - 1);

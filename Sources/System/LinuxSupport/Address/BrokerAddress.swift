@@ -1,17 +1,17 @@
-/// The address of a broker: `mqtts://HOST[:PORT]`, or `mqtt://HOST[:PORT]` without TLS. Without TLS, others can read and forge the
-/// connection.
+/// The address of an MQTT broker: `mqtts://HOST[:PORT]`, or `mqtt://HOST[:PORT]` without TLS. Without TLS, anyone on
+/// the path can read and forge messages.
 package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// A name or an address, IPv6 without brackets.
+    /// A host name or an address. An IPv6 address has no brackets.
     package let host: String
     package let port: UInt16
-    /// Whether TLS is spoken.
+    /// True if the connection uses TLS.
     package let isSecured: Bool
 
     package init(host: String, port: UInt16, isSecured: Bool) {
         (self.host, self.port, self.isSecured) = (host, port, isSecured)
     }
 
-    /// Nil where the text is no such address. The ports of brokers are 8883 with TLS and 1883 without.
+    /// Returns nil if the text is not a broker address. The default port is 8883 with TLS and 1883 without.
     ///
     /// Source: Service Name and Transport Protocol Port Number Registry, `secure-mqtt` and `mqtt`.
     package init?(_ text: String) {

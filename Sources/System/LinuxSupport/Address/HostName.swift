@@ -2,8 +2,9 @@
 
 /// The grammar of host names (RFC 952, RFC 1123), with letters of every script (RFC 5891).
 package enum HostName {
-    /// Whether `text` may be given to the name service: labels of letters, digits, `-` and `_`, 63 bytes each and 253 in
-    /// all as they are encoded, a last dot allowed. URLs, ports, blanks, the empty string and numbers such as `10.1` are none.
+    /// Whether `text` is a host name for the name service. Labels consist of letters, digits, `-` and `_`. As encoded,
+    /// a label has at most 63 bytes and a name at most 253 bytes. A final dot is allowed. URLs, ports, spaces, the
+    /// empty string and numbers such as `10.1` are invalid.
     package static func isValid(_ text: String) -> Bool {
         guard text.utf8.count <= 1024, let ascii = IDNA.ascii(text) else { return false }
         var labels = ascii.split(at: ".", omittingEmptySubsequences: false)
@@ -14,7 +15,7 @@ package enum HostName {
         return labels.allSatisfy(isLabel) && !last.allSatisfy(\.isNumber)
     }
 
-    /// The name in ASCII for the name service. In the C locale the C library does not encode names (AI_IDN).
+    /// Returns the name in ASCII for the name service. In the C locale the C library does not encode names (AI_IDN).
     package static func encoded(_ text: String) -> String { IDNA.ascii(text) ?? text }
 
     /// True if the name can be encoded in ASCII.
@@ -26,11 +27,11 @@ package enum HostName {
     }
 }
 
-/// The reason that a text is not a host.
+/// The reason why a text is not a host name or an address.
 package enum HostError: Error, Hashable {
     /// The text is neither a host name nor an address literal.
     case invalid(String)
-    /// A link-local IPv6 address says nothing without the interface it is meant on.
+    /// The text is a link-local IPv6 address without a zone. It is ambiguous without an interface.
     case zoneRequired(String)
 
     /// Checks the name or the address literal of a host.
@@ -44,27 +45,28 @@ package enum HostError: Error, Hashable {
 }
 
 extension HostError: CustomStringConvertible {
-    /// The error and a hint, in one sentence.
+    /// The reason, followed by a hint.
     package var description: String {
         switch self {
         case .invalid(let text) where !HostName.isEncodable(text):
             "\"\(text.printable)\" cannot be encoded as a host name (IDNA): labels of other scripts have letters, digits and"
                 + " hyphens only; give it as xn-- labels if it has such a form"
         case .invalid(let text):
-            "\"\(text.printable)\" is neither a host name nor an address: give a name such as example.org or an address such as"
+            "\"\(text.printable)\" is neither a host name nor an address; use a name such as example.org or an address such as"
                 + " 192.0.2.1 or 2001:db8::1, without scheme, port or brackets"
         case .zoneRequired(let text):
-            "\(text.printable) is link-local and needs the interface it is meant on: write \(text.printable)%eth0, for example"
+            "\(text.printable) is a link-local address and requires an interface; use \(text.printable)%eth0, for example"
         }
     }
 }
 
-/// Host names of other scripts as ASCII (RFC 5891; the mapping is the part of UTS 46 that people need: case, composition, dots).
+/// An encoder of international host names as ASCII (RFC 5891). It supports the common part of the mapping of UTS 46:
+/// case, composition and dots.
 ///
-/// Names that need the rest of the tables, for example full-width letters, are refused: they name no host, and
-/// matches no certificate.
+/// Names that require the rest of the mapping tables, such as full-width letters, are rejected. They are not host names
+/// and match no certificate.
 package enum IDNA {
-    /// The name in lower case with A-labels; nil when it cannot be encoded.
+    /// Returns the name in lower case with A-labels; nil if it cannot be encoded.
     package static func ascii(_ text: String) -> String? {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
         let dotted = String(String.UnicodeScalarView(text.unicodeScalars.map { dots.contains($0) ? "." : $0 }))
@@ -83,15 +85,15 @@ package enum IDNA {
         if label.utf8.allSatisfy({ $0 < 0x80 }) { return label.lowercased() }
         let scalars = Array(label.lowercased()._nfc)
         guard let first = scalars.first, !isMark(first), scalars.allSatisfy(isAllowed) else { return nil }
-        // Hyphens in the third and fourth place are for A-labels alone.
+        // Hyphens in the third and fourth position are reserved for A-labels.
         guard !(scalars.count >= 4 && scalars[2] == "-" && scalars[3] == "-") else { return nil }
         guard first != "-", scalars.last != "-" else { return nil }
         if scalars.allSatisfy(\.isASCII) { return String(String.UnicodeScalarView(scalars)) }
         return Punycode.encode(scalars).map { "xn--" + $0 }
     }
 
-    /// Letters, marks and digits that are the same after compatibility mapping. `ß` and the final sigma are letters of their own
-    /// since IDNA 2008 and stay.
+    /// True for letters, marks and digits that compatibility mapping does not change. `ß` and the final sigma are valid
+    /// since IDNA 2008.
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         if scalar == "-" || scalar == "\u{df}" || scalar == "\u{3c2}" { return true }
         switch scalar.properties.generalCategory {
@@ -110,7 +112,7 @@ package enum IDNA {
     }
 }
 
-/// Unicode in letters, digits and hyphens (RFC 3492).
+/// The encoding of Unicode as letters, digits and hyphens (RFC 3492).
 enum Punycode {
     private static let base = 36
     private static let minimum = 1
@@ -120,7 +122,7 @@ enum Punycode {
     private static let firstBias = 72
     private static let firstCode = 128
 
-    /// The encoded label without `xn--`; nil for one too long for a name.
+    /// Returns the encoded label without `xn--`; nil if it is too long for a host name.
     static func encode(_ scalars: [Unicode.Scalar]) -> String? {
         guard scalars.count <= 63 else { return nil }
         var output = scalars.filter(\.isASCII).map { Character($0) }
@@ -131,7 +133,7 @@ enum Punycode {
         var delta = 0
         var bias = firstBias
         while handled < scalars.count {
-            // There is one, for not all are handled.
+            // A scalar remains, because not all scalars are handled.
             guard let next = scalars.lazy.map({ Int($0.value) }).filter({ $0 >= code }).min() else { return nil }
             delta += (next - code) * (handled + 1)
             code = next
@@ -149,7 +151,7 @@ enum Punycode {
         return String(output)
     }
 
-    /// A number as digits of changing weight, RFC 3492, section 6.3.
+    /// Returns a number as digits of variable weight (RFC 3492, 6.3).
     private static func digits(_ number: Int, bias: Int) -> [Character] {
         var digits: [Character] = []
         var rest = number
@@ -168,7 +170,7 @@ enum Punycode {
         Character(Unicode.Scalar(UInt8(value < 26 ? value + 97 : value - 26 + 48)))
     }
 
-    /// RFC 3492, section 6.1.
+    /// Returns the new bias (RFC 3492, 6.1).
     private static func adapt(_ delta: Int, count: Int, isFirst: Bool) -> Int {
         var delta = isFirst ? delta / damp : delta / 2
         delta += delta / count

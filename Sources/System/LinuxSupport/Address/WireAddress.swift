@@ -1,10 +1,11 @@
 package import Glibc
 
-/// An IPv4 or IPv6 address as it stands on the wire, without a zone.
+/// An IPv4 or IPv6 address in the form of a packet, without a zone.
 ///
-/// C counterpart: `in_addr`, `in6_addr`; text as `inet_pton(3)` and `inet_ntop(3)` have it.
+/// C counterpart: `in_addr`, `in6_addr`; the text form is that of `inet_pton(3)` and `inet_ntop(3)`.
 package struct WireAddress: Hashable, Sendable {
-    // Two halves take less room than a number of 128 bits, which is aligned to 16 bytes; there are very many of these.
+    // Two 64-bit halves take less memory than one UInt128, which is aligned to 16 bytes. There may be very many
+    // addresses.
     private let high: UInt64
     private let low: UInt64
     package let family: AddressFamily
@@ -15,14 +16,14 @@ package struct WireAddress: Hashable, Sendable {
         low = UInt64(truncatingIfNeeded: bits)
     }
 
-    /// The address as a number whose most significant bit is the first on the wire.
+    /// The address as a number. The most significant bit is the first bit in a packet.
     package var bits: UInt128 { UInt128(high) << 64 | UInt128(low) }
 
     package init(ipv4 bits: UInt32) {
         self.init(family: .ipv4, bits: UInt128(bits))
     }
 
-    /// Four or sixteen bytes in network order; any other count is nil.
+    /// Creates an address from 4 or 16 bytes in network order. Returns nil for any other count.
     package init?(bytes: some Collection<UInt8>) {
         let family: AddressFamily
         switch bytes.count {
@@ -33,7 +34,7 @@ package struct WireAddress: Hashable, Sendable {
         self.init(family: family, bits: bytes.reduce(into: 0) { $0 = $0 << 8 | UInt128($1) })
     }
 
-    /// Four or sixteen bytes in network order, straight from a message.
+    /// Creates an address from 4 or 16 bytes in network order, in the memory of a message.
     init?(bytes: UnsafeRawBufferPointer) {
         switch bytes.count {
         case 4: self.init(ipv4: UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)))
@@ -42,9 +43,9 @@ package struct WireAddress: Hashable, Sendable {
         }
     }
 
-    /// Dotted decimal of four parts, or RFC 4291 text.
+    /// Reads an IPv4 address in dotted decimal of four parts, or an IPv6 address (RFC 4291).
     package init?(_ text: String) {
-        // C would take what stands before it.
+        // The C function would stop at a zero byte.
         if text.utf8.contains(0) { return nil }
         var ipv4 = in_addr()
         var ipv6 = in6_addr()
@@ -63,7 +64,7 @@ package struct WireAddress: Hashable, Sendable {
         (0..<family.byteCount).map { UInt8(truncatingIfNeeded: bits >> UInt128(family.bitCount - 8 - 8 * $0)) }
     }
 
-    /// True if the first `length` bits are those of `prefix`; always false across families.
+    /// True if the first `length` bits equal those of `prefix`. Always false across families.
     package func isCovered(by prefix: WireAddress, length: Int) -> Bool {
         guard family == prefix.family else { return false }
         let shift = UInt128(family.bitCount - min(length, family.bitCount))
@@ -83,13 +84,13 @@ extension WireAddress {
     /// 169.254.0.0/16 (RFC 3927) or fe80::/10 (RFC 4291).
     package var isLinkLocal: Bool { family == .ipv4 ? bits >> 16 == 0xa9fe : bits >> 118 == 0x3fa }
 
-    /// True if the address is ambiguous without an interface: link-local IPv6.
+    /// True if the address is ambiguous without an interface. Only link-local IPv6 addresses are.
     package var needsZone: Bool { family == .ipv6 && isLinkLocal }
 
     /// 224.0.0.0/4 (RFC 5771) or ff00::/8 (RFC 4291).
     package var isMulticast: Bool { family == .ipv4 ? bits >> 28 == 0xe : bits >> 120 == 0xff }
 
-    /// `::ffff:a.b.c.d` becomes the IPv4 address that packets to it are sent to; every other address is itself.
+    /// The IPv4 address of an IPv4-mapped IPv6 address (`::ffff:a.b.c.d`). Any other address is returned unchanged.
     package var unmapped: WireAddress {
         family == .ipv6 && bits >> 32 == 0xffff ? WireAddress(ipv4: UInt32(truncatingIfNeeded: bits)) : self
     }
@@ -122,44 +123,44 @@ extension WireAddress {
     }
 }
 
-/// The two address families that routes are looked up for.
+/// An address family of IP.
 ///
 /// C counterpart: `AF_INET`, `AF_INET6`.
 package enum AddressFamily: UInt8, Hashable, Sendable, CaseIterable {
     case ipv4 = 2
     case ipv6 = 10
 
-    /// Bytes of an address.
+    /// The number of bytes of an address.
     package var byteCount: Int { self == .ipv4 ? 4 : 16 }
 
-    /// Bits of an address.
+    /// The number of bits of an address.
     package var bitCount: Int { byteCount * 8 }
 }
 
-/// All addresses of one family that begin with the same bits, as a route's destination is written: `192.0.2.0/24`.
+/// An address prefix, such as the destination `192.0.2.0/24` of a route.
 ///
 /// C counterpart: RTA_DST with `rtm_dst_len` of `<linux/rtnetlink.h>`.
 package struct AddressPrefix: Hashable, Sendable {
-    /// The first of the addresses; the bits beyond `length` are zero.
+    /// The first address of the prefix. The bits beyond `length` are zero.
     package let address: WireAddress
 
-    /// How many bits are the same: 0 to 32, or 0 to 128.
+    /// The prefix length in bits: 0 to 32 for IPv4, 0 to 128 for IPv6.
     package let length: Int
 
     /// - Parameters:
-    ///   - address: any of the addresses; bits beyond `length` are ignored.
+    ///   - address: Any address of the prefix. The bits beyond `length` are ignored.
     ///   - length: The length in bits, clamped to the valid range.
     package init(_ address: WireAddress, length: Int) {
         let family = address.family
         let length = min(max(length, 0), family.bitCount)
         let rest = UInt128(family.bitCount - length)
-        // A shift by all 128 bits leaves zero.
+        // A shift by 128 bits results in zero.
         let bits = (address.bits >> rest) << rest
         self.address = WireAddress(family: family, bits: bits)
         self.length = length
     }
 
-    /// One address alone: /32 or /128.
+    /// Creates the prefix of a single address, /32 or /128.
     package init(host address: WireAddress) {
         self.address = address
         length = address.family.bitCount
@@ -167,17 +168,17 @@ package struct AddressPrefix: Hashable, Sendable {
 
     package var family: AddressFamily { address.family }
 
-    /// Whether `address` is one of these.
+    /// True if the prefix contains `address`.
     package func contains(_ address: WireAddress) -> Bool {
         address.isCovered(by: self.address, length: length)
     }
 
-    /// Whether every address of `other` is one of these.
+    /// True if the prefix contains every address of `other`.
     package func covers(_ other: AddressPrefix) -> Bool {
         length <= other.length && contains(other.address)
     }
 
-    /// Whether any address belongs to both; then one covers the other.
+    /// True if the prefixes have a common address. One of them then covers the other.
     package func overlaps(_ other: AddressPrefix) -> Bool {
         covers(other) || other.covers(self)
     }
@@ -188,7 +189,8 @@ extension AddressPrefix: CustomStringConvertible {
 }
 
 extension AddressPrefix: Comparable {
-    /// By family, then by the first address, the wider first; what one prefix covers follows it at once.
+    /// Orders prefixes by family, then by the first address, then by length. A prefix immediately precedes the prefixes
+    /// that it covers.
     package static func < (one: AddressPrefix, other: AddressPrefix) -> Bool {
         if one.family != other.family { return one.family.rawValue < other.family.rawValue }
         if one.address.bits != other.address.bits { return one.address.bits < other.address.bits }
@@ -197,34 +199,35 @@ extension AddressPrefix: Comparable {
 }
 
 extension WireAddress {
-    /// The address moved to the upper end of 128 bits, so that both families are read from the same side.
+    /// The address shifted to the upper end of 128 bits, so that both families begin at the same bit.
     package var leadingBits: UInt128 { bits << UInt128(128 - family.bitCount) }
 }
 
 extension AddressPrefix {
-    /// The bits moved to the upper end of 128.
+    /// The bits of the first address, shifted to the upper end of 128 bits.
     package var leadingBits: UInt128 { address.leadingBits }
 
-    /// The narrowest prefix of the same family that covers both.
+    /// Returns the longest prefix of the same family that covers both.
     package func joined(with other: AddressPrefix) -> AddressPrefix {
         AddressPrefix(address, length: commonLength(with: other))
     }
 
-    /// How many bits both begin with.
+    /// Returns the number of leading bits that both prefixes have in common.
     package func commonLength(with other: AddressPrefix) -> Int {
         min(length, other.length, (leadingBits ^ other.leadingBits).leadingZeroBitCount)
     }
 }
 
-/// An address as people write it, with its zone (RFC 4007): `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0`, `192.0.2.1%red`.
+/// An address with an optional zone in text form (RFC 4007): `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0`,
+/// `192.0.2.1%red`.
 package struct AddressLiteral: Hashable, Sendable {
-    /// The address; an IPv4-mapped IPv6 one is the IPv4 address it stands for.
+    /// The address. An IPv4-mapped IPv6 address is converted to IPv4.
     package let wire: WireAddress
 
-    /// The name or the index of an interface.
+    /// The zone: the name or the index of an interface; nil without one.
     package let zone: String?
 
-    /// Reads a literal. Brackets, ports, prefix lengths, shortened IPv4 forms and everything else are nil.
+    /// Reads a literal. Returns nil for brackets, ports, prefix lengths, shortened IPv4 forms and any other text.
     package init?(_ text: String) {
         let percent = text.unicodeScalars.firstIndex(of: "%") ?? text.endIndex
         let zone = text[percent...].dropFirst()
@@ -236,13 +239,13 @@ package struct AddressLiteral: Hashable, Sendable {
     }
 }
 
-/// The grammar of what names an interface: its name or its index.
+/// The grammar of interface names and indexes.
 package enum InterfaceName {
-    /// The longest name of an interface, in bytes (IFNAMSIZ).
+    /// The maximum length of an interface name in bytes (IFNAMSIZ - 1).
     package static let longestName = 15
 
-    /// Whether `text` may be one: 1 to 127 bytes, without `/`, `%` and blanks. Names are shorter, alternative names may be so long
-    /// (ALTIFNAMSIZ, `ip-link(8)`).
+    /// Whether `text` may identify an interface: 1 to 127 bytes without `/`, `%` and white space. Alternative names
+    /// (ALTIFNAMSIZ, `ip-link(8)`) may have 127 bytes, ordinary names 15.
     package static func isValid(_ text: some StringProtocol) -> Bool {
         (1...127).contains(text.utf8.count) && !text.contains { ["/", "%", "\0"].contains($0) || $0.isWhitespace }
     }

@@ -2,8 +2,8 @@ import CLinux
 package import Dispatch
 import Glibc
 
-/// Becomes readable when the machine wakes from sleep or somebody sets its clock, and never otherwise: the kernel
-/// cancels the timer at both.
+/// A timer descriptor that becomes readable when the machine resumes from sleep or the wall clock is set. In both cases
+/// the kernel cancels the timer. It never expires.
 ///
 /// C counterpart: `timerfd_create(2)` with TFD_TIMER_CANCEL_ON_SET.
 package final class ClockWatch: Sendable {
@@ -18,7 +18,7 @@ package final class ClockWatch: Sendable {
 
     package var descriptor: CInt { timer.number }
 
-    /// Takes note of a cancellation and waits for the next.
+    /// Clears a cancellation and arms the timer again.
     package func rearm() {
         var expirations: UInt64 = 0
         _ = read(timer.number, &expirations, MemoryLayout<UInt64>.size)
@@ -26,7 +26,7 @@ package final class ClockWatch: Sendable {
     }
 
     private func arm() throws(SystemError) {
-        // Far enough to never fire, near enough for every clock's arithmetic.
+        // A time that is never reached, but does not overflow the arithmetic of any clock.
         var far = itimerspec()
         far.it_value.tv_sec = Int(SystemClock.real.components.seconds) + 100 * 365 * 86400
         let flags = CInt(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET)
@@ -34,7 +34,8 @@ package final class ClockWatch: Sendable {
     }
 }
 
-/// A descriptor of the process that becomes readable when the machine wakes. It is open while it is watched.
+/// A notifier of resume and of changes of the wall clock, shared by the whole process. The descriptor is open while
+/// there are observers.
 package final class SleepWatch: Sendable {
     package static let shared = SleepWatch()
 
@@ -52,7 +53,8 @@ package final class SleepWatch: Sendable {
     private let state: Locked<State> = Locked(State())
     private let queue = DispatchQueue(label: "LinuxSupport.sleep")
 
-    /// Runs `action` on `queue` after each wake or change of the clock; nil when the kernel offers no such timer.
+    /// Runs `action` on `queue` after each resume or change of the wall clock. Returns nil if the timer cannot be
+    /// created.
     package func add(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation? {
         let identifier: UInt64? = state.withLock { state in
             if state.source == nil { state.source = makeSource() }
@@ -87,9 +89,9 @@ package final class SleepWatch: Sendable {
     }
 }
 
-/// A timer of Dispatch's, which stands still while the machine sleeps.
+/// A timer of Dispatch. It does not advance while the machine sleeps.
 package enum DispatchTimer {
-    /// Runs `action` once on `queue` after `delay`, unless cancelled before.
+    /// Runs `action` once on `queue` after `delay`, unless it is cancelled before.
     package static func schedule(
         after delay: Duration,
         on queue: DispatchQueue,
@@ -104,15 +106,15 @@ package enum DispatchTimer {
         return Cancellation { locked.withLock { $0.cancel() } }
     }
 
-    /// Sees to it that timers can be made later. Dispatch opens a descriptor for timers with the first one, and there may be none to
-    /// spare then; so one timer is always there.
+    /// Creates a permanent timer. Dispatch opens a descriptor with its first timer, and later there may be no free
+    /// descriptor.
     package static func prepare() { _ = anchor }
 
-    /// Fires in a hundred years.
+    /// A timer that fires in 100 years.
     private static let anchor: Locked<any DispatchSourceTimer> = {
         let timer = DispatchSource.makeTimerSource()
         timer.schedule(deadline: .now() + .seconds(100 * 365 * 86_400))
-        // Dispatch complains to the system's log of a source without one.
+        // Dispatch logs a complaint about a source without a handler.
         timer.setEventHandler {}
         timer.activate()
         return Locked(timer)

@@ -2,20 +2,20 @@ import CLinux
 import Dispatch
 import Glibc
 
-/// The kernel's clocks as durations since their own beginnings.
+/// The kernel's clocks, each as the duration since its origin.
 ///
 /// C counterpart: `clock_gettime(2)`.
 package enum SystemClock {
-    /// Time since start, standing still while the machine sleeps (CLOCK_MONOTONIC).
+    /// The time since boot without the time of sleep (CLOCK_MONOTONIC).
     package static var monotonic: Duration { read(CLOCK_MONOTONIC) }
 
-    /// Time since start, going on while the machine sleeps (CLOCK_BOOTTIME).
+    /// The time since boot with the time of sleep (CLOCK_BOOTTIME).
     package static var boot: Duration { read(CLOCK_BOOTTIME) }
 
-    /// Time since 1970-01-01T00:00:00Z (CLOCK_REALTIME).
+    /// The time since 1970-01-01T00:00:00Z (CLOCK_REALTIME).
     package static var real: Duration { read(CLOCK_REALTIME) }
 
-    /// The identifier of this boot of the machine, `boot_id` of random(4); nil if it cannot be read.
+    /// The identifier of the current boot, `boot_id` of `random(4)`; nil if it cannot be read.
     package static let bootIdentifier = TextFile.read("/proc/sys/kernel/random/boot_id")?.filter { !$0.isWhitespace }
 
     private static func read(_ clock: clockid_t) -> Duration {
@@ -31,7 +31,8 @@ extension Timestamp {
         self.init(real: SystemClock.real, monotonic: SystemClock.monotonic)
     }
 
-    /// Returns the offset of the user's time zone (`TZ`, or the machine's) at a time, in seconds east of Greenwich.
+    /// Returns the offset of the user's time zone (`TZ`, or the default of the machine) at a time, in seconds east of
+    /// UTC.
     ///
     /// C counterpart: `localtime_r(3)`.
     package static func zoneOffset(at real: Duration) -> Int64 {
@@ -40,7 +41,7 @@ extension Timestamp {
         return localtime_r(&seconds, &parts) == nil ? 0 : Int64(parts.tm_gmtoff)
     }
 
-    /// Replaces each time of UTC in a text by the local time.
+    /// Replaces each UTC time in a text by the local time.
     package static func localized(_ text: [UInt8]) -> [UInt8] { localized(text, offset: zoneOffset) }
 }
 
@@ -50,41 +51,43 @@ extension Duration {
     }
 }
 
-/// The clocks of this machine at one moment, to be written down and compared with a later moment, also after a restart of the machine.
+/// The clocks of this machine at one time. A reading can be saved and compared with a later one, even after a restart
+/// of the machine.
 ///
-/// The system's clock may be wrong after a boot, by years, and be set at any time. What is deleted by its age therefore counts the time
-/// that has passed while the machine ran.
+/// The wall clock may be wrong by years after a boot, and may be set at any time. The age of saved data is therefore
+/// measured by the time during which the machine ran.
 package struct ClockReading: Hashable, Sendable {
     /// The identifier of the boot.
     package let boot: String
-    /// CLOCK_BOOTTIME.
+    /// The time of CLOCK_BOOTTIME.
     package let bootTime: Duration
-    /// CLOCK_REALTIME, since 1970.
+    /// The time of CLOCK_REALTIME, since 1970.
     package let realTime: Duration
 
     package init(boot: String = SystemClock.bootIdentifier ?? "", bootTime: Duration, realTime: Duration) {
         (self.boot, self.bootTime, self.realTime) = (boot, bootTime, realTime)
     }
 
-    /// The clocks now.
+    /// The current reading.
     package static var system: ClockReading { ClockReading(bootTime: SystemClock.boot, realTime: SystemClock.real) }
 
-    /// The time for which the machine ran since an earlier reading. Of the time between two boots nothing is known.
+    /// Returns the time during which the machine ran since an earlier reading. The time between two boots is not known
+    /// and does not count.
     package func passed(since last: ClockReading) -> Duration {
         max(.zero, boot == last.boot ? bootTime - last.bootTime : bootTime)
     }
 
-    /// How far the system's clock has gone beyond that time; zero for less than a second, which is drift.
+    /// Returns the change of the wall clock beyond that time; zero for less than 1 s, which is drift.
     package func step(since last: ClockReading) -> Duration {
         let step = realTime - last.realTime - passed(since: last)
         return .seconds(-1) < step && step < .seconds(1) ? .zero : step
     }
 }
 
-/// A clock like `ContinuousClock` whose sleepers are woken by a queue of its own.
+/// A clock like `ContinuousClock` that wakes sleeping tasks on its own queue.
 ///
-/// `Task.sleep` and `ContinuousClock` wake by the global queues of Dispatch, whatever a task prefers, and from the first use of these on
-/// the process wakes every second (``TaskQueue``). Sleeps are up to a hundredth longer than asked for.
+/// `Task.sleep` and `ContinuousClock` always use the global queues of Dispatch. After the first use of these queues,
+/// Dispatch wakes the process every second (``TaskQueue``). A sleep may take 1 % longer than requested.
 package struct QuietClock: AlarmClock {
     package typealias Instant = ContinuousClock.Instant
 
@@ -95,7 +98,6 @@ package struct QuietClock: AlarmClock {
     package var now: Instant { .now }
     package var minimumResolution: Duration { ContinuousClock().minimumResolution }
 
-    /// - Throws: `CancellationError` when the task is cancelled.
     package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let (end, alarm) = AsyncStream.makeStream(of: Void.self)
         let timer = DispatchTimer.schedule(after: max(.zero, deadline - now), on: Self.queue) { alarm.finish() }
@@ -109,7 +111,7 @@ package struct QuietClock: AlarmClock {
     }
 }
 
-/// A clock of any type, as the time since it was looked at first.
+/// A clock of any type, as the duration since the creation of the timeline.
 package struct Timeline: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let wait: @Sendable (Duration) async throws -> Void
@@ -130,17 +132,18 @@ package struct Timeline: Sendable {
         }
     }
 
-    /// The time since the timeline was made.
+    /// The time since the creation of the timeline.
     package var now: Duration { elapsed() }
 
     /// Sleeps until a time of this timeline.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled.
     package func sleep(until time: Duration) async throws {
         try await wait(time)
     }
 
-    /// Calls `ring` once, at a time of this timeline or soon after, from a thread of no meaning. It cannot be taken back.
+    /// Calls `ring` once, at a time of this timeline or shortly after, on an unspecified thread. The call cannot be
+    /// cancelled.
     package func setAlarm(at time: Duration, _ ring: @escaping @Sendable () -> Void) {
         alarm(time, ring)
     }
@@ -148,6 +151,6 @@ package struct Timeline: Sendable {
 
 /// A clock that can call a function at a time without a task.
 package protocol AlarmClock: Clock<Duration> {
-    /// Calls `ring` once, after this time or soon after it; at once where it is not above zero.
+    /// Calls `ring` once, after the delay or shortly after it. If the delay is not positive, it calls it immediately.
     func ring(after delay: Duration, _ ring: @escaping @Sendable () -> Void)
 }

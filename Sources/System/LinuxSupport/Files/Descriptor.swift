@@ -2,7 +2,7 @@ import CLinux
 package import Dispatch
 import Glibc
 
-/// The only owner of a file descriptor. Its deinitializer closes it.
+/// The only owner of a file descriptor. Its deinitializer closes the descriptor.
 ///
 /// C counterpart: `close(2)`.
 package struct Descriptor: ~Copyable, Sendable {
@@ -39,7 +39,7 @@ extension Descriptor {
         self.init(owning: number)
     }
 
-    /// Opens a regular file without waiting. Any other file is an error (EINVAL).
+    /// Opens a regular file without blocking. Any other file is an error (EINVAL).
     init(openingRegular path: String, _ flags: CInt) throws(SystemError) {
         let file = try Descriptor(opening: path, flags | O_NOCTTY | O_NONBLOCK)
         guard try file.status().st_mode & S_IFMT == S_IFREG else { throw .invalidArgument }
@@ -53,7 +53,8 @@ extension Descriptor {
         return status
     }
 
-    /// Writes all bytes, at the current position or at an offset. After an error, some of them may be written.
+    /// Writes all bytes, at the current position or at an offset. If it throws an error, some of the bytes may be
+    /// written.
     ///
     /// C counterpart: `write(2)`, `pwrite(2)`.
     func write(_ bytes: [UInt8], at offset: Int64? = nil) throws(SystemError) {
@@ -71,7 +72,7 @@ extension Descriptor {
         }
     }
 
-    /// Returns up to `count` bytes from an offset on; none at the end of the file.
+    /// Reads up to `count` bytes from an offset. Returns no bytes at the end of the file.
     ///
     /// C counterpart: `pread(2)`.
     func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
@@ -87,7 +88,7 @@ extension Descriptor {
         return bytes
     }
 
-    /// Waits until all data is on the disk. Files that are not on a disk, such as pipes, need no wait.
+    /// Waits until all data is on disk. Files that are not on a disk, such as pipes, require no wait.
     ///
     /// C counterpart: `fsync(2)`.
     func sync() throws(SystemError) {
@@ -96,7 +97,7 @@ extension Descriptor {
 
     /// Locks the file without waiting.
     ///
-    /// - Throws: `.tryAgain` if another opener has the lock.
+    /// - Throws: `.tryAgain` if another open file description has the lock.
     ///
     /// C counterpart: `flock(2)`.
     func lock() throws(SystemError) {
@@ -104,15 +105,15 @@ extension Descriptor {
     }
 }
 
-/// A descriptor watched by Dispatch.
+/// A descriptor that Dispatch monitors for input.
 ///
-/// Dispatch sources are thread-safe but not marked so; the lock makes that good. Cancelling under it is safe, for Dispatch
-/// never runs a handler inside `cancel()`.
+/// Dispatch sources are thread-safe but not marked as such, so each is protected by a lock. Cancelling under the lock
+/// is safe, because Dispatch never runs a handler inside `cancel()`.
 package enum ReadSource {
-    /// Runs `handler` on `queue` whenever `descriptor` is readable, until the result is cancelled or let go.
+    /// Runs `handler` on `queue` whenever `descriptor` is readable, until the result is cancelled or released.
     ///
-    /// - Parameter owner: what keeps the descriptor open. It is held until Dispatch is done with the descriptor: closed
-    ///   any earlier, its number could be another file's.
+    /// - Parameter owner: The owner of the descriptor. It is retained until Dispatch no longer uses the descriptor.
+    ///   Otherwise the number could already belong to another file.
     package static func watch<Owner: Sendable>(
         _ descriptor: CInt,
         of owner: Owner,
@@ -127,8 +128,8 @@ package enum ReadSource {
         return Cancellation { locked.withLock { $0.cancel() } }
     }
 
-    /// Runs `handler` on `queue` the first time `descriptor` is readable, unless the result is cancelled or let go before.
-    /// For what stays readable for ever.
+    /// Runs `handler` on `queue` the first time that `descriptor` is readable, unless the result is cancelled or
+    /// released before. It is intended for descriptors that stay readable.
     package static func watchOnce<Owner: Sendable>(
         _ descriptor: CInt,
         of owner: Owner,
@@ -137,7 +138,7 @@ package enum ReadSource {
     ) -> Cancellation {
         let locked = Locked(DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue))
         let isOver = Locked(false)
-        // Dispatch lets go of the handlers, and so of what they hold, after the end.
+        // Dispatch releases the handlers, and the objects that they capture, after the cancellation.
         @Sendable func end() -> Bool {
             locked.withLock { $0.cancel() }
             return isOver.withLock { isOver in
@@ -154,13 +155,13 @@ package enum ReadSource {
     }
 }
 
-/// A file in memory without a name. It exists while it is open.
+/// A file in memory without a name. It exists while the descriptor is open.
 ///
 /// C counterpart: `memfd_create(2)`.
 package final class MemoryFile: Sendable {
     private let file: Descriptor
 
-    /// What programs of the same user open as `/proc/PROCESS/fd/NUMBER`.
+    /// The descriptor. Programs of the same user can open it as `/proc/PROCESS/fd/NUMBER`.
     package var descriptor: CInt { file.number }
 
     package init(_ content: [UInt8]) throws(SystemError) {

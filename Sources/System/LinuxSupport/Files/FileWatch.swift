@@ -2,22 +2,24 @@ import CLinux
 package import Dispatch
 import Glibc
 
-/// Watches single files along the whole way to them, so that a file or a directory may be replaced, linked elsewhere, deleted and made
-/// again. A link may dangle at first.
+/// A watch of single files. It monitors every directory and link on the path of a file, so that a file or a directory
+/// may be replaced, linked to another place, deleted and created again. A link may dangle at first.
 ///
-/// For one thread at a time. C counterpart: `inotify(7)`.
+/// Not thread-safe: use it on one thread at a time. C counterpart: `inotify(7)`.
 package final class FileWatch: @unchecked Sendable {
     private let inotify: Descriptor
     private let watchesContents: Bool
     /// The watches of each path.
     private var places: [String: Set<WatchedPlace>] = [:]
-    /// The paths that a watch descriptor matters to, by the name that matters; of a file or directory itself, the name is empty.
+    /// The paths that a watch descriptor concerns, by the name in the watched directory. The name is empty for the
+    /// watched object itself.
     private var owners: [CInt: [String: Set<String>]] = [:]
 
     /// - Parameters:
-    ///   - paths: Absolute paths.
-    ///   - watchesContents: True if the file itself is watched too. Someone may write to it by another name, which its directory does not
-    ///     report: a bind mount, or a hard link. The watch keeps the file in memory, which for a namespace means that it stays alive.
+    ///   - paths: The absolute paths.
+    ///   - watchesContents: Whether to watch the file itself too. A write through another name, such as a bind mount or
+    ///     a hard link, is not reported for its directory. The watch keeps the inode in memory, which keeps a namespace
+    ///     alive.
     package init(paths: [String], watchesContents: Bool = false) throws(SystemError) {
         let number = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))
         guard number >= 0 else { throw .current }
@@ -28,20 +30,20 @@ package final class FileWatch: @unchecked Sendable {
 
     package var descriptor: CInt { inotify.number }
 
-    /// Watches one more file.
+    /// Adds a file.
     package func insert(_ path: String) {
         watch(path)
     }
 
-    /// Watches a file no more.
+    /// Removes a file.
     package func remove(_ path: String) {
         release(places.removeValue(forKey: path) ?? [], of: path)
     }
 
-    /// Reads what is there, without waiting, and says whether one of the files changed.
+    /// Reads all pending events without waiting. Returns whether a file has changed.
     package func drain() -> Bool { !changes().isEmpty }
 
-    /// Reads what is there, without waiting, and says which of the files changed.
+    /// Reads all pending events without waiting. Returns the paths of the changed files.
     package func changes() -> Set<String> {
         var changed: Set<String> = []
         for event in InotifyEvent.read(from: inotify) {
@@ -53,12 +55,12 @@ package final class FileWatch: @unchecked Sendable {
                 changed.formUnion(paths)
             }
         }
-        // The way may be another one now.
+        // The path may now lead through other directories or links.
         for path in changed where places[path] != nil { watch(path) }
         return changed
     }
 
-    /// Watches what there is on the way to a file now.
+    /// Watches the objects that currently exist on the path of a file.
     private func watch(_ path: String) {
         let before = places[path] ?? []
         var after: Set<WatchedPlace> = []
@@ -110,24 +112,24 @@ package final class FileWatch: @unchecked Sendable {
     }
 }
 
-/// A name in a watched directory, or with an empty name what is watched itself.
+/// A name in a watched directory. With an empty name, the watched object itself.
 private struct WatchedPlace: Hashable {
     let watch: CInt
     let name: String
 }
 
-/// The way to a file, through directories and symbolic links.
+/// The directories and symbolic links on the path of a file.
 private enum FileWay {
     enum Step: Hashable {
-        /// A directory on the way.
+        /// A directory on the path.
         case directory(String)
-        /// A name that may lead elsewhere later, in its directory: a link, a name that is missing, the file.
+        /// A name in a directory that may refer to another object later: a link, a missing name, or the file.
         case entry(String, String)
         /// The file itself.
         case file(String)
     }
 
-    /// As many as the kernel follows. C counterpart: MAXSYMLINKS, `path_resolution(7)`.
+    /// The maximum number of symbolic links that the kernel follows. C counterpart: MAXSYMLINKS, `path_resolution(7)`.
     private static let linkLimit = 40
 
     static func steps(to path: String) -> [Step] {
@@ -175,16 +177,16 @@ private enum FileWay {
 package struct InotifyEvent: Sendable {
     package let watch: CInt
     package let mask: UInt32
-    /// The name inside the watched directory; empty for the directory itself.
+    /// The name in the watched directory; empty for the directory itself.
     package let name: String
 
-    /// Events were lost (IN_Q_OVERFLOW).
+    /// Whether events were lost (IN_Q_OVERFLOW).
     package var isOverflow: Bool { mask & UInt32(IN_Q_OVERFLOW) != 0 }
 
-    /// The watch is no more: the directory was deleted or unmounted, or the watch taken away (IN_IGNORED).
+    /// True if the watch has ended (IN_IGNORED): the object was deleted or unmounted, or the watch was removed.
     package var isLastOfWatch: Bool { mask & UInt32(IN_IGNORED) != 0 }
 
-    /// Reads what is there, without waiting where the descriptor does not block.
+    /// Reads all pending events. It does not wait if the descriptor is non-blocking.
     package static func read(from inotify: borrowing Descriptor) -> [InotifyEvent] {
         var events: [InotifyEvent] = []
         var bytes = [UInt8](repeating: 0, count: 4096)
@@ -206,8 +208,9 @@ package struct InotifyEvent: Sendable {
     }
 }
 
-/// An inotify descriptor for all files that this process watches for namespaces. It is open while files are watched. A user may
-/// have 128 of them (`/proc/sys/fs/inotify/max_user_instances`), and there may be more namespaces.
+/// A shared inotify descriptor for all files that this process watches because of namespaces. It is open while files
+/// are watched. By default a user may have 128 inotify descriptors (`/proc/sys/fs/inotify/max_user_instances`), and
+/// there may be more namespaces.
 package final class SharedFileWatch: Sendable {
     package static let shared = SharedFileWatch()
 
@@ -227,8 +230,8 @@ package final class SharedFileWatch: Sendable {
     private let state: Locked<State> = Locked(State())
     private let queue = DispatchQueue(label: "LinuxSupport.files")
 
-    /// Runs `action` on `queue` when the file at an absolute path was replaced, deleted or made; nil when there is no
-    /// descriptor to spare.
+    /// Runs `action` on `queue` when the file at an absolute path is replaced, deleted or created. Returns nil if no
+    /// descriptor is available.
     package func add(_ path: String, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation?
     {
         let identifier: UInt64? = state.withLock { state in
@@ -243,7 +246,7 @@ package final class SharedFileWatch: Sendable {
         return Cancellation { [self] in remove(identifier) }
     }
 
-    /// Watches a file again whose directory may have been away. Nothing happens unless it is watched.
+    /// Watches a file again whose directory may have been missing. It has no effect if the file is not watched.
     package func renew(_ path: String) {
         state.withLock { state in
             if state.observers.values.contains(where: { $0.path == path }) { state.watch?.insert(path) }

@@ -2,24 +2,24 @@ package import CLinux
 import Dispatch
 import Glibc
 
-/// The system resolver, asked in a blocking way: call it on a thread of its own.
+/// The system resolver. It blocks, so call it on a separate thread.
 ///
 /// C counterpart: `getaddrinfo(3)`, `gai.conf(5)` for the order.
 package enum NameLookup {
-    /// Why a name has no address.
+    /// The reason why a name has no address.
     package enum Failure: Error, Hashable, Sendable {
-        /// The name service says that there is no such name (EAI_NONAME).
+        /// The name does not exist (EAI_NONAME).
         case noSuchName
-        /// The name service says that the name has no address (EAI_NODATA); of some answers that mean something else, too.
+        /// The name has no address (EAI_NODATA). The C library also reports some other errors in this way.
         case noAddress
-        /// The name service could not be asked, or gave up; asking again may help. The text is the system's own.
+        /// The name service could not be queried or gave up. Another query may succeed. The text is that of the system.
         case unavailable(String)
 
         /// True if the name service reports that there is no address.
         package var isDenial: Bool { self == .noSuchName || self == .noAddress }
     }
 
-    /// One address of a name; `zone` is the interface index of a link-local IPv6 address.
+    /// An address of a name. `zone` is the interface index of a link-local IPv6 address.
     package struct Address: Hashable, Sendable {
         package let address: WireAddress
         package let zone: UInt32?
@@ -30,10 +30,10 @@ package enum NameLookup {
         }
     }
 
-    /// Every address of `name`, in the order connections should try them (RFC 6724).
+    /// Returns the addresses of `name`, in the order in which connections should try them (RFC 6724).
     ///
-    /// - Parameter namespace: the network namespace to ask in, with the files it has of its own; the calling thread must end
-    ///   afterwards.
+    /// - Parameter namespace: The network namespace of the query, with its own files of `/etc/netns`. The calling
+    ///   thread must end afterwards.
     package static func addresses(
         of name: String,
         inside namespace: NamespaceReference? = nil
@@ -73,7 +73,7 @@ package enum NameLookup {
 }
 
 extension NameLookup.Address {
-    /// The address of an IPv4 or IPv6 socket address; nil for every other family.
+    /// Reads an IPv4 or IPv6 socket address. Returns nil for any other family.
     init?(_ socketAddress: UnsafePointer<sockaddr>?) {
         guard let socketAddress else { return nil }
         let raw = UnsafeRawPointer(socketAddress)
@@ -92,7 +92,7 @@ extension NameLookup.Address {
 }
 
 extension NameLookup.Address {
-    /// The address of a socket address of any family; nil when it is neither IPv4 nor IPv6.
+    /// Reads an IPv4 or IPv6 socket address. Returns nil for any other family.
     package init?(_ storage: sockaddr_storage) {
         var storage = storage
         let address = withUnsafeMutablePointer(to: &storage) { pointer in
@@ -103,9 +103,10 @@ extension NameLookup.Address {
     }
 }
 
-/// Queries the name service on separate threads, and answers each caller within a bounded time.
+/// A resolver on separate threads that answers each query within a bounded time.
 ///
-/// Completions run on these threads, on one of Dispatch where a question was given up, or on the caller's where it is refused; no lock is
+/// Completion handlers run on these threads. They run on a Dispatch queue if the query was abandoned, and on the
+/// calling thread if it was refused. No lock is held during the call.
 /// held.
 package final class LookupThreads: Sendable {
     package typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) throws(SystemError) -> Void
@@ -116,7 +117,8 @@ package final class LookupThreads: Sendable {
         var timerIsDue: Duration?
     }
 
-    /// Not a global queue: from the first use of one on, Dispatch wakes the process every second (``TaskQueue``).
+    /// The queue is not a global queue, because Dispatch wakes the process every second after the first use of one
+    /// (``TaskQueue``).
     private static let timerQueue = DispatchQueue(label: "LinuxSupport.lookups")
 
     private let state: Locked<State>
@@ -124,8 +126,8 @@ package final class LookupThreads: Sendable {
     private let startThread: Start
 
     /// - Parameters:
-    ///   - startThread: makes a detached thread.
-    ///   - lookup: asks for a name, and blocks.
+    ///   - startThread: Starts a detached thread.
+    ///   - lookup: Resolves a name, and blocks.
     package init(
         limits: LookupQueue.Limits = LookupQueue.Limits(),
         startThread: @escaping Start = Thread.detach,
@@ -136,13 +138,13 @@ package final class LookupThreads: Sendable {
         self.lookup = lookup
     }
 
-    /// Asks for `name` and calls `completion` exactly once.
+    /// Resolves `name`, and calls `completion` exactly once.
     package func ask(for name: String, _ completion: @escaping @Sendable (LookupQueue.Answer) -> Void) {
         perform { queue, now in queue.ask(LookupQueue.Lookup(name: name, completion: completion), at: now) }
     }
 
-    /// - Parameter isWorker: The calling thread has nothing else to do, so it may take a question; where no other can be made it must.
-    /// - Returns: The question it has to ask.
+    /// - Parameter isWorker: True if the calling thread is a free resolver thread, which takes the first query itself.
+    /// - Returns: The query that the calling thread has to perform; nil if there is none for it.
     @discardableResult
     private func perform(
         isWorker: Bool = false,
@@ -172,7 +174,7 @@ package final class LookupThreads: Sendable {
         }
     }
 
-    /// Asks until nothing is left to ask, then lets the thread end.
+    /// Performs queries until none is left. The thread then ends.
     private func work(on first: LookupQueue.Question) {
         var next: LookupQueue.Question? = first
         while let question = next {
@@ -181,7 +183,7 @@ package final class LookupThreads: Sendable {
         }
     }
 
-    /// One timer for all questions, and none while nothing is asked.
+    /// Sets the only timer, or stops it if no query is running.
     private func setTimer(in state: inout State, _ now: Duration) {
         let due = state.queue.nextAdvance(after: now)
         guard due != state.timerIsDue else { return }
@@ -189,7 +191,7 @@ package final class LookupThreads: Sendable {
         state.timerIsDue = due
         state.timer = due.map { due in
             DispatchTimer.schedule(after: due - now, on: Self.timerQueue) { [self] in
-                // The timer holds this object, so it must not be held by it any longer than it runs.
+                // The timer retains this object, so the object must release the timer when it has fired.
                 let timer = self.state.withLock { state in
                     defer { (state.timer, state.timerIsDue) = (nil, nil) }
                     return state.timer
@@ -201,23 +203,24 @@ package final class LookupThreads: Sendable {
     }
 }
 
-/// Which questions to the name service wait, run, and have been given up. Pure: it says what to do and does nothing.
+/// The pending, running and abandoned queries to the name service. A value that returns actions, and performs none.
 ///
-/// The C library blocks for as long as it likes, and a thread inside of it cannot be stopped. So a slow question lets others go before
-/// it, one that takes too long is answered for it, and its thread is left alone until it returns.
+/// The C library may block for any time, and a thread inside it cannot be stopped. Therefore other queries may pass a
+/// slow query. A query that takes too long is answered with an error, and its thread is left running until it returns.
 package struct LookupQueue {
     package typealias Answer = Result<[NameLookup.Address], NameLookup.Failure>
 
     package struct Limits: Sendable {
         /// The maximum number of concurrent queries, apart from slow ones.
         package var running = 4
-        /// A question that runs for longer is slow.
+        /// The time after which a query counts as slow.
         package var patience = Duration.seconds(2)
-        /// A question that runs for longer is given up.
+        /// The time after which a query is abandoned.
         package var deadline = Duration.seconds(30)
         /// The maximum number of threads for queries that are slow or abandoned.
         package var stuck = 16
-        /// The maximum number of these for one name. More would not help it, and would displace others.
+        /// The maximum number of abandoned queries for one name. More would not help the name, and would displace other
+        /// names.
         package var stuckWithOneName = 2
 
         package init() {}
@@ -239,9 +242,9 @@ package struct LookupQueue {
     }
 
     package enum Action: Sendable {
-        /// Ask on a thread that has nothing else to do, and say ``finish(_:with:at:)`` or ``cannotStart(_:because:)``.
+        /// Perform the query on a free thread, and report ``finish(_:with:at:)`` or ``cannotStart(_:because:)``.
         case start(Question)
-        /// Answer the callers, once.
+        /// Call the completion handler.
         case complete(Lookup, Answer)
     }
 
@@ -253,7 +256,7 @@ package struct LookupQueue {
     private let limits: Limits
     private var waiting: ArraySlice<Lookup> = []
     private var running: [UInt64: Running] = [:]
-    /// The names of the questions that were given up and have not returned.
+    /// The names of the abandoned queries whose threads have not returned.
     private var stuck: [UInt64: String] = [:]
     private var started: UInt64 = 0
 
@@ -267,14 +270,15 @@ package struct LookupQueue {
         return startWaiting(at: now)
     }
 
-    /// Takes what the C library said. After the question was given up it counts for nothing, and only its thread is free again.
+    /// Records the answer of the C library. For an abandoned query it only frees the thread.
     package mutating func finish(_ question: Question, with answer: Answer, at now: Duration) -> [Action] {
         stuck[question.number] = nil
         let lookup = running.removeValue(forKey: question.number)?.lookup
         return (lookup.map { [.complete($0, answer)] } ?? []) + startWaiting(at: now)
     }
 
-    /// There was no thread for the question. It waits for one that will be free; where there is none, nobody would ever ask.
+    /// Records that no thread could be started. The query waits for a running thread. If no thread is running, it
+    /// fails.
     package mutating func cannotStart(_ question: Question, because cause: SystemError) -> [Action] {
         guard let lookup = running.removeValue(forKey: question.number)?.lookup else { return [] }
         waiting.insert(lookup, at: waiting.startIndex)
@@ -282,7 +286,7 @@ package struct LookupQueue {
         return refuseWaiting { "cannot start a thread to resolve \($0): \(cause)" }
     }
 
-    /// Gives up what has run for too long, and starts what has waited for it.
+    /// Abandons queries that have run for too long, and starts queries that waited for them.
     package mutating func advance(to now: Duration) -> [Action] {
         var actions: [Action] = []
         for (number, entry) in running where now - entry.since >= limits.deadline {
@@ -295,7 +299,7 @@ package struct LookupQueue {
         return actions + startWaiting(at: now)
     }
 
-    /// When to ``advance(to:)``; nil while nothing runs.
+    /// Returns the time of the next call of ``advance(to:)``; nil if no query is running.
     package func nextAdvance(after now: Duration) -> Duration? {
         let ends = running.values.map { $0.since + limits.deadline }
         let patience = waiting.isEmpty ? [] : running.values.map { $0.since + limits.patience }.filter { $0 > now }
@@ -314,7 +318,7 @@ package struct LookupQueue {
             running[started] = Running(lookup: lookup, since: now)
             actions.append(.start(Question(number: started, name: lookup.name)))
         }
-        // A slice keeps what was taken from it.
+        // A slice retains the storage of removed elements.
         if waiting.isEmpty { waiting = [] }
         return actions
     }
@@ -329,7 +333,7 @@ package struct LookupQueue {
         if stuck.count >= limits.stuck {
             cause = Self.allStuck
         } else if stuck.values.count(where: { $0 == lookup.name }) >= limits.stuckWithOneName {
-            cause = { "the name service still owes the answers to earlier questions for \($0)" }
+            cause = { "earlier queries to the name service for \($0) have not returned" }
         } else {
             return nil
         }
@@ -337,7 +341,7 @@ package struct LookupQueue {
     }
 
     private static func allStuck(_ name: String) -> String {
-        "too many questions to the name service have not returned, so it is not asked for \(name)"
+        "too many queries to the name service have not returned; \(name) is not resolved"
     }
 
     private mutating func refuseWaiting(_ cause: (String) -> String) -> [Action] {

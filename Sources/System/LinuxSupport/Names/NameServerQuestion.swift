@@ -1,32 +1,33 @@
 import CLinux
 import Glibc
 
-/// One question of DNS to several servers at once, to learn what each of them says. Blocks: call it on a thread of its own.
+/// A DNS query to several servers at the same time, to compare their answers. It blocks, so call it on a separate
+/// thread.
 ///
 /// Source: RFC 1035, section 4. C counterpart: `udp(7)`, `poll(2)`.
 package enum NameServerQuestion {
     /// The answer of a server.
     package enum Answer: Hashable, Sendable {
-        /// It answered with this response code (RFC 1035, section 4.1.1; IANA's DNS RCODEs).
+        /// The server answered with this response code (RFC 1035, 4.1.1; IANA's DNS RCODEs).
         case code(UInt8)
-        /// Its answer did not fit (the bit TC): it wants to be asked over TCP.
+        /// The answer was truncated (the bit TC). The complete answer is available over TCP.
         case truncated
-        /// It said nothing within the time.
+        /// The server did not answer before the timeout.
         case silence
-        /// There is no name server (ICMP port unreachable).
+        /// No name server is running (ICMP port unreachable).
         case closed
-        /// The question could not be sent.
+        /// The query could not be sent.
         case unsent(SystemError)
     }
 
     private static let port: UInt16 = 53
 
-    /// The answers of `servers`, in their order, to the question for the IPv4 address of `name`.
+    /// Queries the IPv4 address of `name`. Returns the answers in the order of `servers`.
     ///
     /// - Parameters:
-    ///   - servers: each with the name of its interface, where its address is link-local.
-    ///   - limit: how long all of it may take.
-    ///   - namespace: the network namespace to ask in; the calling thread must end afterwards.
+    ///   - servers: The addresses of the servers. A link-local address requires the name of its interface.
+    ///   - limit: The timeout of all queries together.
+    ///   - namespace: The network namespace of the queries. If set, the calling thread must end afterwards.
     package static func ask(
         _ servers: [(address: WireAddress, zone: String?)],
         for name: String,
@@ -60,7 +61,7 @@ package enum NameServerQuestion {
         while answers.contains(nil) {
             let left = end - ContinuousClock.now
             guard left > .zero else { break }
-            // Those that have answered are passed over.
+            // Servers that have answered are skipped.
             var waiting = polled
             for index in waiting.indices where answers[index] != nil { waiting[index].fd = -1 }
             let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1
@@ -84,7 +85,7 @@ package enum NameServerQuestion {
         return message[2] & 0x02 != 0 ? .truncated : .code(message[3] & 0x0f)
     }
 
-    /// A connected socket receives packets of the server only.
+    /// A connected socket receives only packets of its server.
     private static func connect(_ address: WireAddress, zone: String?) throws(SystemError) -> CInt {
         let type = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
         let descriptor = socket(CInt(address.family.rawValue), type, 0)
@@ -118,7 +119,8 @@ package enum NameServerQuestion {
         return Glibc.connect(descriptor, address.assumingMemoryBound(to: sockaddr.self), socklen_t(place.count))
     }
 
-    /// One question, recursion desired: type A, class IN. Labels that are too long are cut, as no server has them.
+    /// Returns a query with recursion desired: type A, class IN. A label that is too long is truncated, because it does
+    /// not exist on any server.
     private static func question(for name: String, _ identifier: UInt16) -> [UInt8] {
         var bytes = [UInt8(identifier >> 8), UInt8(identifier & 0xff), 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]
         for label in name.split(at: ".") {
@@ -131,7 +133,8 @@ package enum NameServerQuestion {
 }
 
 extension NameServerQuestion.Answer: CustomStringConvertible {
-    /// A response code by its name, for example `SERVFAIL`; else `truncated`, `silence`, `closed`, or what the system said.
+    /// The name of the response code, for example `SERVFAIL`; otherwise `truncated`, `silence`, `closed`, or the error
+    /// of the system.
     package var description: String {
         switch self {
         case .code(let code):

@@ -2,21 +2,21 @@ import CLinux
 package import Dispatch
 import Glibc
 
-/// The names in a directory such as `/run/netns`, at one moment.
+/// The names in a directory such as `/run/netns`, at one time.
 ///
 /// C counterpart: `readdir(3)`, `statfs(2)` with NSFS_MAGIC, `ioctl_ns(2)` with NS_GET_NSTYPE.
 package struct NamespaceListing: Hashable, Sendable {
     /// The sorted names of network namespaces.
     package private(set) var names: [String] = []
-    /// The other sorted names: `ip netns add` creates an empty file first, and then mounts the namespace over it.
+    /// The other names, sorted. `ip netns add` first creates an empty file, and then mounts the namespace over it.
     package private(set) var others: [String] = []
 
-    /// Empty where there is no such directory, or it cannot be read.
+    /// Reads a directory. The listing is empty if the directory does not exist or cannot be read.
     package init(directory path: String) {
         guard let directory = opendir(path) else { return }
         defer { closedir(directory) }
         while let entry = readdir(directory) {
-            // A name that is no text could not be given back to the kernel as it was.
+            // A name that is not valid UTF-8 could not be passed back to the kernel unchanged.
             let name = withUnsafeBytes(of: entry.pointee.d_name) {
                 String(validating: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
@@ -29,14 +29,15 @@ package struct NamespaceListing: Hashable, Sendable {
 
     private static func isNetworkNamespace(_ path: String) -> Bool {
         var status = statfs()
-        // Opening anything else could wait, or do something.
+        // Opening any other file could block or have side effects.
         guard statfs(path, &status) == 0, status.f_type == NSFS_MAGIC else { return false }
         guard let file = try? Descriptor.open(path) else { return false }
         return clinux_is_network_namespace(file.number) != 0
     }
 }
 
-/// The files in `/etc/netns/NAME`, which a named network namespace has in place of those in `/etc`: its name servers, its hosts, whatever else is there.
+/// The files in `/etc/netns/NAME`, which replace those in `/etc` for a named network namespace, such as `resolv.conf`
+/// and `hosts`.
 ///
 /// C counterpart: `ip-netns(8)`, `unshare(2)` with CLONE_NEWNS, `mount(2)` with MS_BIND.
 package struct NamespaceFiles: Sendable {
@@ -45,39 +46,40 @@ package struct NamespaceFiles: Sendable {
 
     private let directory: String
 
-    /// Nil for a namespace without a name, or without files of its own.
+    /// Returns nil if the namespace has no name or no files.
     package init?(of namespace: NamespaceReference) {
         guard let directory = Self.directory(of: namespace), access(directory, F_OK) == 0 else { return nil }
         self.directory = directory
     }
 
-    /// Where the namespace would have its files; nil for one without a name.
+    /// Returns the directory for the files of the namespace; nil if the namespace has no name.
     private static func directory(of namespace: NamespaceReference) -> String? {
         guard let place = places.first(where: { namespace.path.hasPrefix($0) }) else { return nil }
         return "\(root)/\(namespace.path.dropFirst(place.utf8.count))"
     }
 
-    /// Where the namespace has these files of `/etc`, now or later; nothing for a namespace without a name.
+    /// Returns the paths at which the namespace may have its own versions of files of `/etc`. Returns no paths if the
+    /// namespace has no name.
     package static func places(of files: [String], in namespace: NamespaceReference) -> [String] {
         guard let directory = directory(of: namespace) else { return [] }
         return files.filter { $0.hasPrefix("/etc/") }.map { "\(directory)/\($0.dropFirst("/etc/".utf8.count))" }
     }
 
-    /// Where the namespace has a file of `/etc`, such as `/etc/hosts`.
+    /// Returns the path of a file of `/etc`, such as `/etc/hosts`, for the namespace.
     package func path(of file: String) -> String {
         guard file.hasPrefix("/etc/") else { return file }
         let own = "\(directory)/\(file.dropFirst("/etc/".utf8.count))"
         return access(own, F_OK) == 0 ? own : file
     }
 
-    /// Lets the calling thread see them in `/etc`, where the C library looks for them. It must be about to end, or be the only one of a
-    /// program, whose later threads see them too.
+    /// Mounts the files of the namespace over those of `/etc` for the calling thread, so that the C library reads them.
+    /// The thread must end soon, or be the only thread of the program. Threads that it starts later see the same files.
     package func show() throws(SystemError) {
         guard clinux_unshare_mounts() == 0, mount("", "/", "none", UInt(MS_SLAVE) | UInt(MS_REC), nil) == 0 else {
             throw .current
         }
         for name in try DirectoryListing.names(in: directory) {
-            // As `ip netns exec` does: files and directories alike, and what has no place in /etc is left out.
+            // As in `ip netns exec`, files and directories are mounted. A file that does not exist in /etc is skipped.
             let (file, own) = ("/etc/\(name)", "\(directory)/\(name)")
             guard access(file, F_OK) == 0 else { continue }
             guard mount(own, file, "none", UInt(MS_BIND), nil) == 0 else { throw .current }
@@ -85,24 +87,26 @@ package struct NamespaceFiles: Sendable {
     }
 }
 
-/// Waits for changes of a directory such as `/run/netns`: names, by inotify, and what is mounted over them, by the mount
-/// table, for inotify tells nothing of mounts. Three descriptors.
+/// A watch of a directory such as `/run/netns`. It uses inotify for the names, and the mount table for the mounts over
+/// them, because inotify does not report mounts. It has three descriptors.
 ///
-/// `wait()` belongs to a thread of its own, `interrupt()` to anybody, the rest to whoever that thread wakes and waits for.
+/// `wait()` requires a separate thread. `interrupt()` may be called on any thread. The other functions must not run at
+/// the same time as each other or as `wait()`.
 ///
 /// C counterpart: `inotify(7)`, `poll(2)` on `/proc/self/mountinfo` (`proc_pid_mounts(5)`).
 package final class NamespaceDirectoryWatch: @unchecked Sendable {
     private let directory: String
     private let inotify: Descriptor
     private let wakeup: Wakeup
-    /// Nil where /proc is not mounted.
+    /// The mount table; nil if /proc is not mounted.
     private let mounts: Descriptor?
 
-    /// What is watched: the directory, or the nearest one above it that is there, and then what it waits for in it.
+    /// The watch of the directory or of its nearest existing parent. In the second case `missing` is the expected name
+    /// in the parent.
     private var watch: CInt = -1
     private var missing: String?
 
-    /// Watches nothing before `renew()`.
+    /// Creates a watch. It reports nothing before `renew()`.
     package init(directory: String) throws(SystemError) {
         self.directory = directory
         let number = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))
@@ -112,9 +116,10 @@ package final class NamespaceDirectoryWatch: @unchecked Sendable {
         mounts = try? Descriptor.open("/proc/self/mountinfo")
     }
 
-    /// Watches what is there now; read the directory afterwards. False when the kernel refuses (`max_user_watches`).
+    /// Watches the objects that exist now. Read the directory afterwards. Returns false if the kernel refuses
+    /// (`max_user_watches`).
     package func renew() -> Bool {
-        // Something may be made between a reading and its watch, so until two rounds come to the same.
+        // A directory may be created before its watch is added, so the loop ends when two rounds have the same result.
         while true {
             let last = watch
             (watch, missing) = addNearest()
@@ -141,10 +146,9 @@ package final class NamespaceDirectoryWatch: @unchecked Sendable {
         }
     }
 
-    /// Blocks until something has happened, for as long as it takes, and says whether it concerns mounts. `drain()` tells
-    /// of the rest.
+    /// Blocks until an event occurs. Returns whether the event concerns mounts. `drain()` reports the events of names.
     ///
-    /// - Throws: what poll(2) says: a process that may have fewer than three descriptors may not wait for three.
+    /// - Throws: The error of `poll(2)`, for example if the process may have fewer than three descriptors.
     package func wait() throws(SystemError) -> Bool {
         var polls = [
             pollfd(fd: inotify.number, events: Int16(POLLIN), revents: 0),
@@ -160,19 +164,19 @@ package final class NamespaceDirectoryWatch: @unchecked Sendable {
     private var mountsNumber: CInt {
         switch mounts {
         case .some(let mounts): mounts.number
-        // poll(2) passes over negative numbers.
+        // poll(2) ignores negative numbers.
         case .none: -1
         }
     }
 
-    /// Reads what is there, without waiting, and says whether it concerns the directory.
+    /// Reads all pending events without waiting. Returns whether one of them concerns the directory.
     package func drain() -> Bool {
         var isConcerned = false
         for event in InotifyEvent.read(from: inotify) {
             if event.isOverflow {
                 isConcerned = true
             } else if event.watch == watch {
-                // Events without a name are the directory's own.
+                // Events without a name concern the watched directory itself.
                 if missing == nil || event.name.isEmpty || event.name == missing { isConcerned = true }
                 if event.isLastOfWatch { watch = -1 }
             }
@@ -180,14 +184,14 @@ package final class NamespaceDirectoryWatch: @unchecked Sendable {
         return isConcerned
     }
 
-    /// Ends the `wait()` under way, and every later one at once.
+    /// Ends the current `wait()` and all later ones immediately.
     package func interrupt() {
         wakeup.wake()
     }
 }
 
-/// A thread that waits for changes of a directory of namespaces. Dispatch cannot wait for the mount table: it is always
-/// readable, and what is urgent about a change is gone once somebody has asked.
+/// A thread that waits for changes of a directory of namespaces. Dispatch cannot monitor the mount table, because it is
+/// always readable, and its urgent condition (POLLPRI) is cleared by the first poll.
 package final class NamespaceDirectoryThread: Sendable {
     private let watch: NamespaceDirectoryWatch
     private let hasEnded = Locked(false)
@@ -196,7 +200,8 @@ package final class NamespaceDirectoryThread: Sendable {
         watch = try NamespaceDirectoryWatch(directory: directory)
     }
 
-    /// Runs `changed` on `queue` for each change, until `end()`, or until it cannot wait any more, which it tells as a change.
+    /// Runs `changed` on `queue` for each change, until `end()`. If the thread can no longer wait, it reports a last
+    /// change and ends.
     package func start(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) throws(SystemError) {
         try Thread.detach { [self] in
             while !hasEnded.withLock({ $0 }) {
@@ -211,10 +216,11 @@ package final class NamespaceDirectoryThread: Sendable {
         }
     }
 
-    /// Watches what is there now, on the queue; false when the kernel refuses, or the thread has ended.
+    /// Watches the objects that exist now. Call it on the queue. Returns false if the kernel refuses or the thread has
+    /// ended.
     package func renew() -> Bool { !hasEnded.withLock { $0 } && watch.renew() }
 
-    /// Ends the thread soon, without waiting for it.
+    /// Ends the thread without waiting for it.
     package func end() {
         hasEnded.withLock { $0 = true }
         watch.interrupt()

@@ -1,17 +1,18 @@
 import CLinux
 import Glibc
 
-/// What leads to a network namespace: a file, which may lead to another one tomorrow, or a process, which may go there.
+/// A reference to a network namespace: a file, which may later be bound to another namespace, or a process, which may
+/// later move to another one.
 package struct NamespaceReference: Sendable {
-    /// The file: the name under `/run/netns`, or `/proc/PID/ns/net`.
+    /// The path of the file: the name under `/run/netns`, or `/proc/PID/ns/net`.
     package let path: String
-    /// The process the file belongs to; nil where the file is all there is.
+    /// The process of the file; nil for a reference by file.
     package let process: ProcessHandle?
 
-    /// The process's own namespace.
+    /// The namespace of this process.
     package static let ofProcess = NamespaceReference(path: "/proc/self/ns/net")
 
-    /// The process's own namespace where the calling thread is in another one; nil where no thread has to go there.
+    /// The namespace of this process, if the calling thread is in another one; nil if both are the same.
     package static var ofProcessElsewhere: NamespaceReference? {
         NamespaceIdentity.current == NamespaceIdentity.ofProcess ? nil : ofProcess
     }
@@ -21,9 +22,9 @@ package struct NamespaceReference: Sendable {
         process = nil
     }
 
-    /// The namespace of a process, also after it has moved to another one.
+    /// Creates a reference to the namespace of a process. It follows the process to another namespace.
     ///
-    /// - Throws: `.noSuchProcess` as the cause if there is no such process.
+    /// - Throws: An error with the cause `.noSuchProcess` if the process does not exist.
     package init(process number: Int32) throws(NamespaceError) {
         do throws(SystemError) {
             process = try ProcessHandle(number)
@@ -33,17 +34,17 @@ package struct NamespaceReference: Sendable {
         path = "/proc/\(number)/ns/net"
     }
 
-    /// Whether this still leads to the namespace that it led to before.
+    /// True if the reference still leads to the given namespace.
     package func leads(to identity: NamespaceIdentity?) -> Bool {
         let now = try? NamespaceIdentity(path: path)
         guard let process else { return now == identity }
-        // Asked for after the file, which from the end on may be that of another process.
+        // The process is checked after the file, because after its end the file may belong to another process.
         if process.hasEnded { return false }
-        // A process whose namespace is no longer shown to us is still somewhere, and most likely where it was.
+        // If the namespace is no longer readable, the process is assumed to be in the same namespace.
         return now == nil || now == identity
     }
 
-    /// A descriptor of the namespace. It keeps the namespace alive.
+    /// Opens a descriptor of the namespace. The descriptor keeps the namespace alive.
     func open() throws(NamespaceError) -> Descriptor {
         let file: Descriptor
         do throws(SystemError) {
@@ -51,12 +52,13 @@ package struct NamespaceReference: Sendable {
         } catch {
             throw refusal(error.isShortage ? missing ?? error : error)
         }
-        // If it had ended before, this might be the namespace of a process with the same number.
+        // If the process had ended before, the file might belong to another process with the same number.
         if let process, process.hasEnded { throw refusal(.noSuchProcess) }
         return file
     }
 
-    /// Why there is no file; nil where there is one. Without a descriptor to spare, opening does not even look.
+    /// The error of a missing file; nil if the file exists. Without a free descriptor, open(2) fails before it checks
+    /// the path.
     private var missing: SystemError? {
         do throws(SystemError) {
             _ = try NamespaceIdentity(path: path)
@@ -66,12 +68,12 @@ package struct NamespaceReference: Sendable {
         }
     }
 
-    /// Why the namespace cannot be opened, and what that would take.
+    /// Returns the error of opening the namespace, with the missing capability.
     private func refusal(_ cause: SystemError) -> NamespaceError {
         if let process {
             let attempt = "open the network namespace of process \(process.number)"
             if process.hasEnded { return NamespaceError(attempt, .noSuchProcess) }
-            // There is a process, so a missing file is one that is hidden (`hidepid`, proc(5)).
+            // The process exists, so a missing file is hidden (`hidepid`, proc(5)).
             let isDenied = [.accessDenied, .notPermitted, .noEntry].contains(cause)
             return NamespaceError(
                 attempt,
@@ -92,31 +94,31 @@ package struct NamespaceReference: Sendable {
 }
 
 extension SystemError {
-    /// Nothing is wrong with what was asked for; there is only no room for it now.
+    /// True if the error is a temporary lack of descriptors or memory.
     fileprivate var isShortage: Bool { [EMFILE, ENFILE, ENOMEM].contains(rawValue) }
 }
 
-/// Which network namespace something lives in.
+/// The identity of a network namespace.
 ///
 /// C counterpart: the device and inode of `/proc/thread-self/ns/net` and `/proc/self/ns/net`, `namespaces(7)`.
 package struct NamespaceIdentity: Hashable, Sendable {
     package let device: UInt64
     package let inode: UInt64
 
-    /// The calling thread's namespace; nil where /proc is not mounted.
+    /// The namespace of the calling thread; nil if /proc is not mounted.
     package static var current: NamespaceIdentity? { try? NamespaceIdentity(path: "/proc/thread-self/ns/net") }
 
-    /// The process's namespace, which is that of its first thread; nil where /proc is not mounted.
+    /// The namespace of the first thread of this process; nil if /proc is not mounted.
     package static var ofProcess: NamespaceIdentity? { try? NamespaceIdentity(path: NamespaceReference.ofProcess.path) }
 
-    /// The namespace that `path`, for example `/run/netns/blue`, is bound to.
+    /// Reads the identity of the namespace at `path`, for example `/run/netns/blue`.
     package init(path: String) throws(SystemError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .current }
         self.init(status)
     }
 
-    /// The namespace of a descriptor.
+    /// Reads the identity of the namespace of a descriptor.
     init(of file: borrowing Descriptor) throws(SystemError) {
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .current }
@@ -129,12 +131,12 @@ package struct NamespaceIdentity: Hashable, Sendable {
     }
 }
 
-/// Entering other network namespaces, always on a thread that ends there.
+/// Functions that enter a network namespace. The calling thread cannot return, so it must end there.
 ///
 /// C counterpart: `setns(2)` with CLONE_NEWNET.
 package enum NamespaceEntry {
-    /// Runs `body` on a thread of its own inside a namespace, and tells it which one that is: what leads there may lead
-    /// elsewhere a moment later. A socket opened there stays there.
+    /// Runs `body` on a new thread inside a namespace, with the identity of the namespace as its argument. The
+    /// reference may lead to another namespace a moment later. A socket that `body` opens stays in the namespace.
     package static func run<Value: Sendable>(
         inside namespace: NamespaceReference,
         _ body: @escaping @Sendable (NamespaceIdentity) -> Value
@@ -154,8 +156,8 @@ package enum NamespaceEntry {
         return try outcome.get()
     }
 
-    /// Moves the calling thread into a namespace, and says which one it is. It must be about to end, or be the only one of a program
-    /// that stays there.
+    /// Moves the calling thread into a namespace, and returns the identity of the namespace. The thread must end soon,
+    /// or be the only thread of a program that stays there.
     @discardableResult
     package static func enter(_ namespace: NamespaceReference) throws(NamespaceError) -> NamespaceIdentity {
         let file = try namespace.open()
@@ -172,7 +174,7 @@ package enum NamespaceEntry {
         }
     }
 
-    /// Moves the calling thread, which must be about to end, into a namespace by a descriptor of it.
+    /// Moves the calling thread into the namespace of a descriptor. The thread must end soon.
     package static func enter(_ namespace: borrowing Descriptor) throws(SystemError) {
         guard clinux_setns(namespace.number, CInt(clinux_clone_newnet)) == 0 else {
             throw .current
@@ -180,24 +182,24 @@ package enum NamespaceEntry {
     }
 }
 
-/// A failure to enter a network namespace: the attempt and the system's error.
+/// An error of entering a network namespace, with the failed step and the system's error.
 package struct NamespaceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The attempt, as the text after "cannot", for example `find process 7`.
+    /// The step, as the text after "cannot", for example `find process 7`.
     package let attempt: String
 
     /// The system's error.
     package let cause: SystemError
 
-    /// The capability that the attempt requires, if it is known to be missing.
+    /// The capability that the step requires, if it is missing.
     package let capability: Capability?
 
-    /// Whether nothing is wrong with the namespace; there is only no room to enter it now.
+    /// True if the cause is a temporary lack of descriptors, memory or threads.
     package let isShortage: Bool
 
     package init(_ attempt: String, _ cause: SystemError, isShortage: Bool = false, capability: Capability? = nil) {
         (self.attempt, self.cause, self.isShortage, self.capability) = (attempt, cause, isShortage, capability)
     }
 
-    /// A namespace may have any name, so the attempt is shown escaped.
+    /// A namespace may have any name, so the text is escaped.
     package var description: String { "cannot \(attempt.printable): \(cause)" }
 }

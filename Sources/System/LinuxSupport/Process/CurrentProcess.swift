@@ -1,21 +1,21 @@
 import CLinux
 import Glibc
 
-/// The variables this process was started with.
+/// The environment variables of this process.
 ///
 /// C counterpart: `getenv(3)`.
 package enum EnvironmentVariable {
-    /// Nil when it is not set; an empty one counts as not set.
+    /// Returns the value of a variable; nil if it is not set or empty.
     package static func value(of name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)
     }
 }
 
-/// The memory of the process.
+/// The memory allocator of this process.
 package enum Memory {
-    /// Lets all threads share one pool of memory from now on; what each keeps in a pool of its own it keeps for good. For a
-    /// program whose threads work one after the other: call it first.
+    /// Makes all threads use one arena of the allocator. Otherwise each thread keeps memory in its own arena. It is
+    /// intended for a program whose threads mostly work one after another. Call it before any other function.
     ///
     /// C counterpart: `mallopt(3)`, `M_ARENA_MAX`.
     package static func shareOnePool() {
@@ -27,13 +27,13 @@ package enum Memory {
 package enum Capability: String, Hashable, Sendable {
     /// Entering a network namespace, `setns(2)`.
     case systemAdministration = "CAP_SYS_ADMIN"
-    /// Reading what another user's process has open or lives in, `ptrace(2)`.
+    /// Reading the open files and the namespaces of another user's process, `ptrace(2)`.
     case processTracing = "CAP_SYS_PTRACE"
-    /// Going through directories whose permissions forbid it, `path_resolution(7)`.
+    /// Ignoring the permissions of directories, `path_resolution(7)`.
     case readSearch = "CAP_DAC_READ_SEARCH"
 }
 
-/// A handle of a process, which stays valid if another process gets the same number.
+/// A handle of a process. It stays valid if another process gets the same number.
 ///
 /// Thread-safe. C counterpart: `pidfd_open(2)`.
 package final class ProcessHandle: Sendable {
@@ -41,7 +41,6 @@ package final class ProcessHandle: Sendable {
     package let number: Int32
     private let file: Descriptor
 
-    /// - Throws: `.noSuchProcess` also for what is no process's number, or a thread's.
     package init(_ number: Int32) throws(SystemError) {
         let file = clinux_pidfd_open(number)
         guard file >= 0 else {
@@ -52,55 +51,56 @@ package final class ProcessHandle: Sendable {
         self.number = number
     }
 
-    /// Readable from the end of the process on, for ever.
+    /// The descriptor, which is readable once the process has ended.
     package var descriptor: CInt { file.number }
 
-    /// True if the last thread of the process has ended, also if its parent has not waited for it.
+    /// True if the last thread of the process has ended, even if the parent has not waited for the process.
     package var hasEnded: Bool {
         var poll = pollfd(fd: file.number, events: Int16(POLLIN), revents: 0)
         return Glibc.poll(&poll, 1, 0) > 0
     }
 }
 
-/// When a process was made.
+/// The start time of a process.
 ///
 /// C counterpart: `proc_pid_stat(5)`, `starttime`.
 package enum ProcessStart {
-    /// When this process was, on CLOCK_BOOTTIME, cut off to the hundredth of a second that the kernel counts in; nil where `/proc` is
-    /// not there.
+    /// The start time of this process, by CLOCK_BOOTTIME, rounded down to the kernel's unit of 1/100 s; nil if `/proc`
+    /// is not mounted.
     package static var boot: Duration? { boot(stat: "/proc/self/stat") }
 
-    /// The same of any process.
+    /// Returns the start time of a process.
     ///
-    /// - Parameter file: Its `/proc/PID/stat`.
+    /// - Parameter file: The path of its `/proc/PID/stat`.
     package static func boot(stat file: String) -> Duration? {
         guard let text = TextFile.read(file) else { return nil }
         return boot(text: text, ticks: sysconf(CInt(_SC_CLK_TCK)))
     }
 
     /// - Parameters:
-    ///   - text: That of the file. The second field, the name, stands in parentheses and may contain anything.
-    ///   - ticks: How many there are in a second.
+    ///   - text: The content of the file. The second field, the name, is in parentheses and may contain any character.
+    ///   - ticks: The number of clock ticks per second.
     static func boot(text: String, ticks: Int) -> Duration? {
         guard ticks > 0, let end = text.unicodeScalars.lastIndex(of: ")") else { return nil }
         let fields = text[text.unicodeScalars.index(after: end)...].words
-        // The state is the third field, the start the 22nd.
+        // The state is the third field. The start time is field 22.
         guard fields.count > 19, let start = Int64(fields[19]), start >= 0 else { return nil }
         return .nanoseconds(start * (1_000_000_000 / Int64(ticks)))
     }
 }
 
-/// What this process uses of the machine.
+/// The resource usage of this process.
 ///
 /// C counterpart: `getrusage(2)`, `proc_pid_statm(5)`.
 package struct ProcessUsage: Sendable {
-    /// Time on processors, for itself and in the kernel.
+    /// The processor time, in user and kernel mode.
     package let processor: Duration
-    /// Memory that is resident, in bytes.
+    /// The resident memory, in bytes.
     package let resident: Int
+    /// The number of open descriptors.
     package let descriptors: Int
 
-    /// Nil where `/proc` is not there.
+    /// The current usage; nil if `/proc` is not mounted.
     package static var current: ProcessUsage? {
         var usage = rusage()
         guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0,
@@ -109,7 +109,7 @@ package struct ProcessUsage: Sendable {
             let directory = opendir("/proc/self/fd")
         else { return nil }
         defer { closedir(directory) }
-        // Neither itself and its parent nor the descriptor that reads it.
+        // The entries `.` and `..` and the descriptor of the directory do not count.
         var count = -3
         while readdir(directory) != nil { count += 1 }
         return ProcessUsage(
@@ -123,7 +123,7 @@ package struct ProcessUsage: Sendable {
         .seconds(Int64(time.tv_sec)) + .microseconds(Int64(time.tv_usec))
     }
 
-    /// Lets this process have as many descriptors as it may give itself, and says how many that is.
+    /// Raises the limit of open descriptors to its maximum, at most 65,536. Returns the new limit.
     ///
     /// C counterpart: `setrlimit(2)`, RLIMIT_NOFILE.
     @discardableResult
@@ -137,11 +137,11 @@ package struct ProcessUsage: Sendable {
     }
 }
 
-/// Groups of users, by the name service.
+/// Groups of the name service.
 ///
 /// C counterpart: `getgrnam_r(3)`, `getgid(2)`.
 package enum UserGroup {
-    /// The number of a group; nil if no group has the name. Queries the name service on the calling thread.
+    /// Returns the number of a group; nil if no group has the name. It queries the name service on the calling thread.
     package static func number(of name: String) -> UInt32? {
         var buffer = [CChar](repeating: 0, count: 16 << 10)
         while true {
@@ -149,18 +149,18 @@ package enum UserGroup {
             var found: UnsafeMutablePointer<group>?
             let error = getgrnam_r(name, &entry, &buffer, buffer.count, &found)
             if error == 0 { return found?.pointee.gr_gid }
-            // A group of very many members.
+            // The buffer is too small for a group with many members.
             guard error == ERANGE, buffer.count < 16 << 20 else { return nil }
             buffer = [CChar](repeating: 0, count: buffer.count * 4)
         }
     }
 }
 
-/// Users, by the name service.
+/// Users of the name service.
 ///
 /// C counterpart: `getpwuid_r(3)`.
 package enum UserName {
-    /// The name of a user; nil if no user has the number. Queries the name service on the calling thread.
+    /// Returns the name of a user; nil if no user has the number. It queries the name service on the calling thread.
     package static func of(_ number: UInt32) -> String? {
         var buffer = [CChar](repeating: 0, count: 16 << 10)
         var entry = passwd()

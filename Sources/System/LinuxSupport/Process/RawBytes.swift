@@ -1,17 +1,17 @@
-/// Reading of kernel structures that never trusts a length: whatever lies outside the bytes is nil, not a trap.
+/// Bounds-checked access to kernel structures. An access outside the bytes returns nil instead of trapping.
 extension UnsafeRawBufferPointer {
     package func load<Value: BitwiseCopyable>(_ type: Value.Type, at offset: Int) -> Value? {
         guard offset >= 0, offset <= count, count - offset >= MemoryLayout<Value>.size else { return nil }
         return loadUnaligned(fromByteOffset: offset, as: type)
     }
 
-    /// The bytes from `offset` on, at most `length` of them.
+    /// Returns the bytes from `offset`, at most `length` of them.
     package func bytes(from offset: Int, length: Int = .max) -> UnsafeRawBufferPointer {
         guard offset >= 0, offset < count, length > 0 else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return UnsafeRawBufferPointer(rebasing: self[offset..<(offset + Swift.min(length, count - offset))])
     }
 
-    /// The whole value as an unsigned number in the machine's order, whatever its width.
+    /// All bytes as an unsigned number in native byte order; nil if the count is not 1, 2, 4 or 8.
     package var number: UInt64? {
         switch count {
         case 1: load(UInt8.self, at: 0).map(UInt64.init)
@@ -22,20 +22,20 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// The first four bytes as the kernel's `__u32`.
+    /// The first four bytes, as the kernel's `__u32`.
     package var word: UInt32? { load(UInt32.self, at: 0) }
 
-    /// Text up to the first zero byte.
+    /// The text up to the first zero byte.
     package var text: String { String(decoding: prefix { $0 != 0 }, as: UTF8.self) }
 }
 
-/// Writes short ASCII text into memory of the caller's: strings of the standard library cost more than all else where only a
-/// path or an address is made of them.
+/// A writer of short ASCII texts into memory of the caller. It avoids the cost of strings of the standard library for
+/// paths and addresses.
 package struct TextBuilder {
     private let memory: UnsafeMutableRawBufferPointer
     package private(set) var count = 0
 
-    /// Text that does not fit ends the program.
+    /// Creates a writer. Text that does not fit traps.
     package init(_ memory: UnsafeMutableRawBufferPointer) {
         self.memory = memory
     }
@@ -49,7 +49,7 @@ package struct TextBuilder {
         for byte in UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount) { put(byte) }
     }
 
-    /// In decimal.
+    /// Appends a number in decimal.
     package mutating func append(_ number: UInt32) {
         var unit: UInt32 = 1
         while number / unit >= 10 { unit *= 10 }
@@ -59,7 +59,7 @@ package struct TextBuilder {
         }
     }
 
-    /// Ends the text with a zero for C. The result is valid as long as the memory; nil if the memory is empty.
+    /// Appends a zero byte and returns a C string, which is valid as long as the memory; nil if the memory is empty.
     package mutating func terminated() -> UnsafePointer<CChar>? {
         put(0)
         return UnsafePointer(memory.bindMemory(to: CChar.self).baseAddress)

@@ -1,19 +1,19 @@
 import CLinux
 import Glibc
 
-/// Where the service manager that started this process, systemd or another, hears how it does.
+/// The notification socket of the service manager that started this process, such as systemd.
 ///
-/// Each text is one datagram, and its lines are assignments such as `READY=1`. Thread-safe.
+/// Each text is one datagram. Its lines are assignments such as `READY=1`. Thread-safe.
 ///
 /// C counterpart: `sd_notify(3)`.
 package struct NotifySocket: Hashable, Sendable {
-    /// A path, or `@` and a name in the abstract namespace of `unix(7)`.
+    /// The address: a path, or `@` and a name in the abstract namespace of `unix(7)`.
     package let place: String
 
-    /// A text of more bytes is not taken: systemd drops what does not fit into its buffer.
+    /// The maximum length of a text in bytes. systemd drops longer ones.
     package static let longestText = 4096
 
-    /// Nil for a text that is not an address, or too long for one.
+    /// Returns nil if the text is not a valid address.
     package init?(_ place: String) {
         guard place.hasPrefix("/") || place.hasPrefix("@"), place.utf8.count > 1,
             place.utf8.count <= LocalSocket.longestPath, !place.utf8.contains(0)
@@ -21,14 +21,14 @@ package struct NotifySocket: Hashable, Sendable {
         self.place = place
     }
 
-    /// Sends a text, and returns when the manager has it in its queue.
+    /// Sends a text. Returns when the text is in the queue of the manager.
     ///
     /// - Parameter patience: The timeout in seconds if the manager does not read.
     /// - Throws: ``SystemError``: no process receives (ENOENT, ECONNREFUSED), or the timeout has passed (EAGAIN).
     package func send(_ text: String, patience: Int = 5) throws(SystemError) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.longestText else { throw .messageTooLong }
-        // A new one each time: the manager may have been replaced meanwhile.
+        // A new socket is opened each time, because the manager may have been restarted.
         let number = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw .current }
         let file = Descriptor(owning: number)
@@ -39,7 +39,7 @@ package struct NotifySocket: Hashable, Sendable {
         var name = Array(place.utf8)
         if name.first == UInt8(ascii: "@") { name[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-        // What follows an abstract name belongs to it, so it must not be sent.
+        // Trailing bytes would belong to an abstract name, so the address must end with the name.
         let length = MemoryLayout<sa_family_t>.size + name.count + (name.first == 0 ? 0 : 1)
         let flags = CInt(MSG_NOSIGNAL) | (patience > 0 ? 0 : CInt(MSG_DONTWAIT))
         _ = try SystemError.check {
@@ -56,9 +56,9 @@ package struct NotifySocket: Hashable, Sendable {
 ///
 /// C counterpart: `sd_is_socket(3)`.
 package struct ListeningSocket: Hashable, Sendable {
-    /// Where it listens.
+    /// The local address of the socket.
     package enum Place: Hashable, Sendable {
-        /// A path, `@` and a name in the abstract namespace, or empty for neither.
+        /// A path, or `@` and a name in the abstract namespace. Empty for an unnamed socket.
         case local(String)
         case internet(WireAddress, port: UInt16)
     }
@@ -66,10 +66,10 @@ package struct ListeningSocket: Hashable, Sendable {
     package let number: CInt
     package let place: Place
 
-    /// Looks at a descriptor, which is closed in other programs from now on.
+    /// Checks an inherited descriptor, and sets close-on-exec.
     ///
-    /// - Throws: ``SystemError``: it is not open (EBADF), no socket (ENOTSOCK), of another kind than a stream, or it does not listen
-    ///   (EINVAL), of another family (EAFNOSUPPORT).
+    /// - Throws: ``SystemError``: the descriptor is not open (EBADF), is not a socket (ENOTSOCK), is not a listening
+    ///   stream socket (EINVAL), or has another address family (EAFNOSUPPORT).
     package init(_ number: CInt) throws(SystemError) {
         guard fcntl(number, F_SETFD, FD_CLOEXEC) == 0 else { throw .current }
         guard try Self.option(SO_TYPE, of: number) == CInt(SOCK_STREAM.rawValue),
@@ -111,19 +111,19 @@ package struct ListeningSocket: Hashable, Sendable {
     }
 }
 
-/// What the service manager that started this process offers it: where to say how it does, how often it wants to hear that it lives, and
-/// sockets that listen already.
+/// The services that the service manager offers to this process: notifications, a watchdog, and listening sockets.
 ///
 /// C counterpart: `sd_notify(3)`, `sd_watchdog_enabled(3)`, `sd_listen_fds_with_names(3)`.
 package struct ServiceManagerOffer: Hashable, Sendable {
     /// The socket for notifications; nil if none are expected.
     package private(set) var notify: NotifySocket?
-    /// The process is ended if the manager does not hear for so long that it lives; nil where it does not mind.
+    /// The watchdog timeout: the manager ends the process if it receives no sign of life for this time. Nil without a
+    /// watchdog.
     package private(set) var watchdog: Duration?
-    /// Sockets that were handed over.
+    /// The inherited sockets.
     package private(set) var descriptors: [HandedDescriptor] = []
 
-    /// A descriptor, and what its unit calls it; nothing where it has no name.
+    /// An inherited descriptor, and its name in the unit. The name is empty if the unit has none.
     package struct HandedDescriptor: Hashable, Sendable {
         package let number: CInt
         package let name: String
@@ -133,18 +133,18 @@ package struct ServiceManagerOffer: Hashable, Sendable {
         }
     }
 
-    /// The first descriptor that is handed over, SD_LISTEN_FDS_START.
+    /// The first inherited descriptor, SD_LISTEN_FDS_START.
     private static let firstDescriptor: CInt = 3
 
     private static let names = [
         "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
     ]
 
-    /// Reads the variables of a process. Variables for another process, and malformed ones, are ignored.
+    /// Reads the environment variables of a process. Variables for another process, and malformed ones, are ignored.
     ///
     /// - Parameters:
     ///   - process: The number of this process.
-    ///   - variable: The value of a variable; nil where it is not set.
+    ///   - variable: Returns the value of a variable; nil if it is not set.
     package init(process: Int32, variable: (String) -> String?) {
         notify = variable("NOTIFY_SOCKET").flatMap { NotifySocket($0) }
         let isWatched = variable("WATCHDOG_PID").map { Int32($0) == process } ?? true
@@ -157,15 +157,15 @@ package struct ServiceManagerOffer: Hashable, Sendable {
         let names = variable("LISTEN_FDNAMES")?.split(at: ":", omittingEmptySubsequences: false) ?? []
         descriptors = (0..<count).map { index in
             let name = Int(index) < names.count ? String(names[Int(index)]) : ""
-            // What systemd calls them that have no name.
+            // systemd uses this name for a socket without a name.
             return HandedDescriptor(number: Self.firstDescriptor + index, name: name == "unknown" ? "" : name)
         }
     }
 
-    /// What this process is offered. Whatever it starts is offered nothing: the variables are removed, and the descriptors are closed
-    /// in other programs.
+    /// Returns the offer for this process, and removes it from child processes: the variables are unset, and the
+    /// descriptors are closed on exec.
     ///
-    /// To be called once, before there are threads.
+    /// Call it once, before any thread is started.
     package static func take() -> ServiceManagerOffer {
         let offer = ServiceManagerOffer(process: getpid()) { EnvironmentVariable.value(of: $0) }
         for name in names { unsetenv(name) }

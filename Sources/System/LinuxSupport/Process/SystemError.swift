@@ -1,6 +1,6 @@
 import Glibc
 
-/// An error number of the kernel, open ended as the kernel's own list.
+/// An error number of the kernel. The type is open, because the kernel may add numbers.
 ///
 /// C counterpart: `errno(3)`.
 package struct SystemError: RawRepresentable, Error, Hashable, Sendable {
@@ -37,12 +37,12 @@ package struct SystemError: RawRepresentable, Error, Hashable, Sendable {
     package static let messageTooLong = SystemError(rawValue: EMSGSIZE)
     package static let badMessage = SystemError(rawValue: EBADMSG)
 
-    /// The error of the calling thread's last C call.
+    /// The error of the last C call on the calling thread.
     package static var current: SystemError { SystemError(rawValue: errno) }
 }
 
 extension SystemError: CustomStringConvertible {
-    /// The system's own words, for example `Permission denied`.
+    /// The text of `strerror(3)`, for example `Permission denied`.
     package var description: String { String(cString: strerror(rawValue)) }
 }
 

@@ -1,22 +1,22 @@
 import Glibc
 
-/// A TCP connection that is to be tried once.
+/// A request to open a TCP connection, with one attempt.
 package struct ConnectRequest: Sendable {
-    /// What becomes of a connection that is made.
+    /// The action after the connection is open.
     package enum Afterwards: Hashable, Sendable {
-        /// It is handed over.
+        /// The connection is returned to the caller.
         case keep
-        /// It is closed as usual, which leaves a TIME-WAIT behind.
+        /// The connection is closed normally, which leaves the state TIME-WAIT.
         case close
-        /// It is closed with a reset, which leaves nothing behind.
+        /// The connection is closed with a reset, which leaves no state.
         case reset
     }
 
     package var endpoint: SocketEndpoint
     package var settings: SocketSettings
-    /// How often the SYN is sent again (TCP_SYNCNT), at least once; nil for the system's own number.
+    /// The number of SYN retransmissions (TCP_SYNCNT), at least 1. If nil, the system's default.
     package var retries: UInt8?
-    /// When it ends, counted from the beginning.
+    /// The timeout, from the start of the connection.
     package var limit: Duration
     package var afterwards: Afterwards
 
@@ -35,33 +35,33 @@ package struct ConnectRequest: Sendable {
     }
 }
 
-/// What came of a `ConnectRequest`.
+/// The outcome of a `ConnectRequest`.
 package struct ConnectOutcome: Sendable {
-    /// How it ended.
+    /// The end of the attempt.
     package enum End: Sendable {
-        /// Open; here it is where it was to be kept.
+        /// The connection was opened. It is included if the request keeps it.
         case connected(Connection?)
-        /// Refused by a packet of TCP (a reset), or a fault without an ICMP error.
+        /// The connection was refused by a TCP reset, or failed without an ICMP error.
         case failed(SystemError)
-        /// An ICMP error came: the last of `errors`. With it the kernel's number for it.
+        /// An ICMP error arrived, the last one of `errors`. The value is the kernel's error number for it.
         case error(SystemError)
-        /// No answer in time, or no answer to the last SYN.
+        /// No answer arrived before the timeout or after the last SYN.
         case silent
-        /// The connection could not be begun.
+        /// The connection could not be started.
         case notSent(SocketError)
         case cancelled
     }
 
     package var end: End
-    /// ICMP errors, with those that said them.
+    /// The ICMP errors, with the addresses of their senders.
     package var errors: [ErrorQueueMessage] = []
     package var local: SocketEndpoint?
-    /// What the kernel measured, as soon as the connection was open, or at the end of one that did not open: how many segments it
-    /// cost. Nil where nothing was sent.
+    /// The kernel's measurements when the connection was opened, or at the end of an attempt that failed. They include
+    /// the number of segments sent. Nil if nothing was sent.
     package var information: TCPInformation?
-    /// When it began, by CLOCK_MONOTONIC: not before its turn came. Zero where it did not.
+    /// The start of the attempt, by CLOCK_MONOTONIC, after the wait for a free socket. Zero if it was not started.
     package var begun = Duration.zero
-    /// From then to its end.
+    /// The time from the start to the end.
     package var duration = Duration.zero
 
     package init(end: End) {
@@ -75,13 +75,14 @@ extension ConnectOutcome {
         if case .connected = end { true } else { false }
     }
 
-    /// True if the answer was a reset: no process listens at the port. Packet filters that reject connections mostly send ICMP.
+    /// True if the answer was a reset. No process listens on the port. Packet filters that reject connections mostly
+    /// send ICMP errors.
     package var isRefused: Bool {
         if case .failed(let cause) = end { cause == .connectionRefused } else { false }
     }
 }
 
-/// One TCP connection in the making.
+/// A TCP connection attempt in progress.
 final class ConnectFlight: Flight {
     private var socket: NetworkSocket?
     private let request: ConnectRequest
@@ -90,7 +91,7 @@ final class ConnectFlight: Flight {
     private var outcome = ConnectOutcome(end: .silent)
     private var isOver = false
 
-    /// Begins the connection, which may be over at once.
+    /// Starts the connection, which may fail immediately.
     init(
         _ request: ConnectRequest,
         on socket: consuming NetworkSocket,
@@ -119,7 +120,7 @@ final class ConnectFlight: Flight {
     }
 
     func receive(_ readiness: Readiness, _ loop: EngineLoop) {
-        // Reading the queue of errors would clear the error that waits, so that is first.
+        // The pending error is read first, because reading the error queue clears it.
         if let cause = socket?.takeError() {
             fail(cause, loop, otherwise: .failed(cause))
         } else if readiness.contains(.writable), !readiness.contains(.hungUp) {
@@ -157,7 +158,7 @@ final class ConnectFlight: Flight {
         }
     }
 
-    /// Hands the socket over, or closes it.
+    /// Returns the connection to keep, or sets how it is closed.
     private func connection(_ loop: EngineLoop) -> Connection? {
         guard let socket = socket.take() else { return nil }
         switch request.afterwards {
@@ -183,11 +184,10 @@ final class ConnectFlight: Flight {
     }
 }
 
-/// The only owner of a connected TCP socket, until another owner takes it. Its deinitializer closes the socket.
-///
+/// The owner of a connected TCP socket, until another owner takes the socket. Its deinitializer closes the socket.
 /// Thread-safe.
 package final class Connection: Sendable {
-    /// Empty once it is taken.
+    /// The descriptor; empty after it was taken.
     private let socket: Locked<[CInt]>
 
     init(_ descriptor: consuming Descriptor) {
@@ -201,13 +201,13 @@ package final class Connection: Sendable {
     /// The kernel's current measurements; nil after the socket was taken.
     package var information: TCPInformation? { withSocket { TCPInformation(ofSocket: $0) } }
 
-    /// Lends the number of the socket; nil once it is taken.
+    /// Calls `body` with the descriptor. Returns nil if the socket was taken.
     func withSocket<Value: Sendable>(_ body: (CInt) -> Value?) -> Value? {
         socket.withLock { $0.first.flatMap(body) }
     }
 
-    /// Gives the non-blocking socket away, for example to an event loop. Its queue of errors is off from now on, for that would look
-    /// like an error to others. Nil where it is gone already.
+    /// Returns the non-blocking socket to another owner, for example an event loop. The error queue is disabled,
+    /// because the new owner would see it as an error. Returns nil if the socket was already taken.
     package func take() -> Descriptor? {
         guard let number = socket.withLock({ $0.popLast() }) else { return nil }
         let descriptor = Descriptor(owning: number)
@@ -215,14 +215,14 @@ package final class Connection: Sendable {
         return descriptor
     }
 
-    /// Closes it with a reset.
+    /// Closes the connection with a reset.
     package func reset() {
         take()?.resetWhenClosed()
     }
 }
 
-/// Reads what the kernel knows of a connection that somebody else sends over, and decides how it ends: as long as this lives, closing
-/// elsewhere says nothing to the peer.
+/// A second descriptor of a connection that other code uses. It reads the kernel's measurements and can decide how the
+/// connection ends: while it exists, closing the other descriptor sends nothing to the peer.
 ///
 /// Thread-safe.
 ///
@@ -237,14 +237,14 @@ package final class ConnectionMeter: Sendable {
     /// The kernel's current measurements, also after the peer has closed the connection.
     package var information: TCPInformation? { TCPInformation(ofSocket: descriptor.number) }
 
-    /// Lets the end of it be a reset, which leaves nothing behind that goes on sending.
+    /// Makes the last close send a reset, so that the kernel sends nothing afterwards.
     package func resetWhenClosed() {
         descriptor.resetWhenClosed()
     }
 }
 
 extension Connection {
-    /// A second handle on the socket; nil where it is taken already, or there is no descriptor left (EMFILE).
+    /// Returns a second descriptor of the socket; nil if the socket was taken or no descriptor is available (EMFILE).
     package func meter() -> ConnectionMeter? {
         withSocket { number in
             let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)

@@ -1,26 +1,27 @@
-/// Something that is sent to one address, again and again until an answer or an error comes, or the time is over.
+/// A request to send datagrams to one address until an answer, an error or the timeout.
 package struct DatagramRequest: Sendable {
-    /// The content of a datagram.
+    /// The content of the datagrams.
     package enum Content: Sendable {
         /// A UDP datagram.
         case payload([UInt8])
-        /// An ICMP echo with this number of bytes of payload: at least 8, and at most `MessageBuffer.payloadSize` less 8.
+        /// An ICMP echo with this payload size in bytes: at least 8, at most `MessageBuffer.payloadSize` - 8.
         case echo(size: Int)
     }
 
     package var endpoint: SocketEndpoint
     package var content: Content
     package var settings: SocketSettings
-    /// When it is sent, counted from the beginning, in ascending order.
+    /// The times of the attempts from the start, in ascending order.
     package var tries: [Duration]
-    /// When it ends, counted from the beginning.
+    /// The timeout, from the start.
     package var limit: Duration
-    /// Whether an ICMP error ends it; otherwise an answer may still come.
+    /// Whether an ICMP error ends the request. If false, it continues to wait for an answer.
     package var endsAtError: Bool
-    /// True if a UDP answer is the one waited for: others are recorded, and waiting goes on. It is called on the engine's thread, with bytes
-    /// from a stranger, and must not wait.
+    /// Returns true for a UDP answer that ends the request. Other answers are recorded. It is called on the engine's
+    /// thread with untrusted bytes, and must not block.
     package var accepts: @Sendable ([UInt8]) -> Bool
-    /// True if it may be sent now; a try that may not is left out. It is called on the engine's thread at each try, and must not wait.
+    /// Returns true if an attempt may be sent now. Otherwise the attempt is skipped. It is called on the engine's
+    /// thread before each attempt, and must not block.
     package var maySend: @Sendable () -> Bool
 
     package init(
@@ -44,37 +45,37 @@ package struct DatagramRequest: Sendable {
     }
 }
 
-/// What came of a `DatagramRequest`.
+/// The outcome of a `DatagramRequest`.
 package struct DatagramOutcome: Sendable {
-    /// How it ended.
+    /// The end of the request.
     package enum End: Hashable, Sendable {
-        /// An answer that was accepted came.
+        /// An accepted answer arrived.
         case answered
-        /// An ICMP error came: the last of `errors`.
+        /// An ICMP error arrived, the last one of `errors`.
         case error
-        /// Nothing came in time.
+        /// No answer arrived before the timeout.
         case silent
-        /// Each try was left out.
+        /// All attempts were skipped.
         case withheld
-        /// Nothing could be sent.
+        /// No datagram could be sent.
         case notSent(SocketError)
         case cancelled
     }
 
-    /// A datagram that came back.
+    /// A datagram that was received.
     package struct Answer: Hashable, Sendable {
         package let sender: SocketEndpoint
-        /// Of an echo, what follows the ICMP header.
+        /// The payload. For an echo, the bytes after the ICMP header.
         package let payload: [UInt8]
-        /// It was longer than that.
+        /// True if the datagram was longer than the payload.
         package let isTruncated: Bool
-        /// The hop limit it arrived with.
+        /// The hop limit (TTL) of the received packet.
         package let hopLimit: UInt8?
         package let isAccepted: Bool
         package let timing: ReplyTiming
     }
 
-    /// A message of the queue of errors.
+    /// A message of the error queue.
     package struct Report: Hashable, Sendable {
         package let message: ErrorQueueMessage
         package let timing: ReplyTiming
@@ -83,15 +84,16 @@ package struct DatagramOutcome: Sendable {
     package var end: End
     package var answers: [Answer] = []
     package var errors: [Report] = []
-    /// How many datagrams left the socket.
+    /// The number of datagrams sent.
     package var sent = 0
-    /// The tries that failed, also after others that did not: the route or the interface went.
+    /// The errors of attempts that failed. Other attempts may have succeeded before the route or the interface was
+    /// lost.
     package var failures: [SocketError] = []
-    /// Where it was sent from.
+    /// The local address.
     package var local: SocketEndpoint?
-    /// When it began, by CLOCK_MONOTONIC: not before its turn came. Zero where it did not.
+    /// The start of the request, by CLOCK_MONOTONIC, after the wait for a free socket. Zero if it was not started.
     package var begun = Duration.zero
-    /// From then to its end.
+    /// The time from the start to the end.
     package var duration = Duration.zero
 
     package init(end: End) {
@@ -99,15 +101,17 @@ package struct DatagramOutcome: Sendable {
     }
 }
 
-/// How long a reply took.
+/// The round-trip time of a reply.
 package struct ReplyTiming: Hashable, Sendable {
-    /// From the last sending before it to when the engine saw it: with what the machine was busy with meanwhile.
+    /// The time from the last sending before the reply until the engine has read the reply. It includes delays by other
+    /// work of the machine.
     package let elapsed: Duration
-    /// Between the times the kernel recorded for both packets; nil where it did not, or where it is not known which datagram was replied to.
+    /// The time between the kernel's timestamps of both packets; nil without a timestamp, or if it is not known which
+    /// datagram was answered.
     package let roundTrip: Duration?
 }
 
-/// UDP datagrams to one address, on a socket of their own.
+/// A request for UDP datagrams to one address, on its own socket.
 final class DatagramFlight: Flight {
     private let socket: NetworkSocket
     private let payload: [UInt8]
@@ -140,7 +144,7 @@ final class DatagramFlight: Flight {
             do throws(SystemError) {
                 try socket.send(payload)
             } catch {
-                // It may be an error of what was sent before, which is reported once.
+                // The error may belong to an earlier datagram. Such an error is reported once.
                 receiveErrors(loop)
                 try socket.send(payload)
             }
@@ -151,7 +155,7 @@ final class DatagramFlight: Flight {
     }
 
     func receive(_ readiness: Readiness, _ loop: EngineLoop) {
-        // Errors first: when the datagram was sent is reported there, too.
+        // The error queue is read first, because it contains the send timestamps.
         receiveErrors(loop)
         for _ in 0..<2 {
             let error = loop.buffer.receive(from: socket) { message in
@@ -164,7 +168,7 @@ final class DatagramFlight: Flight {
                     at: SystemClock.monotonic
                 )
             }
-            // An error that waits is reported instead of data, once.
+            // A pending error is returned once instead of data.
             if error == nil { break }
         }
     }

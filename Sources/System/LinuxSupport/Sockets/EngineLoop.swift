@@ -1,40 +1,41 @@
 import CLinux
 import Glibc
 
-/// The thread of an engine: all its sockets and flights. For that thread alone.
+/// The thread of an engine, with all its sockets and requests. Not thread-safe.
 final class EngineLoop {
-    /// Something in the air, and when something is due for it.
+    /// A request in progress, and the time of its next action.
     private struct Entry {
         let flight: any Flight
         var moment: Duration?
     }
 
-    /// Tokens of ping sockets have this bit; those of flights, which are their numbers, do not.
+    /// The bit of the tokens of ping sockets. The tokens of requests are their numbers, without this bit.
     private static let pingTokens: UInt64 = 1 << 63
 
     let inbox: EngineInbox
     let buffer = MessageBuffer()
-    /// By the monotonic clock; read once in each turn.
+    /// The time of the current turn, by CLOCK_MONOTONIC.
     private(set) var now = SystemClock.monotonic
     private let limits: EngineLimits
-    /// Why nothing can be done, where that is so.
+    /// The error that prevents all work, for example of entering the namespace; nil if there is no such error.
     private let obstacle: SocketError?
-    /// Notifies in place of this thread, where it has moved to another namespace.
+    /// The thread that runs callbacks if this thread has entered another namespace.
     private let callbacks: CallbackThread?
     private var flights: [UInt64: Entry] = [:]
     private var deadlines = DeadlineHeap()
-    /// Flights that something came for.
+    /// The requests for which something has arrived.
     private var touched: [UInt64] = []
-    /// The receiver of the outcome.
+    /// The callbacks of requests that have ended.
     private var finished: [@Sendable () -> Void] = []
-    /// Jobs that wait for a descriptor, and echoes that wait for their turn.
+    /// The jobs that wait for a descriptor, and the echoes that wait for their turn.
     private var sockets = JobQueue()
     private var echoes = JobQueue()
     private var echoCount = 0
     private var pingSockets: [PingSocket.Key: PingSocket] = [:]
     private var pingTokens: [UInt64: PingSocket] = [:]
     private var lastPingToken = EngineLoop.pingTokens
-    /// How many sockets there may be by what the system has given lately: others take descriptors, too.
+    /// The maximum number of sockets, reduced while the system has no free descriptors, because other code uses
+    /// descriptors too.
     private var room: Int
 
     init(_ inbox: EngineInbox, _ limits: EngineLimits, obstacle: SocketError?, callbacks: CallbackThread?) {
@@ -45,7 +46,7 @@ final class EngineLoop {
         room = limits.descriptors
     }
 
-    /// Works until the inbox is closed, and cancels what is left.
+    /// Runs until the inbox is closed. It then cancels the remaining requests.
     func run() {
         while true {
             let ready = inbox.poller.wait(atMost: patience)
@@ -65,7 +66,7 @@ final class EngineLoop {
         tell()
     }
 
-    /// Keeps for the end of the turn who is to be notified: by then the socket is closed.
+    /// Adds a callback to run at the end of the turn, after the socket is closed.
     func finish(_ tell: @escaping @Sendable () -> Void) {
         finished.append(tell)
     }
@@ -80,7 +81,7 @@ final class EngineLoop {
         finished.removeAll(keepingCapacity: true)
     }
 
-    /// How long there is nothing to do, unless something comes; nil for ever.
+    /// The time until the next action without an event; nil for no limit.
     private var patience: Duration? {
         if canStart { return .zero }
         return deadlines.next.map { max(.zero, $0 - SystemClock.monotonic) }
@@ -95,7 +96,7 @@ final class EngineLoop {
         }
     }
 
-    /// Sends the echoes that stand in line, as often as there is room for more in the air.
+    /// Sends the queued echoes as far as the sockets accept them.
     private func flush() {
         for socket in Array(pingSockets.values) { socket.flush(self) }
         advanceTouched()
@@ -112,7 +113,7 @@ final class EngineLoop {
         }
     }
 
-    /// Something came for a flight.
+    /// Records that something has arrived for a request.
     func touch(_ number: UInt64) {
         touched.append(number)
     }
@@ -144,7 +145,7 @@ final class EngineLoop {
         if flights.removeValue(forKey: number)?.flight is EchoFlight { echoCount -= 1 }
     }
 
-    /// The last of its echoes is over.
+    /// Closes a ping socket after its last echo has ended.
     func close(_ socket: PingSocket) {
         pingSockets[socket.key] = nil
         pingTokens[socket.token] = nil
@@ -154,7 +155,7 @@ final class EngineLoop {
 // MARK: - Starting
 
 extension EngineLoop {
-    /// True if there is room for something that waits: what made room may have come while others were sent.
+    /// True if a waiting job can start. Space may have become free while other echoes were sent.
     private var canStart: Bool {
         sockets.first() != nil && hasDescriptor || echoes.first().map(hasRoom) == true
     }
@@ -168,7 +169,7 @@ extension EngineLoop {
 
     private var socketCount: Int { flights.count - echoCount + pingSockets.count }
 
-    /// Starts what there is room for.
+    /// Starts waiting jobs within the limits.
     private func startWaiting() {
         while hasDescriptor, let (number, job) = sockets.popFirst() { start(number, job) }
         while let echo = echoes.first(), hasRoom(for: echo), let (number, job) = echoes.popFirst() {
@@ -183,7 +184,7 @@ extension EngineLoop {
             advance(number)
             room = min(limits.descriptors, room + 1)
         } catch {
-            // With none of our own in the air nobody here would make room.
+            // If the engine has no socket open, no descriptor will become free here, so the job fails.
             guard error.kind == .noDescriptors, socketCount > 0 else { return finish { job.refuse(error) } }
             room = socketCount
             job.isEcho ? echoes.putBack(number, job) : sockets.putBack(number, job)
@@ -194,7 +195,7 @@ extension EngineLoop {
         switch job {
         case .connect(let request, let tell):
             let socket = try openStream(number, to: request.endpoint, request.settings, request.retries)
-            // Whoever keeps it speaks first.
+            // The owner of a kept connection sends first.
             if request.afterwards == .keep { try socket.delayAcknowledgement() }
             return ConnectFlight(request, on: socket, self, tell)
         case .stream(let request, let tell):
@@ -241,25 +242,25 @@ extension EngineLoop {
     }
 }
 
-/// A job that is being done. On the thread of its engine alone.
+/// A request in progress. It is used only on the engine's thread.
 protocol Flight: AnyObject {
-    /// Does what is due, and checks whether it is over.
+    /// Performs the action that is due, and checks whether the request has ended.
     ///
-    /// - Returns: The time of the next action; nil after the end, when the caller has been notified.
+    /// - Returns: The time of the next action; nil after the end, when the callback has been scheduled.
     func advance(_ loop: EngineLoop) -> Duration?
 
-    /// Reads what its socket has.
+    /// Reads from the socket of the request.
     func receive(_ readiness: Readiness, _ loop: EngineLoop)
 
-    /// Notifies the caller of the cancellation.
+    /// Schedules the callback with the outcome `cancelled`.
     func cancel(_ loop: EngineLoop)
 }
 
-/// Waits for many sockets, for a moment, and for being woken. All but `wake()` is for one thread.
+/// A poller for many sockets, with a timeout and a wakeup. Only `wake()` is thread-safe.
 ///
 /// C counterpart: `epoll(7)`, `eventfd(2)`.
 struct Poller: ~Copyable, Sendable {
-    /// The key of the wakeup, which is not a socket.
+    /// The token of the wakeup descriptor.
     private static let wakeup: UInt64 = 0
 
     private let epoll: Descriptor
@@ -279,12 +280,11 @@ struct Poller: ~Copyable, Sendable {
         _ = clinux_epoll_set(epoll, EPOLL_CTL_ADD, event, Readiness.readable.rawValue, Self.wakeup)
     }
 
-    /// Ends the wait that is going on, or the next one. From any thread.
+    /// Ends the current or the next wait. Thread-safe.
     func wake() {
         eventfd_write(event.number, 1)
     }
 
-    /// - Parameter token: not 0; closing the socket takes it out.
     func add(_ socket: borrowing NetworkSocket, _ readiness: Readiness, token: UInt64) throws(SocketError) {
         let number = socket.descriptor.number
         guard clinux_epoll_set(epoll.number, EPOLL_CTL_ADD, number, readiness.rawValue, token) == 0 else {
@@ -296,12 +296,12 @@ struct Poller: ~Copyable, Sendable {
         _ = clinux_epoll_set(epoll.number, EPOLL_CTL_MOD, socket.descriptor.number, readiness.rawValue, token)
     }
 
-    /// Takes a socket out that is not closed.
+    /// Removes a socket without closing it.
     func remove(_ socket: borrowing NetworkSocket) {
         _ = clinux_epoll_set(epoll.number, EPOLL_CTL_DEL, socket.descriptor.number, 0, 0)
     }
 
-    /// Waits for at most `limit`, without one for ever, and says which sockets are ready.
+    /// Waits for at most `limit`, or without a limit if nil. Returns the sockets that are ready.
     func wait(atMost limit: Duration?) -> [(token: UInt64, readiness: Readiness)] {
         let capacity = 64
         return withUnsafeTemporaryAllocation(of: clinux_ready.self, capacity: capacity) { ready in
@@ -317,14 +317,14 @@ struct Poller: ~Copyable, Sendable {
         }
     }
 
-    /// Rounded up, for a moment that has not come is of no use.
+    /// Rounds up, because a wait that ends before the deadline is useless.
     private static func milliseconds(_ limit: Duration?) -> CInt {
         guard let limit else { return -1 }
         return CInt(clamping: (limit.nanoseconds + 999_999) / 1_000_000)
     }
 }
 
-/// The operations that a socket permits without waiting.
+/// The operations that are possible on a socket without blocking.
 ///
 /// C counterpart: `epoll_ctl(2)`.
 struct Readiness: OptionSet {
@@ -332,15 +332,16 @@ struct Readiness: OptionSet {
 
     static let readable = Readiness(rawValue: 0x001)
     static let writable = Readiness(rawValue: 0x004)
-    /// The connection is over; reported without being asked for, as errors are.
+    /// The connection has ended. Always reported, like errors.
     static let hungUp = Readiness(rawValue: 0x010)
 }
 
-/// Moments, the earliest first, and whom they concern. Nothing is taken out before its time: whom it concerns may be gone by then.
+/// A heap of deadlines, the earliest first, with the numbers of their requests. Entries are not removed before their
+/// time, so a request may already have ended.
 struct DeadlineHeap {
     private var heap: [(moment: Duration, flight: UInt64)] = []
 
-    /// The earliest moment.
+    /// The earliest deadline.
     var next: Duration? { heap.first?.moment }
 
     mutating func insert(_ moment: Duration, for flight: UInt64) {
@@ -352,7 +353,7 @@ struct DeadlineHeap {
         }
     }
 
-    /// Takes the earliest out, when its moment has come.
+    /// Returns and removes the earliest deadline if it has passed.
     mutating func popDue(at now: Duration) -> (flight: UInt64, moment: Duration)? {
         guard let first = heap.first, first.moment <= now else { return nil }
         let last = heap.removeLast()

@@ -1,23 +1,24 @@
-/// The state of a `DatagramRequest`: sent and received packets, the time of the next attempt, and the end. Pure: it sends and reads nothing.
+/// The state of a `DatagramRequest`: sent and received packets, the time of the next attempt, and the end. A value that
+/// performs no input or output.
 struct Exchange {
-    /// A datagram that left.
+    /// A datagram that was sent.
     private struct Sending {
-        /// Just before, by the monotonic clock and by that of the kernel's stamps.
+        /// The time just before sending, by CLOCK_MONOTONIC and by the clock of the kernel's timestamps.
         let moment: Duration
         let time: Duration
-        /// When the kernel sent it.
+        /// The kernel's timestamp of sending.
         var stamp: Duration?
     }
 
     let request: DatagramRequest
     private let begun: Duration
-    /// How many tries had their time, and how many of them were left out.
+    /// The number of attempts whose time has come, and the number of skipped attempts among them.
     private var tried = 0
     private var withheld = 0
     private var sendings: [Sending] = []
     private var outcome = DatagramOutcome(end: .silent)
 
-    /// How many answers and errors are kept: a stranger may send any number.
+    /// The maximum number of answers and of errors that are kept, because untrusted senders may send any number.
     private static let limit = 16
 
     init(_ request: DatagramRequest, begun: Duration, local: SocketEndpoint?) {
@@ -26,13 +27,13 @@ struct Exchange {
         outcome.local = local
     }
 
-    /// When something is to be done next.
+    /// The time of the next action.
     var nextMoment: Duration {
         let end = begun + request.limit
         return tried < request.tries.count ? min(begun + request.tries[tried], end) : end
     }
 
-    /// Whether to send now; it counts as a try.
+    /// Returns whether to send now, and counts the attempt.
     mutating func beginTry(at now: Duration) -> Bool {
         while tried < request.tries.count, begun + request.tries[tried] <= now, now < begun + request.limit {
             tried += 1
@@ -42,7 +43,7 @@ struct Exchange {
         return false
     }
 
-    /// A datagram left; it has this number.
+    /// Records that a datagram was sent. Returns its number.
     mutating func noteSent(at moment: Duration, time: Duration) -> Int {
         sendings.append(Sending(moment: moment, time: time))
         return sendings.count - 1
@@ -52,14 +53,16 @@ struct Exchange {
         outcome.failures.append(error)
     }
 
-    /// The kernel says when it sent one.
+    /// Records the kernel's timestamp of a sent datagram.
     mutating func noteStamp(_ stamp: Duration, of number: Int) {
-        // A packet from before the request is not its answer.
+        // A datagram sent before the request does not count.
         guard sendings.indices.contains(number), stamp >= sendings[number].time else { return }
         sendings[number].stamp = stamp
     }
 
-    /// - Parameter number: which datagram it answers; nil where that is not said.
+    /// Records an answer.
+    ///
+    /// - Parameter number: The number of the answered datagram; nil if it is not known.
     mutating func noteAnswer(
         from sender: SocketEndpoint,
         _ payload: [UInt8],
@@ -93,19 +96,19 @@ struct Exchange {
     }
 
     private func timing(of number: Int?, received: Duration?, at now: Duration) -> ReplyTiming {
-        // With one datagram there is no doubt which one was meant.
+        // If only one datagram was sent, the answer belongs to it.
         let number = number ?? (sendings.count == 1 ? 0 : nil)
         let sending = number.flatMap { sendings.indices.contains($0) ? sendings[$0] : nil }
         let elapsed = (sending ?? sendings.last).map { now - $0.moment } ?? .zero
         var roundTrip: Duration?
         if let stamp = sending?.stamp, let received, received >= stamp {
-            // The clock may have been set meanwhile.
+            // The clock may have been set between the two timestamps.
             roundTrip = received - stamp <= elapsed + .milliseconds(1) ? received - stamp : nil
         }
         return ReplyTiming(elapsed: elapsed, roundTrip: roundTrip)
     }
 
-    /// How it ended; nil while it goes on.
+    /// Returns the end of the request; nil while it continues.
     private func end(at now: Duration) -> DatagramOutcome.End? {
         if outcome.answers.contains(where: \.isAccepted) { return .answered }
         let hasError = outcome.errors.contains(where: \.message.isICMP)
@@ -116,12 +119,12 @@ struct Exchange {
             return .notSent(failure)
         }
         guard isOver else { return nil }
-        // There was no room to send anything all the time.
+        // The socket had no space for a datagram during the whole time.
         if sendings.isEmpty { return .notSent(SocketError(.send(request.endpoint), .tryAgain)) }
         return hasError ? .error : .silent
     }
 
-    /// What came of it; nil while it goes on.
+    /// Returns the outcome; nil while the request continues.
     func outcome(at now: Duration) -> DatagramOutcome? {
         end(at: now).map { outcome(endingWith: $0, at: now) }
     }

@@ -1,25 +1,25 @@
 import CLinux
 import Glibc
 
-/// Stream sockets whose address is a file.
+/// Functions for Unix domain sockets with a path.
 ///
 /// C counterpart: `unix(7)`.
 package enum LocalSocket {
     /// The state of a path for a new socket.
     package enum Occupant: Hashable, Sendable {
         case nothing
-        /// The socket of a process that is gone.
+        /// A socket of a process that has ended.
         case stale
-        /// A process listens there.
+        /// A socket on which a process listens.
         case served
         /// A file of another kind.
         case foreign
     }
 
-    /// The maximum length of a path in bytes: `sun_path` without its zero.
+    /// The maximum length of a path in bytes: `sun_path` without the final zero byte.
     package static let longestPath = 107
 
-    /// Looks who is there.
+    /// Returns the state of a path. It connects to an existing socket to find out whether a process listens.
     package static func occupant(of path: String) throws(SystemError) -> Occupant {
         var status = stat()
         guard lstat(path, &status) == 0 else {
@@ -34,14 +34,14 @@ package enum LocalSocket {
             switch error {
             case .connectionRefused: return .stale
             case .noEntry: return .nothing
-            // It listens, and has no room.
+            // A process listens, but its queue is full.
             case .tryAgain: return .served
             default: throw error
             }
         }
     }
 
-    /// Connects to the process that listens at a path.
+    /// Connects to the process that listens on a path.
     package static func connect(to path: String) throws(SystemError) -> Descriptor {
         try connect(to: path, CInt(SOCK_STREAM.rawValue))
     }
@@ -64,7 +64,7 @@ package enum LocalSocket {
         return file
     }
 
-    /// Sends one datagram to the socket at a path without waiting. If its queue is full, that is an error (EAGAIN).
+    /// Sends one datagram to the socket at a path without waiting. A full queue is an error (EAGAIN).
     package static func send(datagram bytes: [UInt8], to path: String) throws(SystemError) {
         let file = try connect(to: path, CInt(SOCK_DGRAM.rawValue))
         let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
@@ -72,10 +72,11 @@ package enum LocalSocket {
         guard count == bytes.count else { throw .current }
     }
 
-    /// Sends bytes to the process that listens at a path, and returns all bytes until it closes the connection.
+    /// Sends bytes to the process that listens on a path. Returns all bytes that it sends until it closes the
+    /// connection.
     ///
     /// - Parameters:
-    ///   - limit: More bytes than these are an error (EFBIG).
+    ///   - limit: The maximum number of bytes of the answer (EFBIG).
     ///   - patience: The maximum time without progress (EAGAIN).
     package static func exchange(
         _ bytes: [UInt8],
@@ -89,13 +90,14 @@ package enum LocalSocket {
     }
 }
 
-/// One request and its answer over a connection that the other side closes.
+/// One request and its answer over a connection that the peer closes.
 package enum StreamExchange {
-    /// Sends bytes to a host over TCP, and returns all that comes until the other side closes. Each address of the host is tried.
+    /// Sends bytes to a host over TCP. Returns all bytes that the peer sends until it closes the connection. The
+    /// addresses are tried in sequence until one accepts the connection.
     ///
     /// - Parameters:
     ///   - limit: The maximum number of bytes of the answer (EFBIG).
-    ///   - patience: The maximum time in which nothing comes or is taken (EAGAIN), and in which a connection is made (EINPROGRESS).
+    ///   - patience: The maximum time without progress (EAGAIN), and the timeout of a connection attempt (EINPROGRESS).
     package static func exchange(
         _ bytes: [UInt8],
         with addresses: [NameLookup.Address],
@@ -150,7 +152,7 @@ package enum StreamExchange {
         return Glibc.connect(number, address.assumingMemoryBound(to: sockaddr.self), socklen_t(place.count))
     }
 
-    /// Sets the maximum time in which nothing comes or is taken.
+    /// Sets the maximum time without progress.
     fileprivate static func limit(_ file: borrowing Descriptor, to patience: Duration) {
         var time = timeval(
             tv_sec: Int(patience.components.seconds),
@@ -170,7 +172,7 @@ package enum StreamExchange {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(file.number, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
             if count < 0, SystemError.current == .interrupted { continue }
-            // The server may have answered before it has read everything.
+            // The server may have answered before it has read the whole request.
             if count < 0, [.brokenPipe, .connectionReset].contains(SystemError.current) { break }
             guard count > 0 else { throw .current }
             rest = rest.dropFirst(count)

@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// Memory for what is sent and received at once, used again and again. For one thread at a time.
+/// Reusable memory for batches of messages. Not thread-safe.
 ///
 /// C counterpart: `recvmmsg(2)`, `sendmmsg(2)`.
 final class MessageBuffer {
     static let batchSize = Int(clinux_batch_size)
-    /// The maximum payload in bytes. Longer ones are cut off.
+    /// The maximum payload in bytes. Longer payloads are truncated.
     static let payloadSize = 9216
-    /// How many batches are received at once.
+    /// The maximum number of batches that are received in one call.
     private static let batchLimit = 64
     private static let payloadOffset = Int(clinux_name_size) + Int(clinux_control_size)
     private static let slotSize = payloadOffset + payloadSize
@@ -29,12 +29,12 @@ final class MessageBuffer {
 
     /// Calls `body` with each received datagram.
     ///
-    /// - Returns: what ended it; nil when nothing more is there.
+    /// - Returns: The error that ended receiving; nil if no datagram is left.
     func receive(from socket: borrowing NetworkSocket, _ body: (ReceivedMessage) -> Void) -> SystemError? {
         drain(socket, flags: 0, body)
     }
 
-    /// Gives `body` each message of the queue of errors; the payload is what was sent.
+    /// Calls `body` with each message of the error queue. The payload of the message is that of the sent packet.
     func receiveErrors(
         from socket: borrowing NetworkSocket,
         _ body: (_ error: ErrorQueueMessage, _ message: ReceivedMessage) -> Void
@@ -49,7 +49,7 @@ final class MessageBuffer {
         flags: CInt,
         _ body: (ReceivedMessage) -> Void
     ) -> SystemError? {
-        // A peer that sends without end must not block everything else.
+        // The limit prevents a peer that sends without end from blocking all other work.
         for _ in 0..<Self.batchLimit {
             let count = Int(
                 clinux_receive_messages(
@@ -91,9 +91,9 @@ final class MessageBuffer {
         )
     }
 
-    /// Puts one datagram into a slot, to be sent.
+    /// Prepares a datagram in a slot.
     ///
-    /// - Parameter write: gets memory for `length` bytes, which is not empty.
+    /// - Parameter write: Writes the payload into memory of `length` bytes, which is not empty.
     func prepare(
         _ index: Int,
         to endpoint: SocketEndpoint,
@@ -108,9 +108,10 @@ final class MessageBuffer {
         messages[index] = clinux_message(name: UInt32(name.count), control: 0, payload: UInt32(length), flags: 0)
     }
 
-    /// Sends what was prepared from `start` on.
+    /// Sends the prepared datagrams of a range of slots.
     ///
-    /// - Returns: how many the kernel took, at least one. It throws what was wrong with the first.
+    /// - Returns: The number of datagrams that the kernel accepted, at least 1. If it refuses the first one, its error
+    ///   is thrown.
     func send(_ range: Range<Int>, on socket: borrowing NetworkSocket) throws(SystemError) -> Int {
         let taken = clinux_send_messages(
             socket.descriptor.number,
@@ -124,13 +125,13 @@ final class MessageBuffer {
     }
 }
 
-/// What `recvmmsg(2)` put into one slot of a `MessageBuffer`; valid until the next use of that.
+/// A message that `recvmmsg(2)` wrote into a slot of a `MessageBuffer`. It is valid until the next use of the buffer.
 struct ReceivedMessage {
-    /// Who sent it; in the queue of errors, where it was meant to go.
+    /// The sender. For a message of the error queue, the destination of the sent packet.
     let endpoint: SocketEndpoint?
     let control: ControlMessages
     let payload: UnsafeRawBufferPointer
-    /// Not all of the datagram is there (MSG_TRUNC).
+    /// True if the datagram was truncated (MSG_TRUNC).
     let isTruncated: Bool
 }
 
@@ -138,30 +139,31 @@ struct ReceivedMessage {
 ///
 /// C counterpart: TCP_INFO of `tcp(7)`, `struct tcp_info` of `<linux/tcp.h>`.
 package struct TCPInformation: Hashable, Sendable {
-    /// Smoothed; after a handshake alone, the time between SYN and SYN-ACK (`tcpi_rtt`).
+    /// The smoothed round-trip time (`tcpi_rtt`). After the handshake it is the time between SYN and SYN-ACK.
     package let roundTrip: Duration?
     package let roundTripVariation: Duration?
-    /// How often the segment that waits now was sent again (`tcpi_retransmits`).
+    /// The number of retransmissions of the currently unacknowledged segment (`tcpi_retransmits`).
     package let retransmits: Int
-    /// Segments that are believed to be lost now (`tcpi_lost`).
+    /// The number of segments that are currently regarded as lost (`tcpi_lost`).
     package let lost: Int
-    /// All segments ever sent again (`tcpi_total_retrans`).
+    /// The total number of retransmitted segments (`tcpi_total_retrans`).
     package let totalRetransmits: Int
-    /// In bytes, as far as it is known (`tcpi_pmtu`).
+    /// The known path MTU in bytes (`tcpi_pmtu`).
     package let pathMTU: Int
-    /// In bytes, of what is sent (`tcpi_snd_mss`) and received (`tcpi_rcv_mss`).
+    /// The maximum segment size for sending (`tcpi_snd_mss`), in bytes.
     package let sendSegmentSize: Int
+    /// The maximum segment size for receiving (`tcpi_rcv_mss`), in bytes.
     package let receiveSegmentSize: Int
-    /// For how long no data, and no acknowledgement, came.
+    /// The time since the last data were received.
     package let sinceDataReceived: Duration
+    /// The time since the last acknowledgement was received.
     package let sinceAcknowledgement: Duration
     package let bytesReceived: UInt64?
-    /// Of data, with what was sent again (`tcpi_bytes_sent`).
+    /// The number of data bytes sent, including retransmissions (`tcpi_bytes_sent`).
     package let bytesSent: UInt64?
     package let segmentsSent: Int?
     package let segmentsReceived: Int?
 
-    /// - Parameter bytes: as `getsockopt(2)` gives them; kernels give different lengths.
     package init?(bytes: [UInt8]) {
         guard let information = bytes.withUnsafeBytes({ TCPInformation($0) }) else { return nil }
         self = information
@@ -179,7 +181,8 @@ package struct TCPInformation: Hashable, Sendable {
         pathMTU = mtu
         sendSegmentSize = send
         receiveSegmentSize = receive
-        // Milliseconds, and microseconds of the round trip, which is zero before the first.
+        // The times are in milliseconds, but the round-trip times are in microseconds. The round-trip time is 0 before
+        // the first measurement.
         sinceDataReceived = .milliseconds(data)
         sinceAcknowledgement = .milliseconds(acknowledgement)
         self.roundTrip = roundTrip == 0 ? nil : .microseconds(roundTrip)

@@ -1,11 +1,13 @@
 import CLinux
 import Glibc
 
-/// The only owner of a non-blocking socket that keeps ICMP errors with their senders, hop limits and times.
+/// The only owner of a non-blocking socket whose error queue reports ICMP errors with senders, hop limits and
+/// timestamps.
 ///
 /// C counterpart: `socket(2)`, `ip(7)`, `ipv6(7)`.
 struct NetworkSocket: ~Copyable {
-    /// As much as an ordinary user may ask for, where the system allows it: with the default, a burst of answers is lost.
+    /// The receive buffer of ping sockets in bytes. The system may limit it (`net.core.rmem_max`). A burst of answers
+    /// would overflow the default buffer.
     private static let bufferSize: CInt = 4 << 20
 
     let descriptor: Descriptor
@@ -29,13 +31,13 @@ struct NetworkSocket: ~Copyable {
         let socket = NetworkSocket(kind, family, owning: number)
         try socket.keepErrors()
         if kind != .tcp { try socket.askForTimes() }
-        // It is for many at once.
+        // A ping socket is shared by many requests.
         if kind == .ping { try socket.set(OptionLevel.socket, SO_RCVBUF, bufferSize, "SO_RCVBUF") }
         try socket.apply(settings)
         return socket
     }
 
-    /// Lets the kernel keep ICMP errors, and the hop limits of received packets.
+    /// Enables the error queue, and the hop limits of received packets.
     private func keepErrors() throws(SocketError) {
         switch family {
         case .ipv4:
@@ -48,7 +50,7 @@ struct NetworkSocket: ~Copyable {
         }
     }
 
-    /// Lets the kernel note when it sends and receives. Asked for again, the numbers of what is sent begin at 0 again.
+    /// Enables timestamps of sent and received packets. A second call restarts the numbers of sent packets at 0.
     func askForTimes() throws(SocketError) {
         let receiving = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE
         let sending =
@@ -88,7 +90,7 @@ struct NetworkSocket: ~Copyable {
         }
     }
 
-    /// Sets an option that is a number.
+    /// Sets an option with an integer value.
     func set(_ level: CInt, _ option: CInt, _ value: CInt, _ step: SocketError.Step) throws(SocketError) {
         var value = value
         let code = setsockopt(descriptor.number, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
@@ -99,13 +101,13 @@ struct NetworkSocket: ~Copyable {
         try set(level, option, value, .setOption(name))
     }
 
-    /// Begins a connection; of UDP, it only chooses the peer.
+    /// Connects to an endpoint. A UDP socket only sets its peer.
     func connect(to endpoint: SocketEndpoint) throws(SocketError) {
         let code = endpoint.withSocketAddress { Glibc.connect(descriptor.number, $0, $1) }
         guard code == 0 || errno == EINPROGRESS else { throw SocketError(.connect(endpoint), .current) }
     }
 
-    /// Where it sends from; nil as long as that is open.
+    /// The local address; nil while it is not chosen.
     var localEndpoint: SocketEndpoint? {
         var storage = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
@@ -117,7 +119,7 @@ struct NetworkSocket: ~Copyable {
         return endpoint?.address.isUnspecified == true ? nil : endpoint
     }
 
-    /// The error that waits, which reading it takes away, and reading the queue of errors as well: ask before.
+    /// Returns and clears the pending error. Reading the error queue clears it too, so call this function first.
     ///
     /// C counterpart: SO_ERROR of `socket(7)`.
     func takeError() -> SystemError? {
@@ -127,17 +129,17 @@ struct NetworkSocket: ~Copyable {
         return number == 0 ? nil : SystemError(rawValue: number)
     }
 
-    /// Sends to the peer that was connected to.
+    /// Sends to the connected peer.
     func send(_ bytes: [UInt8]) throws(SystemError) {
         let flags = CInt(MSG_DONTWAIT | MSG_NOSIGNAL)
         guard Glibc.send(descriptor.number, bytes, bytes.count, flags) >= 0 else { throw .current }
     }
 
-    /// Lets go of everything but the socket itself.
+    /// Returns the descriptor without its wrapper.
     consuming func release() -> Descriptor { descriptor }
 }
 
-/// Whose option it is.
+/// The protocol levels of socket options.
 ///
 /// C counterpart: the level of `getsockopt(2)`.
 enum OptionLevel {
@@ -147,7 +149,7 @@ enum OptionLevel {
     static let tcp = CInt(IPPROTO_TCP)
 }
 
-/// The kinds of sockets that an ordinary user may open.
+/// The kinds of sockets that an unprivileged user may open.
 package enum SocketKind: Hashable, Sendable {
     case udp
     /// ICMP echoes without a raw socket: SOCK_DGRAM with IPPROTO_ICMP, `icmp(7)`.
@@ -162,7 +164,7 @@ package enum SocketKind: Hashable, Sendable {
         }
     }
 
-    /// A new non-blocking socket; negative after an error.
+    /// Opens a non-blocking socket; negative after an error.
     func open(_ family: AddressFamily) -> CInt {
         let stream = self == .tcp ? SOCK_STREAM : SOCK_DGRAM
         let kind = stream.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
@@ -172,19 +174,19 @@ package enum SocketKind: Hashable, Sendable {
 }
 
 extension NetworkSocket {
-    /// How often a SYN is sent again (TCP_SYNCNT).
+    /// Sets the number of SYN retransmissions (TCP_SYNCNT).
     func setSynRetries(_ count: UInt8) throws(SocketError) {
         try set(OptionLevel.tcp, TCP_SYNCNT, CInt(max(1, count)), .setOption("TCP_SYNCNT"))
     }
 
-    /// Lets acknowledgements wait for something that they can travel with (TCP_QUICKACK), until data arrives.
+    /// Delays acknowledgements until they can be sent with data (TCP_QUICKACK of 0). Received data resets this mode.
     func delayAcknowledgements() {
         try? set(OptionLevel.tcp, TCP_QUICKACK, 0, .setOption("TCP_QUICKACK"))
     }
 
-    /// Sends what there is room for.
+    /// Sends as many bytes as the socket accepts.
     ///
-    /// - Returns: The number of bytes; 0 if none are available.
+    /// - Returns: The number of bytes sent; 0 if the buffer is full.
     func write(_ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
         let flags = CInt(MSG_DONTWAIT | MSG_NOSIGNAL)
         let count = bytes.withUnsafeBytes { Glibc.send(descriptor.number, $0.baseAddress, $0.count, flags) }
@@ -194,9 +196,10 @@ extension NetworkSocket {
         return 0
     }
 
-    /// Reads what has arrived, at most `limit` bytes, more than 0.
+    /// Reads available bytes.
     ///
-    /// - Returns: nothing at the end of the stream; nil where nothing has arrived.
+    /// - Parameter limit: The maximum number of bytes, more than 0.
+    /// - Returns: An empty array at the end of the stream; nil if no bytes are available.
     func read(atMost limit: Int) throws(SystemError) -> [UInt8]? {
         var count = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: limit) { memory, length in
@@ -209,7 +212,8 @@ extension NetworkSocket {
         return nil
     }
 
-    /// Lets the first data carry the acknowledgement of the SYN-ACK: a packet less where they follow at once (TCP_QUICKACK of 0).
+    /// Delays the acknowledgement of the SYN-ACK until the first data (TCP_QUICKACK of 0). This saves one packet if
+    /// data follows immediately.
     func delayAcknowledgement() throws(SocketError) {
         try set(OptionLevel.tcp, TCP_QUICKACK, 0, .setOption("TCP_QUICKACK"))
     }
@@ -233,7 +237,7 @@ extension TCPInformation {
 }
 
 extension Descriptor {
-    /// Lets closing send a reset, and leave no state behind (SO_LINGER of 0 seconds).
+    /// Makes close(2) send a reset and discard all state (SO_LINGER of 0 s).
     func resetWhenClosed() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(number, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
@@ -248,14 +252,14 @@ extension Descriptor {
     }
 }
 
-/// Where packets go to or come from: an address and, but for ICMP, a port.
+/// The address and port of one end of a connection or packet. ICMP has no port.
 ///
 /// C counterpart: `sockaddr_in`, `sockaddr_in6`.
 package struct SocketEndpoint: Hashable, Sendable {
     package var address: WireAddress
-    /// In host byte order; 0 for none, or any.
+    /// The port in host byte order; 0 for none or any.
     package var port: UInt16
-    /// The interface an IPv6 link-local address belongs to (`sin6_scope_id`); 0 for none.
+    /// The interface of an IPv6 link-local address (`sin6_scope_id`); 0 for none.
     package var interfaceIndex: UInt32
 
     package init(_ address: WireAddress, port: UInt16 = 0, interfaceIndex: UInt32 = 0) {
@@ -268,7 +272,7 @@ package struct SocketEndpoint: Hashable, Sendable {
 }
 
 extension SocketEndpoint: CustomStringConvertible {
-    /// `192.0.2.1:53`, `[2001:db8::1]:53`, and the address alone without a port.
+    /// A text such as `192.0.2.1:53` or `[2001:db8::1]:53`. Without a port, only the address.
     package var description: String {
         let zone = interfaceIndex == 0 ? "" : "%\(interfaceIndex)"
         if port == 0 { return "\(address)\(zone)" }
@@ -277,7 +281,7 @@ extension SocketEndpoint: CustomStringConvertible {
 }
 
 extension SocketEndpoint {
-    /// A `sockaddr` of IPv4 or IPv6; nil for any other family, and for what is too short.
+    /// Reads a `sockaddr` of IPv4 or IPv6. Returns nil for any other family, and if the bytes are too short.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard let family = bytes.load(UInt16.self, at: 0), let port = bytes.load(UInt16.self, at: 2) else { return nil }
         switch CInt(family) {
@@ -307,9 +311,9 @@ extension SocketEndpoint {
         return bytes
     }
 
-    /// Calls `body` with what `bind(2)` and `connect(2)` take.
+    /// Calls `body` with the arguments of `bind(2)` and `connect(2)`.
     func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-        // A place that is aligned as sockaddr_in6 is.
+        // The memory has the alignment of sockaddr_in6.
         var storage = sockaddr_in6()
         let bytes = socketAddress
         withUnsafeMutableBytes(of: &storage) { $0.copyBytes(from: bytes) }
@@ -319,19 +323,19 @@ extension SocketEndpoint {
     }
 }
 
-/// How packets leave: all of it is optional, and what is not said is left to the system.
+/// The options of a socket. For nil the system's default applies.
 package struct SocketSettings: Hashable, Sendable {
     /// The source address (`bind(2)`).
     package var source: SocketEndpoint?
-    /// The only interface packets may leave and come by (SO_BINDTODEVICE).
+    /// The only interface through which packets are sent and received (SO_BINDTODEVICE).
     package var interface: String?
-    /// The mark that rules and firewalls see (SO_MARK); needs CAP_NET_ADMIN or CAP_NET_RAW.
+    /// The packet mark for routing rules and firewalls (SO_MARK). It requires CAP_NET_ADMIN or CAP_NET_RAW.
     package var mark: UInt32?
-    /// How many routers may forward a packet, plus one (IP_TTL, IPV6_UNICAST_HOPS).
+    /// The hop limit (TTL) of sent packets (IP_TTL, IPV6_UNICAST_HOPS).
     package var hopLimit: UInt8?
-    /// The largest payload of a TCP segment, in bytes (TCP_MAXSEG).
+    /// The maximum payload of a TCP segment in bytes (TCP_MAXSEG).
     package var maximumSegment: UInt16?
-    /// The priority for queueing disciplines (SO_PRIORITY), 0 to 6 without a privilege.
+    /// The priority for queueing disciplines (SO_PRIORITY), 0 to 6 for unprivileged users.
     package var priority: CInt?
     package var fragmentation: Fragmentation?
     /// The receive buffer in bytes (SO_RCVBUF). If nil, the kernel sizes it.
@@ -358,14 +362,14 @@ package struct SocketSettings: Hashable, Sendable {
     }
 }
 
-/// What happens to a packet that is larger than a link on its way.
+/// The handling of a packet that is larger than the MTU of a link on its path.
 ///
 /// C counterpart: IP_MTU_DISCOVER of `ip(7)`, IPV6_MTU_DISCOVER.
 package enum Fragmentation: CInt, Hashable, Sendable {
-    /// It may be cut into pieces (IP_PMTUDISC_DONT).
+    /// The packet may be fragmented (IP_PMTUDISC_DONT).
     case allowed = 0
-    /// It may not, and one that is larger than the known path MTU is not sent (IP_PMTUDISC_DO).
+    /// The packet is not fragmented. A packet larger than the known path MTU is not sent (IP_PMTUDISC_DO).
     case forbidden = 2
-    /// It may not, and what is known of the path MTU is ignored (IP_PMTUDISC_PROBE).
+    /// The packet is not fragmented, and the known path MTU is ignored (IP_PMTUDISC_PROBE).
     case probing = 3
 }

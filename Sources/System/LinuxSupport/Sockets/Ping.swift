@@ -1,6 +1,7 @@
-/// Whether this process may send ICMP echoes, which `net.ipv4.ping_group_range` of `icmp(7)` decides, for root's processes, too.
+/// The permission of this process to send ICMP echoes, by `net.ipv4.ping_group_range` of `icmp(7)`. It applies to root
+/// too.
 package enum EchoPermission {
-    /// Whether sockets for echoes are permitted in the network namespace of the calling thread. True if unknown.
+    /// Whether ping sockets are permitted in the network namespace of the calling thread. True if it is not known.
     package static var isGranted: Bool {
         do throws(SocketError) {
             _ = try NetworkSocket.open(.ping, .ipv4)
@@ -11,30 +12,33 @@ package enum EchoPermission {
     }
 }
 
-/// One socket for all echoes of a family and settings. The kernel gives it an identifier, we give each echo a sequence number.
+/// A socket for all echoes of one family with the same settings. The kernel assigns the ICMP identifier, and this type
+/// the sequence numbers.
 final class PingSocket {
     struct Key: Hashable {
         let family: AddressFamily
         let settings: SocketSettings
     }
 
-    /// Which datagram of which flight, nil while it stands in line; and the kernel's number for it.
+    /// The request of an echo, the number of its datagram (nil while it is queued), and the kernel's number for the
+    /// timestamp.
     private typealias Sent = (flight: EchoFlight, number: Int?, stamp: UInt32)
 
     let key: Key
     let token: UInt64
     private let socket: NetworkSocket
     private var flights: [UInt64: EchoFlight] = [:]
-    /// Echoes that were sent, and those in line, by sequence number.
+    /// The sent and the queued echoes, by sequence number.
     private var sent: [UInt16: Sent] = [:]
     private var line: ArraySlice<(flight: EchoFlight, sequence: UInt16)> = []
     private var lastSequence: UInt16 = 0
-    /// The kernel counts what we send, to say when it did.
+    /// The sequence numbers by the kernel's number of the sent packet, which identifies the timestamps.
     private var stamps: [UInt32: UInt16] = [:]
     private var nextStamp: UInt32 = 0
     private var isFull = false
-    /// How often the first in line was not taken, and how many ICMP errors came since.
+    /// The number of failed attempts to send the first queued echo.
     private var attempts = 0
+    /// The number of ICMP errors since the first of these attempts.
     private var errorCount = 0
 
     init(_ key: Key, on socket: consuming NetworkSocket, token: UInt64) {
@@ -51,7 +55,7 @@ final class PingSocket {
         flights[flight.number] = flight
     }
 
-    /// Forgets an echo that is over, and closes the socket with the last one.
+    /// Removes an echo that has ended. The socket is closed with the last one.
     func remove(_ flight: EchoFlight, _ loop: EngineLoop) {
         flights[flight.number] = nil
         var isInLine = false
@@ -64,7 +68,7 @@ final class PingSocket {
         if flights.isEmpty { loop.close(self) }
     }
 
-    /// Puts an echo in line; it is sent with others.
+    /// Queues an echo, which is sent in a batch.
     func enqueue(_ flight: EchoFlight) {
         repeat { lastSequence &+= 1 } while sent[lastSequence] != nil
         flight.sequences.append(lastSequence)
@@ -72,7 +76,7 @@ final class PingSocket {
         sent[lastSequence] = (flight, nil, 0)
     }
 
-    /// Sends what stands in line, and reads between.
+    /// Sends the queued echoes, and reads answers in between.
     func flush(_ loop: EngineLoop) {
         while !line.isEmpty, !isFull {
             let batch = Array(line.prefix(MessageBuffer.batchSize))
@@ -105,7 +109,8 @@ final class PingSocket {
             } else if attempts > 0, errorCount == 0 || attempts == 8 {
                 fail(batch[0], error, loop)
             } else {
-                // It may be an error of what was sent before, which reading takes away; others may have come meanwhile.
+                // The error may belong to an earlier packet. Reading the error queue clears it, but others may have
+                // arrived since.
                 attempts += 1
                 errorCount = 0
             }
@@ -116,7 +121,7 @@ final class PingSocket {
         attempts = 0
         drop(1)
         echo.flight.exchange.noteFailure(SocketError(.send(echo.flight.endpoint), error))
-        // True if the kernel counted it depends on where it failed.
+        // The failure determines whether the kernel has counted the packet, so the count is restarted.
         if (try? socket.askForTimes()) != nil {
             stamps = [:]
             nextStamp = 0
@@ -126,24 +131,24 @@ final class PingSocket {
 
     private func drop(_ count: Int) {
         line.removeFirst(count)
-        // A slice keeps what it no longer shows.
+        // A slice retains the storage of removed elements.
         if line.isEmpty { line = [] }
     }
 
-    /// There is room for more.
+    /// Continues to send after the socket has free space again.
     func resume(_ loop: EngineLoop) {
         guard isFull else { return }
         isFull = false
         loop.inbox.poller.change(socket, .readable, token: token)
     }
 
-    /// Reads what is there, for all echoes.
+    /// Reads all pending messages, for all echoes.
     func receive(_ loop: EngineLoop) {
-        // Errors first: when the echo was sent is reported there, too.
+        // The error queue is read first, because it contains the send timestamps.
         loop.buffer.receiveErrors(from: socket) { error, message in noteError(error, message, loop) }
         for _ in 0..<2 {
             let error = loop.buffer.receive(from: socket) { noteReply($0, loop) }
-            // An error that waits is reported instead of data, once.
+            // A pending error is returned once instead of data.
             if error == nil { break }
             loop.buffer.receiveErrors(from: socket) { error, message in noteError(error, message, loop) }
         }
@@ -183,16 +188,16 @@ final class PingSocket {
     }
 }
 
-/// Echoes to one address, on a socket that others use as well.
+/// A request for echoes to one address, on a shared socket.
 final class EchoFlight: Flight {
     private let tell: @Sendable (DatagramOutcome) -> Void
     private unowned let socket: PingSocket
     var exchange: Exchange
-    /// What marks the echoes as ours.
+    /// A random number in the payload that identifies the echoes of this request.
     let nonce = UInt64.random(in: 0 ... .max)
-    /// Of ICMP, header and payload.
+    /// The length of the ICMP header and the payload in bytes.
     let length: Int
-    /// Sent or about to be sent.
+    /// The sequence numbers of the echoes that were sent or queued.
     var sequences: [UInt16] = []
     let number: UInt64
 
@@ -220,7 +225,7 @@ final class EchoFlight: Flight {
         return nil
     }
 
-    /// The echoes share the buffer of the socket.
+    /// Does nothing, because the shared socket reads the answers.
     func receive(_ readiness: Readiness, _ loop: EngineLoop) {}
 
     func cancel(_ loop: EngineLoop) {
@@ -233,16 +238,16 @@ final class EchoFlight: Flight {
     }
 }
 
-/// An ICMP or ICMPv6 echo (RFC 792, RFC 4443 section 4). The identifier and the checksum are the kernel's.
+/// An ICMP or ICMPv6 echo message (RFC 792; RFC 4443, 4). The kernel sets the identifier and the checksum.
 struct EchoMessage {
     static let headerSize = 8
 
     let isReply: Bool
     let sequence: UInt16
-    /// The first bytes of the payload; nil where they are not there.
+    /// The first 8 bytes of the payload; nil if the payload is shorter.
     let nonce: UInt64?
 
-    /// A request or a reply, as it came or as an error quotes it.
+    /// Reads a request or a reply, as received or as quoted by an ICMP error.
     init?(_ bytes: UnsafeRawBufferPointer, _ family: AddressFamily) {
         guard let type = bytes.load(UInt8.self, at: 0), let sequence = bytes.load(UInt16.self, at: 6) else {
             return nil

@@ -2,21 +2,22 @@ import CLinux
 import Dispatch
 import Glibc
 
-/// Sends datagrams and echoes and makes connections, any number at a time, on one thread with one `epoll(7)`, and says what came
-/// back and from whom. Letting go of it ends the thread and cancels what is left.
+/// An engine that sends datagrams and echoes and opens TCP connections, any number at the same time, on one thread with
+/// one `epoll(7)`. It reports the answers, the errors and their senders. Releasing the engine ends the thread and
+/// cancels the remaining requests.
 ///
-/// A moment is one of CLOCK_MONOTONIC, which stands still while the machine sleeps. The thread keeps the network namespace alive that it
-/// entered; a second thread, outside of that namespace, then tells the outcomes. Thread-safe. A task that is cancelled gets its outcome
-/// at once, and leaves no descriptor behind.
+/// All times are by CLOCK_MONOTONIC, which does not advance while the machine sleeps. The thread keeps the network
+/// namespace alive that it has entered. A second thread outside that namespace then runs the callbacks. Thread-safe. A
+/// cancelled task receives its outcome immediately and leaves no descriptor open.
 package final class SocketEngine: Sendable {
     let inbox: EngineInbox
 
     /// Starts the thread.
     ///
     /// - Parameters:
-    ///   - enter: moves the calling thread into the network namespace that the sockets are to be opened in; nil for that of the
-    ///     process. If it throws, every request ends with its error.
-    /// - Throws: where there is no descriptor, or no thread.
+    ///   - enter: Moves the calling thread into the network namespace of the sockets. If nil, the sockets are in the
+    ///     namespace of the process. If it throws, every request ends with its error.
+    /// - Throws: An error if no descriptor or thread is available.
     package init(
         limits: EngineLimits = .init(),
         entering enter: (@Sendable () throws(SocketError) -> Void)? = nil
@@ -42,24 +43,24 @@ package final class SocketEngine: Sendable {
         inbox.close()
     }
 
-    /// Sends a datagram or an echo, and waits for what comes back.
+    /// Sends datagrams or echoes, and returns the answers.
     package func send(_ request: DatagramRequest) async -> DatagramOutcome {
         await perform { .datagram(request, $0) }
     }
 
-    /// Tries to make a connection.
+    /// Opens a TCP connection.
     package func connect(_ request: ConnectRequest) async -> ConnectOutcome {
         await perform { .connect(request, $0) }
     }
 
-    /// Connects, sends something, and reads the answer.
+    /// Opens a TCP connection, sends bytes, and returns the answer.
     package func exchange(_ request: StreamRequest) async -> StreamOutcome {
         await perform { .stream(request, $0) }
     }
 
-    /// Begins several jobs at once, for a caller that has no task for each. The callback of a job must not wait.
+    /// Starts several jobs at the same time, without a task for each. The callback of a job must not block.
     ///
-    /// - Returns: a number for each, to cancel it by; in their order.
+    /// - Returns: The numbers of the jobs, in their order, for cancellation.
     @discardableResult
     package func begin(_ jobs: [EngineJob]) -> Range<UInt64> {
         let numbers = inbox.nextFlights(jobs.count)
@@ -67,7 +68,7 @@ package final class SocketEngine: Sendable {
         return numbers
     }
 
-    /// Ends a job that was begun, if it is not over.
+    /// Cancels a job. It has no effect after the end of the job.
     package func cancel(_ number: UInt64) {
         _ = inbox.add(.cancel(number))
     }
@@ -80,7 +81,7 @@ package final class SocketEngine: Sendable {
             await withCheckedContinuation { continuation in
                 let job = job { continuation.resume(returning: $0) }
                 guard inbox.add(.start(number, job)) else { return job.cancel() }
-                // The handler may have run before there was anything to cancel.
+                // The cancellation handler may have run before the job was added.
                 if Task.isCancelled { cancel(number) }
             }
         } onCancel: {
@@ -89,11 +90,11 @@ package final class SocketEngine: Sendable {
     }
 }
 
-/// The maximum number of concurrent operations of a `SocketEngine`. Further ones wait.
+/// The maximum number of concurrent operations of a `SocketEngine`. Further operations wait.
 package struct EngineLimits: Hashable, Sendable {
-    /// Sockets. By default a quarter of what the process may open (RLIMIT_NOFILE), and at most 512.
+    /// The maximum number of sockets. The default is a quarter of the process's limit (RLIMIT_NOFILE), at most 512.
     package var descriptors: Int
-    /// Echoes, which share sockets.
+    /// The maximum number of echoes, which share sockets.
     package var echoes: Int
 
     package init(descriptors: Int? = nil, echoes: Int = 4096) {
@@ -102,7 +103,7 @@ package struct EngineLimits: Hashable, Sendable {
     }
 }
 
-/// How callers speak to the thread of an engine. Thread-safe.
+/// The command queue between callers and the thread of an engine. Thread-safe.
 final class EngineInbox: Sendable {
     enum Command: Sendable {
         case start(UInt64, EngineJob)
@@ -122,7 +123,7 @@ final class EngineInbox: Sendable {
         poller = try Poller()
     }
 
-    /// Numbers for new flights, none of them 0.
+    /// Returns numbers for new requests. None of them is 0.
     func nextFlights(_ count: Int = 1) -> Range<UInt64> {
         state.withLock { state in
             let first = state.lastFlight + 1
@@ -131,7 +132,7 @@ final class EngineInbox: Sendable {
         }
     }
 
-    /// True if the engine accepts the commands; false after it was closed.
+    /// Adds commands. Returns false if the engine is closed.
     func add(_ commands: Command...) -> Bool { add(commands) }
 
     func add(_ commands: [Command]) -> Bool {
@@ -145,13 +146,13 @@ final class EngineInbox: Sendable {
         return isTaken
     }
 
-    /// Lets the thread end.
+    /// Ends the thread.
     func close() {
         state.withLock { $0.isClosed = true }
         poller.wake()
     }
 
-    /// The next commands; nil after the end.
+    /// Returns and removes the pending commands; nil after the end.
     func take() -> [Command]? {
         state.withLock { state in
             let commands = state.commands
@@ -163,8 +164,9 @@ final class EngineInbox: Sendable {
 
 /// A thread that runs callbacks for an engine whose own thread has entered another network namespace. Thread-safe.
 ///
-/// A callback resumes a task or wakes a queue, and Dispatch may start a thread for it at once. A new thread begins in the namespace of the
-/// thread that starts it, and the threads of Dispatch serve the whole program, which would then open sockets in the wrong network.
+/// A callback resumes a task or wakes a queue, and Dispatch may start a thread for it immediately. A new thread starts
+/// in the namespace of the thread that creates it. Dispatch threads serve the whole program, which would then open
+/// sockets in the wrong namespace.
 ///
 /// Source: `clone(2)`, `network_namespaces(7)`.
 final class CallbackThread: Sendable {
@@ -203,7 +205,7 @@ final class CallbackThread: Sendable {
     }
 }
 
-/// Jobs that wait for sockets, in the order in which they were added.
+/// A queue of jobs that wait for sockets, in the order of addition.
 struct JobQueue {
     private var order: [UInt64] = []
     private var head = 0
@@ -214,13 +216,13 @@ struct JobQueue {
         jobs[number] = job
     }
 
-    /// Puts a job back that was taken out just now.
+    /// Puts back the job that `popFirst()` has just returned.
     mutating func putBack(_ number: UInt64, _ job: EngineJob) {
         head -= 1
         jobs[number] = job
     }
 
-    /// The first job; nil when none waits.
+    /// The first job; nil if the queue is empty.
     mutating func first() -> EngineJob? {
         while head < order.count {
             if let job = jobs[order[head]] { return job }
@@ -231,32 +233,32 @@ struct JobQueue {
         return nil
     }
 
-    /// Takes the first job out.
+    /// Returns and removes the first job.
     mutating func popFirst() -> (number: UInt64, job: EngineJob)? {
         guard first() != nil, let job = jobs.removeValue(forKey: order[head]) else { return nil }
         head += 1
         return (order[head - 1], job)
     }
 
-    /// Takes a job out, wherever it stands.
+    /// Removes a job at any position.
     mutating func remove(_ number: UInt64) -> EngineJob? {
         jobs.removeValue(forKey: number)
     }
 
-    /// Takes all out.
+    /// Returns and removes all jobs.
     mutating func removeAll() -> [EngineJob] {
         defer { self = JobQueue() }
         return Array(jobs.values)
     }
 }
 
-/// A request and the callback for its outcome. The callback runs on the engine's thread, so it must not wait.
+/// A request and its callback. The callback runs on the engine's thread, or on its callback thread, and must not block.
 package enum EngineJob: Sendable {
     case datagram(DatagramRequest, @Sendable (DatagramOutcome) -> Void)
     case connect(ConnectRequest, @Sendable (ConnectOutcome) -> Void)
     case stream(StreamRequest, @Sendable (StreamOutcome) -> Void)
 
-    /// Ends it before it began.
+    /// Reports a cancellation before the start.
     func cancel() {
         switch self {
         case .datagram(_, let tell): tell(DatagramOutcome(end: .cancelled))
@@ -265,7 +267,7 @@ package enum EngineJob: Sendable {
         }
     }
 
-    /// Ends it before anything could be sent.
+    /// Reports an error before anything was sent.
     func refuse(_ error: SocketError) {
         switch self {
         case .datagram(_, let tell): tell(DatagramOutcome(end: .notSent(error)))
@@ -274,7 +276,7 @@ package enum EngineJob: Sendable {
         }
     }
 
-    /// The ping socket of an echo; nil of anything else.
+    /// The key of the ping socket for an echo; nil for any other job.
     var pingSocket: PingSocket.Key? {
         guard case .datagram(let request, _) = self, case .echo = request.content else { return nil }
         return PingSocket.Key(family: request.endpoint.family, settings: request.settings)
@@ -283,16 +285,17 @@ package enum EngineJob: Sendable {
     var isEcho: Bool { pingSocket != nil }
 }
 
-/// The descriptors of this process.
+/// The open descriptors of this process.
 package enum OpenFiles {
-    /// How many it may have, RLIMIT_NOFILE of `getrlimit(2)`.
+    /// The maximum number of descriptors, RLIMIT_NOFILE of `getrlimit(2)`.
     package static var limit: Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Whether this number of descriptors is available. It opens and closes them, because there is no other way to find out.
+    /// Returns whether this number of descriptors is available. It opens and closes descriptors, because there is no
+    /// other way to find out.
     package static func haveRoom(for count: Int) -> Bool {
         var taken: [CInt] = []
         defer { for number in taken { close(number) } }

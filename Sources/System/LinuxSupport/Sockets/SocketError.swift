@@ -1,43 +1,44 @@
 import CLinux
 import Glibc
 
-/// A failure of a socket: the attempt, the system's error, and a hint.
+/// An error of a socket. The description contains the failed step, the system's error and, if known, a hint.
 package struct SocketError: Error, Hashable, Sendable {
-    /// The attempt.
+    /// The failed step.
     package enum Step: Hashable, Sendable {
         case openDatagramSocket
-        /// A socket for ICMP echoes, which `net.ipv4.ping_group_range` allows or forbids.
+        /// Opening a socket for ICMP echoes, which `net.ipv4.ping_group_range` permits or forbids.
         case openPingSocket
         case openStreamSocket
         case bindToInterface(String)
         case bindToAddress(SocketEndpoint)
         case setMark(UInt32)
-        /// Any other option, by the name its man page gives it.
+        /// Setting another option, by its name in the man page.
         case setOption(String)
         case connect(SocketEndpoint)
         case send(SocketEndpoint)
         case watch
-        /// By its path or name.
+        /// Entering a network namespace, by its path or name.
         case enterNamespace(String)
     }
 
-    /// Why, as far as callers treat it differently.
+    /// The class of an error, as far as callers distinguish it.
     package enum Kind: Hashable, Sendable {
-        /// EPERM or EACCES of a step that needs a privilege.
+        /// A privilege is missing: EPERM or EACCES of a step other than connect or send.
         case notPermitted
-        /// EPERM of a send or a connect: a packet filter of this machine drops what was sent.
+        /// A packet filter of this machine drops the packet: EPERM of connect or send.
         case blocked
         /// EMFILE or ENFILE.
         case noDescriptors
         /// ENOBUFS or ENOMEM.
         case noBuffers
-        /// ENODEV or ENXIO: the interface is not there, or no longer.
+        /// The interface does not exist (any more): ENODEV or ENXIO.
         case noInterface
-        /// EADDRNOTAVAIL: the source address is not this machine's.
+        /// The source address does not belong to this machine: EADDRNOTAVAIL.
         case noSuchAddress
         /// EMSGSIZE.
         case tooLong
-        /// A route that is missing or forbids it: ENETUNREACH, EHOSTUNREACH, ENETDOWN, and EACCES or EINVAL of a connect or a send.
+        /// There is no route, or it forbids the packet: ENETUNREACH, EHOSTUNREACH, ENETDOWN, and EACCES or EINVAL of
+        /// connect or send.
         case noRoute
         case other
     }
@@ -65,7 +66,7 @@ package struct SocketError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether packets were to leave.
+    /// True if the step sends packets.
     private var isOnTheWay: Bool {
         switch step {
         case .connect, .send: true
@@ -75,25 +76,26 @@ package struct SocketError: Error, Hashable, Sendable {
 }
 
 extension SocketError.Step {
-    /// Whether not even the place was reached that sockets are to be opened in.
+    /// True if the network namespace of the socket could not be entered.
     package var isNamespace: Bool { if case .enterNamespace = self { true } else { false } }
 }
 
 extension SocketError: CustomStringConvertible {
-    /// `cannot open a ping socket: Permission denied; net.ipv4.ping_group_range does not name a group of this process`
+    /// A text such as `cannot open a ping socket: Permission denied; net.ipv4.ping_group_range does not name a group of
+    /// this process`.
     package var description: String {
         "cannot \(step): \(cause)" + (remedy.map { "; \($0)" } ?? "")
     }
 
-    /// What helps, where that is known.
+    /// The hint; nil if none is known.
     private var remedy: String? {
         switch (kind, step) {
         case (.notPermitted, .openPingSocket): "net.ipv4.ping_group_range does not name a group of this process"
-        case (.notPermitted, .setMark): "it needs CAP_NET_ADMIN or CAP_NET_RAW"
-        case (.notPermitted, .bindToInterface): "it needs CAP_NET_RAW"
-        case (.notPermitted, .enterNamespace): "it needs CAP_SYS_ADMIN"
-        case (.blocked, _): "a packet filter of this machine drops it"
-        case (.noDescriptors, _): "raise the limit of open files (ulimit -n), or ask for less at a time"
+        case (.notPermitted, .setMark): "this requires CAP_NET_ADMIN or CAP_NET_RAW"
+        case (.notPermitted, .bindToInterface): "this requires CAP_NET_RAW"
+        case (.notPermitted, .enterNamespace): "this requires CAP_SYS_ADMIN"
+        case (.blocked, _): "a packet filter of this machine drops the packet"
+        case (.noDescriptors, _): "raise the limit of open files (ulimit -n), or send fewer probes at a time"
         case (.noBuffers, _): "send less at a time"
         case (.noInterface, _): "there is no such interface"
         case (.noSuchAddress, _): "no interface of this machine has this address"
@@ -103,7 +105,7 @@ extension SocketError: CustomStringConvertible {
 }
 
 extension SocketError.Step: CustomStringConvertible {
-    /// As it follows "cannot".
+    /// The text after "cannot".
     package var description: String {
         switch self {
         case .openDatagramSocket: "open a UDP socket"
@@ -121,19 +123,19 @@ extension SocketError.Step: CustomStringConvertible {
     }
 }
 
-/// What came beside a datagram. Whatever does not fit into its bounds is left out.
+/// The control messages of a datagram. A message that exceeds its bounds is ignored.
 ///
 /// C counterpart: `cmsg(3)`, `struct cmsghdr`.
 struct ControlMessages {
-    /// IP_TTL or IPV6_HOPLIMIT, as the packet had it when it arrived.
+    /// The hop limit of the received packet (IP_TTL or IPV6_HOPLIMIT).
     private(set) var hopLimit: UInt8?
-    /// SCM_TIMESTAMPING: when the kernel received or sent the packet, since 1970.
+    /// The kernel's timestamp of receiving or sending (SCM_TIMESTAMPING), since 1970.
     private(set) var time: Duration?
-    /// The content of IP_RECVERR or IPV6_RECVERR, a `struct sock_extended_err` and the offender's address.
+    /// The content of IP_RECVERR or IPV6_RECVERR: a `struct sock_extended_err`, followed by the sender's address.
     private(set) var extendedError: UnsafeRawBufferPointer?
 
     init(_ bytes: UnsafeRawBufferPointer) {
-        // The length is a size_t; level and type follow it.
+        // The length is a size_t, followed by level and type.
         let word = MemoryLayout<Int>.size
         let header = word + 8
         var rest = bytes
@@ -157,7 +159,7 @@ struct ControlMessages {
         }
     }
 
-    /// The first of three times, which software took; zero if there is none.
+    /// Returns the first of the three timestamps, which is the software timestamp; nil if it is zero.
     private static func time(_ content: UnsafeRawBufferPointer) -> Duration? {
         guard let seconds = content.load(Int.self, at: 0),
             let nanoseconds = content.load(Int.self, at: MemoryLayout<Int>.size),
@@ -167,36 +169,36 @@ struct ControlMessages {
     }
 }
 
-/// A message of a socket's error queue: mostly an ICMP error, with the address of its sender.
+/// A message of a socket's error queue. Most messages are ICMP errors, with the address of the sender.
 ///
 /// C counterpart: `struct sock_extended_err`, IP_RECVERR of `ip(7)`.
 package struct ErrorQueueMessage: Hashable, Sendable {
     package let origin: ErrorOrigin
-    /// The error number of the kernel (`ee_errno`). Different ICMP codes have the same number.
+    /// The kernel's error number (`ee_errno`). Different ICMP codes may have the same number.
     package let cause: SystemError
-    /// Of the ICMP or ICMPv6 error (RFC 792, RFC 4443).
+    /// The type of the ICMP or ICMPv6 error (RFC 792, RFC 4443).
     package let type: UInt8
+    /// The code of the ICMP or ICMPv6 error.
     package let code: UInt8
-    /// `ee_info`: the MTU of the next hop, where the packet was too big for it.
+    /// The field `ee_info`: the MTU of the next hop, if the packet was too big.
     package let information: UInt32
-    /// `ee_data`: of a time of sending, the number of the datagram.
+    /// The field `ee_data`: for a timestamp, the number of the sent datagram.
     package let data: UInt32
-    /// Who says so; nil for what is known locally. One of our own addresses where it is this machine: its packet filter, or a
-    /// neighbour that does not answer.
+    /// The sender of the ICMP error; nil for a local error. It is an address of this machine if its packet filter
+    /// rejected the packet, or if a neighbour does not answer.
     package let offender: WireAddress?
-    /// The hop limit that the ICMP error itself arrived with.
+    /// The hop limit of the received ICMP packet.
     package let hopLimit: UInt8?
-    /// When it arrived, or when the datagram was sent, since 1970.
+    /// The time of arrival of the error, or of sending for a timestamp, since 1970.
     package let time: Duration?
 
-    /// - Parameter control: control messages as `recvmsg(2)` gives them; nil where there is no error among them.
     package init?(control: [UInt8]) {
         guard let message = control.withUnsafeBytes({ ErrorQueueMessage(ControlMessages($0)) }) else { return nil }
         self = message
     }
 
     init?(_ control: ControlMessages) {
-        // Times of sending come with an error, too, whose number is ENOMSG.
+        // Send timestamps arrive as an error too, with the number ENOMSG.
         guard let bytes = control.extendedError, let number = bytes.load(UInt32.self, at: 0),
             let origin = bytes.load(UInt8.self, at: 4), let type = bytes.load(UInt8.self, at: 5),
             let code = bytes.load(UInt8.self, at: 6), let information = bytes.load(UInt32.self, at: 8),
@@ -217,7 +219,7 @@ package struct ErrorQueueMessage: Hashable, Sendable {
     /// True if the message is an ICMP error.
     package var isICMP: Bool { origin == .icmp || origin == .icmp6 }
 
-    /// The MTU of the next hop, in bytes; nil where this does not say that a packet was too big (RFC 1191, RFC 8201).
+    /// The MTU of the next hop in bytes; nil unless the error is that a packet was too big (RFC 1191, RFC 8201).
     package var nextHopMTU: UInt32? {
         let isTooBig =
             switch (origin, type, code) {
@@ -228,14 +230,14 @@ package struct ErrorQueueMessage: Hashable, Sendable {
         return isTooBig && information > 0 ? information : nil
     }
 
-    /// True if the packet's hop limit was exceeded on the way.
+    /// True if the hop limit of the packet was exceeded on its path.
     package var isTimeExceeded: Bool {
         (origin == .icmp && type == 11 && code == 0) || (origin == .icmp6 && type == 3 && code == 0)
     }
 }
 
 extension ErrorQueueMessage: CustomStringConvertible {
-    /// `ICMP 3/1 from 10.1.0.1 (No route to host)`
+    /// A text such as `ICMP 3/1 from 10.1.0.1 (No route to host)`.
     package var description: String {
         let sender = offender.map { " from \($0)" } ?? ""
         return switch origin {
@@ -246,7 +248,7 @@ extension ErrorQueueMessage: CustomStringConvertible {
     }
 }
 
-/// Where a message of the error queue comes from.
+/// The origin of a message of the error queue.
 ///
 /// C counterpart: SO_EE_ORIGIN_* of `<linux/errqueue.h>`.
 package struct ErrorOrigin: RawRepresentable, Hashable, Sendable {
@@ -256,10 +258,10 @@ package struct ErrorOrigin: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// This machine, without any packet.
+    /// This machine, without a received packet.
     package static let local = ErrorOrigin(rawValue: 1)
     package static let icmp = ErrorOrigin(rawValue: 2)
     package static let icmp6 = ErrorOrigin(rawValue: 3)
-    /// No error: the time at which a datagram was sent.
+    /// Not an error: a send timestamp.
     package static let timestamping = ErrorOrigin(rawValue: 4)
 }

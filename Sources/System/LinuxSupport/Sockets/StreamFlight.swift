@@ -1,17 +1,18 @@
-/// A TCP connection over which something is sent once, and an answer is read. It is closed with a reset, which leaves nothing behind.
+/// A request to open a TCP connection, send bytes once, and read an answer. The connection is closed with a reset,
+/// which leaves no state.
 package struct StreamRequest: Sendable {
     package var endpoint: SocketEndpoint
     /// The bytes to send when the connection is open.
     package var payload: [UInt8]
     package var settings: SocketSettings
-    /// How often the SYN is sent again (TCP_SYNCNT), at least once; nil for the system's own number.
+    /// The number of SYN retransmissions (TCP_SYNCNT), at least 1. If nil, the system's default.
     package var retries: UInt8?
-    /// When it ends, counted from the beginning.
+    /// The timeout, from the start.
     package var limit: Duration
-    /// How many bytes are read at most.
+    /// The maximum number of bytes that are read.
     package var byteLimit: Int
-    /// True if the bytes that came so far are the whole answer. It is called on the engine's thread, with bytes from a stranger, and must
-    /// not wait.
+    /// Returns true if the received bytes are the complete answer. It is called on the engine's thread with untrusted
+    /// bytes, and must not block.
     package var isComplete: @Sendable ([UInt8]) -> Bool
 
     package init(
@@ -33,23 +34,23 @@ package struct StreamRequest: Sendable {
     }
 }
 
-/// What came of a `StreamRequest`.
+/// The outcome of a `StreamRequest`.
 package struct StreamOutcome: Sendable {
-    /// How it ended.
+    /// The end of the request.
     package enum End: Sendable {
         /// The answer is complete.
         case answered
-        /// The peer said that no more comes (a FIN), too early.
+        /// The peer closed its side of the connection (FIN) before the answer was complete.
         case closed
-        /// As much came as was to be read, and it is no whole answer.
+        /// The maximum number of bytes was read without a complete answer.
         case tooLong
-        /// It was not complete in time, or nothing answered the last SYN.
+        /// The answer was not complete before the timeout, or no answer arrived after the last SYN.
         case silent
-        /// A reset, or a fault without an ICMP error.
+        /// The connection was reset, or failed without an ICMP error.
         case failed(SystemError)
-        /// An ICMP error came: the last of `errors`. With it the kernel's number for it.
+        /// An ICMP error arrived, the last one of `errors`. The value is the kernel's error number for it.
         case error(SystemError)
-        /// The connection could not be begun.
+        /// The connection could not be started.
         case notSent(SocketError)
         case cancelled
     }
@@ -57,22 +58,22 @@ package struct StreamOutcome: Sendable {
     package var end: End
     /// The received bytes.
     package var bytes: [UInt8] = []
-    /// When the connection was open, counted from the beginning; nil where it never was.
+    /// The time from the start until the connection was open; nil if it never was.
     package var connected: Duration?
-    /// The round trip of the handshake, as the kernel measured it; later ones have the peer's pauses in them.
+    /// The round-trip time of the handshake, measured by the kernel. Later measurements include delays of the peer.
     package var handshake: Duration?
-    /// When all was handed to the kernel, counted from the beginning.
+    /// The time from the start until all bytes were passed to the kernel.
     package var sent: Duration?
-    /// When the first byte was there, counted from the beginning.
+    /// The time from the start until the first byte was received.
     package var firstByte: Duration?
-    /// ICMP errors, with those that said them.
+    /// The ICMP errors, with the addresses of their senders.
     package var errors: [ErrorQueueMessage] = []
     package var local: SocketEndpoint?
     /// The kernel's last measurements; nil if nothing was sent.
     package var information: TCPInformation?
-    /// When it began, by CLOCK_MONOTONIC: not before its turn came. Zero where it did not.
+    /// The start of the request, by CLOCK_MONOTONIC, after the wait for a free socket. Zero if it was not started.
     package var begun = Duration.zero
-    /// From then to its end.
+    /// The time from the start to the end.
     package var duration = Duration.zero
 
     package init(end: End) {
@@ -80,9 +81,9 @@ package struct StreamOutcome: Sendable {
     }
 }
 
-/// One exchange over a TCP connection of its own.
+/// A request in progress, on its own TCP connection.
 final class StreamFlight: Flight {
-    /// How much is read at once, and before others have their turn.
+    /// The maximum number of bytes that are read at once, before other requests are served.
     private static let portion = 16_384
 
     private let number: UInt64
@@ -95,7 +96,7 @@ final class StreamFlight: Flight {
     private var outcome = StreamOutcome(end: .silent)
     private var isOver = false
 
-    /// Begins the connection, which may be over at once.
+    /// Starts the connection, which may fail immediately.
     init(
         _ number: UInt64,
         _ request: StreamRequest,
@@ -107,7 +108,7 @@ final class StreamFlight: Flight {
         self.request = request
         self.tell = tell
         begun = loop.now
-        // Six packets for a short question and answer, instead of eight.
+        // With delayed acknowledgements a short request and answer take six packets instead of eight.
         socket.delayAcknowledgements()
         let failure: SocketError?
         do throws(SocketError) {
@@ -129,7 +130,7 @@ final class StreamFlight: Flight {
 
     func receive(_ readiness: Readiness, _ loop: EngineLoop) {
         if outcome.connected == nil {
-            // Reading the queue of errors would clear the error that waits, so that is first.
+            // The pending error is read first, because reading the error queue clears it.
             if let cause = socket.takeError() { return fail(cause, loop, otherwise: .failed(cause)) }
             guard readiness.contains(.writable), !readiness.contains(.hungUp) else { return receiveErrors(loop) }
             outcome.connected = loop.now - begun

@@ -1,15 +1,16 @@
 public import Glibc
 
-/// A value that is only ever touched under its own lock. Copies are references to the same.
+/// A value with a lock that protects all access. Copies refer to the same value.
 ///
-/// It stands where `Synchronization.Mutex` would, which Thread Sanitizer reports falsely under contention. The lock is
-/// not recursive; a closure that runs foreign code (a listener, a release) belongs outside it.
+/// It replaces `Synchronization.Mutex`, for which Thread Sanitizer reports false positives under contention. The lock
+/// is not recursive. A closure must not call code of others, such as a listener, or release objects with such code.
 ///
-/// Public, although no product shows it, because only the bodies of public functions are compiled into other modules.
+/// The type is public only because bodies of public functions alone can be inlined into other modules. No product
+/// exposes it.
 ///
 /// C counterpart: `pthread_mutex_lock(3)`.
 public struct Locked<Value: ~Copyable>: @unchecked Sendable {
-    /// Lock and value in one piece of memory, for there may be very many.
+    /// Lock and value in one allocation, because there may be very many of them.
     @usableFromInline final class Storage: ManagedBuffer<pthread_mutex_t, Value> {
         @inlinable deinit {
             withUnsafeMutablePointers { mutex, value in
@@ -21,14 +22,14 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
 
     @usableFromInline let storage: ManagedBuffer<pthread_mutex_t, Value>
 
-    /// Keeps a value from now on.
+    /// Creates a locked value.
     public init(_ value: consuming sending Value) {
         storage = Storage.create(minimumCapacity: 1) { _ in pthread_mutex_t() }
         storage.withUnsafeMutablePointerToHeader { _ = pthread_mutex_init($0, nil) }
         storage.withUnsafeMutablePointerToElements { $0 }.initialize(to: value)
     }
 
-    /// Runs `body` with exclusive access. Other threads wait.
+    /// Runs `body` with exclusive access. Other threads block.
     @inlinable @inline(__always)
     public func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

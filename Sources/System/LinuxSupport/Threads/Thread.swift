@@ -2,8 +2,8 @@ import CLinux
 import Dispatch
 import Glibc
 
-/// Threads of our own, for work that must not happen on a Dispatch or cooperative thread: blocking in the resolver,
-/// and moving to another network namespace, which would stay behind on a shared thread.
+/// Threads for work that must not run on a Dispatch or cooperative thread. Such work blocks in the resolver, or moves
+/// the thread to another network namespace, in which a shared thread would remain.
 ///
 /// C counterpart: `pthread_create(3)`, `pthread_join(3)`.
 package enum Thread {
@@ -12,12 +12,13 @@ package enum Thread {
         init(_ body: @escaping () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a new detached thread with all signals blocked, so that the program's handlers stay where they were.
+    /// Runs `body` on a new detached thread with all signals blocked, so that signal handlers keep running on the
+    /// program's own threads.
     package static func detach(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
         pthread_detach(try start(body))
     }
 
-    /// Runs `body` on a new thread and waits for it.
+    /// Runs `body` on a new thread, and blocks until it has returned.
     package static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) throws(SystemError) -> Value {
         let result = Locked<Value?>(nil)
         let thread = try start {
@@ -55,26 +56,25 @@ package enum Thread {
     }
 }
 
-/// The task that the calling function runs in.
+/// The task of the calling function.
 package enum CurrentTask {
-    /// True if the caller runs in a task. Then the thread belongs to all tasks and must not be blocked for long.
+    /// True if the caller runs in a task. Its thread is then shared by all tasks and must not be blocked for long.
     package static var exists: Bool { withUnsafeCurrentTask { $0 != nil } }
 }
 
-/// Runs the jobs of tasks one after the other, on a thread that exists only while there are jobs.
+/// A serial task executor with a thread that exists only while there are jobs.
 ///
-/// Tasks without a preference run on the global queues of Dispatch. From the first of them on, a timer of Dispatch's wakes the process
-/// every second, as long as it lives, to see whether these queues have enough threads. A queue like this one has no such timer, so a
-/// process whose tasks all run on such queues sleeps while nothing happens.
+/// Tasks without an executor preference run on the global queues of Dispatch. After the first such task, a timer of
+/// Dispatch wakes the process every second to check whether these queues have enough threads. This queue has no such
+/// timer. A process whose tasks all run on such queues therefore sleeps while there is no work.
 ///
-/// Child tasks inherit the preference; `Task { }` does not: `Task(executorPreference:)`. A task must not block until another one of the
-/// same queue has gone on.
+/// Child tasks inherit the preference. `Task { }` does not, so use `Task(executorPreference:)`. A task must not block
+/// until another task of the same queue has continued.
 ///
 /// Source: SE-0417; `_dispatch_workq_monitor_pools` in libdispatch's `src/event/workqueue.c`.
 package final class TaskQueue: TaskExecutor {
     private let queue: DispatchQueue
 
-    /// - Parameter label: What its thread is called while it works.
     package init(label: String) {
         queue = DispatchQueue(label: label)
     }
@@ -85,7 +85,7 @@ package final class TaskQueue: TaskExecutor {
     }
 }
 
-/// Something under way that ends when it is cancelled or let go.
+/// A handle of an operation. The operation ends when the handle is cancelled or released. Thread-safe.
 package final class Cancellation: Sendable {
     private let action: Locked<(@Sendable () -> Void)?>
 
@@ -97,7 +97,7 @@ package final class Cancellation: Sendable {
         cancel()
     }
 
-    /// Ends it; a second call does nothing.
+    /// Ends the operation. A second call has no effect.
     package func cancel() {
         let action = action.withLock { action in
             defer { action = nil }
@@ -107,7 +107,7 @@ package final class Cancellation: Sendable {
     }
 }
 
-/// An action that runs at most once, and never after it was cancelled.
+/// An action that runs at most once, and never after it was cancelled. Thread-safe.
 package final class OneShot: Sendable {
     private let action: Locked<(@Sendable () -> Void)?>
 
@@ -134,7 +134,7 @@ package final class OneShot: Sendable {
     }
 }
 
-/// A gate that opens once, for threads that may wait a bounded time for it.
+/// A gate that opens once. Threads can wait for it with a timeout.
 ///
 /// C counterpart: `pthread_cond_timedwait(3)` on the monotonic clock.
 package final class Latch: @unchecked Sendable {
@@ -162,7 +162,7 @@ package final class Latch: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Lets every waiting thread go on, now and later.
+    /// Opens the latch, and wakes all threads that wait now or later.
     package func open() {
         pthread_mutex_lock(mutex)
         isOpen = true
@@ -170,7 +170,7 @@ package final class Latch: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Blocks the calling thread until the latch opens or `limit` has passed, and says whether it opened.
+    /// Blocks the calling thread until the latch opens or `limit` has passed. Returns whether the latch is open.
     package func wait(atMost limit: Duration) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -183,8 +183,8 @@ package final class Latch: @unchecked Sendable {
     }
 }
 
-/// Wakes a thread that waits for descriptors, now and every later time it waits: it is never reset, so it is for one thread that is
-/// to end.
+/// An event descriptor that interrupts a thread that waits for descriptors. It is never reset, so it interrupts every
+/// later wait too. It is intended for a thread that has to end.
 ///
 /// C counterpart: `eventfd(2)`.
 package struct Wakeup: ~Copyable, Sendable {
@@ -196,7 +196,7 @@ package struct Wakeup: ~Copyable, Sendable {
         descriptor = Descriptor(owning: number)
     }
 
-    /// What becomes readable.
+    /// The descriptor, which becomes readable.
     package var number: CInt { descriptor.number }
 
     package func wake() {
