@@ -144,7 +144,7 @@ package final class LookupThreads: Sendable {
     }
 
     /// - Parameter isWorker: True if the calling thread is a free resolver thread, which takes the first query itself.
-    /// - Returns: The query that the calling thread has to perform; nil if there is none for it.
+    /// - Returns: The query that the calling thread has to perform; nil if it has none.
     @discardableResult
     private func perform(
         isWorker: Bool = false,

@@ -243,7 +243,7 @@ extension Descriptor {
         setsockopt(number, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
     }
 
-    /// Disables the error queue for the next owner of the socket, who does not read it.
+    /// Disables the error queue for the next owner of the socket, which does not read it.
     func ignoreErrorQueue() {
         var off: CInt = 0
         let size = socklen_t(MemoryLayout<CInt>.size)
