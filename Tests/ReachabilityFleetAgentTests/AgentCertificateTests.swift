@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReachabilityFleetAgent
 
-/// When an agent looks at its certificate.
+/// The checks of an agent's certificate.
 struct AgentCertificateTests {
-    @Test("It looks at the certificate at the beginning, and once a day after that, connected or not")
+    @Test("The agent checks its certificate at the start and then once per day, connected or not")
     func looks() throws {
         var world = try AgentWorld { $0.tls.certificate = "door.pem" }
         world.take(.path(isSatisfied: false))
@@ -25,7 +25,7 @@ struct AgentCertificateTests {
         #expect(world.machine.deadline == nil)
     }
 
-    @Test("Without a certificate there is nothing to look at")
+    @Test("An agent without a certificate checks nothing")
     func looksAtNothing() throws {
         var world = try AgentWorld()
         world.connect()

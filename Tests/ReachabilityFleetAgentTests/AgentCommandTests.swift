@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityFleetAgent
 
-/// What an agent does when it is asked.
+/// The answers of an agent to commands.
 struct AgentCommandTests {
     private static func ask(_ world: inout AgentWorld, _ payload: [UInt8]) -> [AgentMachine.Action] {
         world.broker(.message(BrokerMessage(topic: "reach/v1/hq/door/cmd", payload: payload)))
@@ -19,7 +19,7 @@ struct AgentCommandTests {
         return world
     }
 
-    @Test("It tells how it is, and tells again from a place in its log")
+    @Test("The agent answers with its status and replays events from a log position")
     func answers() throws {
         var world = try Self.world()
         #expect(Self.ask(&world, DeviceCommand.detail.bytes) == [.answer(.detail)])
@@ -32,7 +32,7 @@ struct AgentCommandTests {
         #expect(try world.page([4]).events.compactMap(\.position?.number) == [4])
     }
 
-    @Test("Who knows of no event gets the history, too, also when the connection is lost in the midst of it")
+    @Test("A replay without a position includes the history, even if the connection is lost meanwhile")
     func tellsHistoryAgain() throws {
         var world = try Self.world()
         let replay = DeviceCommand.replay(.init(after: nil, since: .seconds(9000), mark: "m"))
@@ -44,7 +44,7 @@ struct AgentCommandTests {
         #expect(isHistory(asked))
         let read = try #require(world.actions.lastRead)
         #expect(world.take(.history(.success([AgentWorld.outage("o1")]), read: read)).events.count == 1)
-        // It is not acknowledged yet.
+        // The event is not acknowledged yet.
         _ = world.broker(.ended(nil))
         world.pass()
         #expect(isHistory(world.broker(.connected(sessionPresent: true))))
@@ -58,7 +58,7 @@ struct AgentCommandTests {
         #expect(!isHistory(world.broker(.connected(sessionPresent: true))))
     }
 
-    @Test("No time that is asked for is later than now", arguments: ExtremeValues.integers)
+    @Test("The start of a requested history is never later than now", arguments: ExtremeValues.integers)
     func boundsSince(since: Int64) throws {
         var world = try Self.world()
         let payload = Array(#"{"schema":1,"command":"replay-from","since":\#(since)}"#.utf8)
@@ -72,7 +72,7 @@ struct AgentCommandTests {
         #expect(cursor == nil || cursor?.text == text)
     }
 
-    @Test("Who asks for too little of the history gets what was not read")
+    @Test("A request for too little history is extended to the events that were not read")
     func knowsBetterSinceWhen() throws {
         let seven = EventPosition(epoch: "e", number: 7)
         var world = try AgentWorld(cursor: AgentCursor(position: seven, time: .seconds(7000), told: seven))
@@ -82,7 +82,7 @@ struct AgentCommandTests {
         #expect(actions.contains(.save(AgentCursor(position: place, time: .seconds(7000), told: place))))
     }
 
-    @Test("Checks and reports are off unless they are allowed, and one is done in ten seconds")
+    @Test("Checks and reports are refused unless they are allowed, and are limited to one per 10 s")
     func isOffByDefault() throws {
         var world = try Self.world()
         for command in [DeviceCommand.check(target: "erp"), .report(outage: "1-a")] {
@@ -96,7 +96,7 @@ struct AgentCommandTests {
         #expect(soon.answers.first?.problem?.hasPrefix("too many commands") == true)
     }
 
-    @Test("Everything else is refused, and a flood is passed over")
+    @Test("Invalid commands are refused and excessive commands are ignored")
     func refuses() throws {
         var world = try Self.world([.check])
         let hostile = [
@@ -118,11 +118,11 @@ struct AgentCommandTests {
             lines += actions.lines
         }
         #expect(heeded == 3 && lines == ["too many commands; the rest is ignored"])
-        // What comes on another topic is nobody's.
+        // Messages on other topics are ignored.
         #expect(world.broker(.message(BrokerMessage(topic: "reach/v1/hq/other/cmd", payload: []))).isEmpty)
     }
 
-    @Test("Commands that were damaged at random are refused or understood, and never crash it")
+    @Test("Randomly damaged commands never crash the parser")
     func survivesDamage() throws {
         var generator = SeededGenerator(seed: 11)
         let good = [

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ReachabilityFleetAgent
 
-/// When an agent connects, and what it says of itself.
+/// The connections of an agent and its states.
 struct AgentConnectingTests {
-    @Test("It connects when there is a path, and says that it is there")
+    @Test("The agent connects when there is a path and publishes its state")
     func connects() throws {
         var world = try AgentWorld()
         #expect(world.take(.time).isEmpty)
@@ -29,7 +29,7 @@ struct AgentConnectingTests {
         #expect(actions.lines == ["connected to mqtts://broker.example.org:8883, as hq/door"])
     }
 
-    @Test("It says how it is again and again, and when the path to the internet changes")
+    @Test("The agent publishes its state at intervals and when the path to the internet changes")
     func refreshes() throws {
         var world = try AgentWorld()
         world.connect()
@@ -41,7 +41,7 @@ struct AgentConnectingTests {
         #expect(world.take(.internet("reachable")).isEmpty)
     }
 
-    @Test("After a loss it waits by chance, and longer after each failure, and says a thing once")
+    @Test("After a loss the agent waits a random time that grows with failures, and logs each error once")
     func waits() throws {
         var world = try AgentWorld()
         world.connect()
@@ -55,12 +55,12 @@ struct AgentConnectingTests {
             waits.append(world.now - before)
             lines += world.broker(.ended(refused)).lines
         }
-        // Half of the jitter of 4 s, and what grows.
+        // Half of the jitter of 4 s, plus the growing delay.
         #expect(waits == [2, 4, 6, 10, 18, 34, 62, 62, 62].map { .seconds($0) })
         #expect(lines == ["\(lost); retrying", "\(refused); retrying"])
     }
 
-    @Test("Connections that end at once, one after the other, show that another client has the name; others do not")
+    @Test("Several short connections in a row are reported as a conflict of names")
     func suspectsAnotherClient() throws {
         var world = try AgentWorld()
         world.connect()
@@ -77,7 +77,8 @@ struct AgentConnectingTests {
         #expect(lines(after: .seconds(1), lost, in: &world).isEmpty)
         let told = lines(after: .seconds(1), lost, in: &world)
         #expect(told.count == 1 && told[0].contains("door") && told[0].contains("--device"))
-        // Once, and from then on each waits longer: half of the jitter of 4 s, and what grows.
+        // The conflict is reported once. After that, the delays grow: half of the jitter of 4 s, plus the growing
+        // delay.
         var waits: [Duration] = []
         for _ in 0..<5 {
             world.wait(.seconds(1))
@@ -88,7 +89,7 @@ struct AgentConnectingTests {
             _ = world.broker(.connected(sessionPresent: true))
         }
         #expect(waits == [18, 34, 62, 62, 62].map { .seconds($0) })
-        // A connection that lasts shows that there is none, and so does a broker that is not there.
+        // A long connection shows that there is no other client. An unreachable broker shows it too.
         #expect(lines(after: .seconds(400), lost, in: &world).isEmpty)
         #expect(lines(after: .seconds(1), lost, in: &world).isEmpty)
         world.wait(.seconds(1))
@@ -100,7 +101,7 @@ struct AgentConnectingTests {
         #expect(lines(after: .seconds(1), lost, in: &world).isEmpty)
     }
 
-    @Test("Without a path it does not try, and when one comes it waits by chance")
+    @Test("The agent does not connect without a path, and waits a random time after the path is back")
     func waitsForPath() throws {
         var world = try AgentWorld()
         world.connect()
@@ -112,7 +113,7 @@ struct AgentConnectingTests {
         #expect(world.pass().connections.count == 1)
     }
 
-    @Test("It logs once that it waits for a path, and why")
+    @Test("The agent logs once that it waits for a path, with the reason")
     func logsThatItWaits() throws {
         var world = try AgentWorld()
         let line = "there is no path to mqtts://broker.example.org:8883 (noCarrier); waiting for one"
@@ -120,7 +121,7 @@ struct AgentConnectingTests {
         #expect(world.take(.path(isSatisfied: false, reason: "noCarrier")).isEmpty)
         world.connect()
         world.acknowledge()
-        // While the connection lives nothing is missing; when it ends the path is.
+        // A missing path is not reported while the connection works. It is reported when the connection ends.
         let lost = BrokerError(AgentWorld.address, .lost)
         #expect(world.take(.path(isSatisfied: false, reason: "noRoute")).isEmpty)
         #expect(
@@ -129,7 +130,7 @@ struct AgentConnectingTests {
         )
     }
 
-    @Test("A broker that does not answer is given up, and what the old connection says then does not count")
+    @Test("The agent drops a broker that does not answer and ignores later events of the old connection")
     func givesUp() throws {
         var world = try AgentWorld()
         world.take(.path(isSatisfied: true))
@@ -143,7 +144,7 @@ struct AgentConnectingTests {
         #expect(!world.broker(.connected(sessionPresent: true)).isEmpty)
     }
 
-    @Test("It leaves with a reason, and ends when the broker has heard it")
+    @Test("The agent publishes the reason of its end and stops after the acknowledgement")
     func leaves() throws {
         var world = try AgentWorld()
         world.connect()
@@ -163,7 +164,7 @@ struct AgentConnectingTests {
     }
 
     @Test(
-        "A broker that takes no MQTT 5 is asked with 3.1.1 at once, and from then on where it says so",
+        "The agent tries MQTT 3.1.1 immediately after MQTT 5 fails, and keeps it if the broker refused MQTT 5",
         arguments: [BrokerError.Cause.refused(.unsupportedProtocolVersion), .lost]
     )
     func fallsBack(_ cause: BrokerError.Cause) throws {
@@ -176,18 +177,18 @@ struct AgentConnectingTests {
         #expect(lines.last?.contains("supports MQTT 3.1.1 but not 5") == true)
         world.acknowledge()
         _ = world.broker(.ended(BrokerError(AgentWorld.address, .lost)))
-        // One that has only ended a connection may have been about to end itself.
+        // A broker that only closed the connection may have been stopping.
         let isSure = cause != .lost
         #expect(world.pass().connections.map(\.version) == [isSure ? .threeOneOne : .five])
         if !isSure {
             let lost = BrokerError(AgentWorld.address, .lost)
             #expect(world.broker(.ended(lost)).connections.map(\.version) == [.threeOneOne])
         }
-        // It is said once.
+        // The fallback is logged once.
         #expect(world.broker(.connected(sessionPresent: false)).lines.count == 1)
     }
 
-    @Test("A broker that refuses what is said is asked less and less often, and that is said once")
+    @Test("The delay grows while the broker refuses messages, and the refusal is logged once")
     func backsOff() throws {
         var world = try AgentWorld(chance: 0)
         world.take(.path(isSatisfied: true))
@@ -202,7 +203,7 @@ struct AgentConnectingTests {
         }
         #expect(waits == [0, 2, 4, 8, 16, 32, 60, 60, 60].map { Duration.seconds($0) })
         #expect(lines.count == 2)
-        // A word that is taken makes it begin anew.
+        // An accepted message resets the delay.
         _ = world.broker(.connected(sessionPresent: false))
         world.acknowledge()
         _ = world.broker(.ended(BrokerError(AgentWorld.address, .lost)))
@@ -211,7 +212,7 @@ struct AgentConnectingTests {
         #expect(world.now == before)
     }
 
-    @Test("A broker that takes neither is asked with MQTT 5 the next time, and one that took it never with another")
+    @Test("The next attempt uses MQTT 5 if both versions fail, and always after MQTT 5 was accepted")
     func staysWithFive() throws {
         var world = try AgentWorld()
         world.take(.path(isSatisfied: true))
@@ -225,7 +226,7 @@ struct AgentConnectingTests {
         #expect(world.broker(.ended(refused)).connections.isEmpty)
     }
 
-    @Test("A refusal that is heard as a loss at times is said once, as both, until a word is taken")
+    @Test("Two alternating errors are logged once each until a message is accepted")
     func saysEachOnce() throws {
         var world = try AgentWorld()
         let problems = [BrokerError.Cause.refused(.notAuthorized), .silent].map { BrokerError(AgentWorld.address, $0) }
@@ -241,7 +242,7 @@ struct AgentConnectingTests {
         #expect(world.broker(.ended(problems[0])).lines == ["\(problems[0]); retrying"])
     }
 
-    @Test("What the broker refuses is said, and tried again later")
+    @Test("A message that the broker refuses is logged and sent again later")
     func isRefused() throws {
         var world = try AgentWorld()
         world.connect()

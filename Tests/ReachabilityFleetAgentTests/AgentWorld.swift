@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityFleetAgent
 
-/// An agent whose time, chance, broker and service are played.
+/// An agent with a simulated clock, random source, broker and service.
 struct AgentWorld {
     static let address = BrokerAddress(host: "broker.example.org", port: 8883, isSecured: true)
 
@@ -14,7 +14,7 @@ struct AgentWorld {
     var machine: AgentMachine
     private(set) var actions: [AgentMachine.Action] = []
     private var lastToken: UInt64 = 0
-    /// Messages that were not acknowledged yet, in order.
+    /// The messages without an acknowledgement, in the order of sending.
     private(set) var unacknowledged: [(token: PublishToken, message: BrokerMessage)] = []
 
     init(cursor: AgentCursor? = nil, chance: Double = 0.5, _ change: (inout AgentOptions) -> Void = { _ in }) throws {
@@ -37,7 +37,7 @@ struct AgentWorld {
 
     var now: Duration { time.withLock(\.self) }
 
-    /// Takes an input, and returns what is done then. Messages are sent at once.
+    /// Passes an input to the agent, and returns its actions. Messages count as sent immediately.
     @discardableResult
     mutating func take(_ input: AgentMachine.Input) -> [AgentMachine.Action] {
         let done = machine.take(input)
@@ -54,16 +54,16 @@ struct AgentWorld {
         take(.broker(event, connection: machine.connection))
     }
 
-    /// The broker has the first message that it had not.
+    /// The broker acknowledges the first message without an acknowledgement.
     @discardableResult
     mutating func acknowledge(_ reason: ReasonCode = .success) -> [AgentMachine.Action] {
         broker(.published(unacknowledged.removeFirst().token, reason))
     }
 
-    /// What was sent on a connection that is over is nothing any more.
+    /// Forgets the messages of an ended connection.
     mutating func forgetMessages() { unacknowledged = [] }
 
-    /// There is a path, and the broker accepts.
+    /// The path becomes available, and the broker accepts the connection.
     @discardableResult
     mutating func connect() -> [AgentMachine.Action] {
         take(.path(isSatisfied: true))
@@ -71,10 +71,10 @@ struct AgentWorld {
         return broker(.connected(sessionPresent: false))
     }
 
-    /// Time passes, and nothing is done.
+    /// Advances the time without any action.
     func wait(_ duration: Duration) { time.withLock { $0 += duration } }
 
-    /// Time passes until something is due.
+    /// Advances the time to the next deadline.
     @discardableResult
     mutating func pass() -> [AgentMachine.Action] {
         guard let deadline = machine.deadline else { return [] }
@@ -82,7 +82,7 @@ struct AgentWorld {
         return take(.time)
     }
 
-    /// Answers a question to the log.
+    /// Answers a read of the log.
     @discardableResult
     mutating func page(_ numbers: [UInt64], hasMore: Bool = false, epoch: String = "e") throws -> [AgentMachine.Action]
     {
@@ -103,7 +103,7 @@ struct AgentWorld {
 }
 
 extension [AgentMachine.Action] {
-    /// The number of the question to the log that was asked last.
+    /// The number of the last read of the log.
     var lastRead: UInt64? {
         compactMap { action in
             switch action {
@@ -117,7 +117,7 @@ extension [AgentMachine.Action] {
         compactMap { if case .publish(let message, _) = $0 { message } else { nil } }
     }
 
-    /// The events that are told, by what they are.
+    /// The published events.
     var events: [DeviceEvent] {
         messages.filter { $0.topic.hasSuffix("/event") }.compactMap { try? DeviceEvent($0.payload) }
     }

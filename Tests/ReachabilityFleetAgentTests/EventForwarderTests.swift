@@ -5,14 +5,14 @@ import Testing
 
 @testable import ReachabilityFleetAgent
 
-/// How events come from the log to the broker.
+/// The transfer of events from the log to the broker.
 struct EventForwarderTests {
     private static func cursor(_ number: UInt64) -> AgentCursor {
         let position = EventPosition(epoch: "e", number: number)
         return AgentCursor(position: position, time: .seconds(Int64(number)), told: position)
     }
 
-    @Test("What was missed comes from the cursor on, 20 in a second, then it has caught up and waits")
+    @Test("Missed events after the cursor are sent at 20 per second, followed by caughtUp")
     func catchesUp() throws {
         var world = try AgentWorld(cursor: Self.cursor(7))
         let begin = world.connect()
@@ -25,18 +25,18 @@ struct EventForwarderTests {
         }
         #expect(world.now - before == .milliseconds(19 * 50))
         #expect(told.compactMap(\.position?.number) == Array(8...27))
-        // The last acknowledgement moves the cursor, and it has caught up, once the log has no more.
+        // The last acknowledgement moves the cursor. The agent has caught up when the log has no further events.
         var actions: [AgentMachine.Action] = []
         while !world.unacknowledged.isEmpty { actions += world.acknowledge() }
         #expect(actions.contains(.save(Self.cursor(27))))
         actions += try world.page([])
         #expect(actions.events.map(\.kind) == [.caughtUp])
         #expect(actions.contains { if case .read(_, true, _) = $0 { true } else { false } })
-        // From now on at once.
+        // From now on events are sent immediately.
         #expect(try world.page([28, 29, 30]).events.count == 3)
     }
 
-    @Test("Thousands of missed events come in seconds")
+    @Test("Thousands of missed events are sent within seconds")
     func catchesUpWithManyTargets() throws {
         var world = try AgentWorld(cursor: Self.cursor(0))
         world.connect()
@@ -56,7 +56,7 @@ struct EventForwarderTests {
         #expect(world.now - before >= .seconds(15))
     }
 
-    @Test("The cursor moves over what the broker has, in the order of the log")
+    @Test("The cursor moves past acknowledged events in the order of the log")
     func keepsOrder() throws {
         var world = try AgentWorld()
         world.connect()
@@ -66,14 +66,14 @@ struct EventForwarderTests {
         let tokens = world.unacknowledged.map(\.token)
         #expect(!world.broker(.published(tokens[1], .success)).contains { if case .save = $0 { true } else { false } })
         #expect(world.broker(.published(tokens[0], .success)).contains(.save(Self.cursor(2))))
-        // After a loss, what was not acknowledged comes again.
+        // After a loss, events without an acknowledgement are sent again.
         _ = world.broker(.ended(nil))
         world.pass()
         _ = world.broker(.connected(sessionPresent: true))
         #expect(try world.page([3]).events.compactMap(\.position?.number) == [3])
     }
 
-    @Test("What the log does not keep comes out of the history, from before the cursor")
+    @Test("Events that the log no longer has are read from the history")
     func readsHistory() throws {
         var world = try AgentWorld(
             cursor: AgentCursor(position: EventPosition(epoch: "old", number: 5), time: .seconds(9000), told: nil)
@@ -89,7 +89,7 @@ struct EventForwarderTests {
         let told = world.take(.history(.success([AgentWorld.outage("o1")]), read: number))
         #expect(told.events.map(\.kind) == [.outage(AgentWorld.outage("o1"))] && told.events.first?.position == nil)
         #expect(told.contains { if case .read(nil, false, _) = $0 { true } else { false } })
-        // Only an event of this run moves the cursor.
+        // Only an event of this run of the service moves the cursor.
         while !world.unacknowledged.isEmpty {
             #expect(!world.acknowledge().contains { if case .save = $0 { true } else { false } })
         }
@@ -100,7 +100,7 @@ struct EventForwarderTests {
         #expect(saved.contains(.save(AgentCursor(position: first, time: .seconds(1), told: first))))
     }
 
-    @Test("Each event says what was told before it, also in a connection before")
+    @Test("Each event contains the position of the previous event, even across connections")
     func saysWhatCameBefore() throws {
         var world = try AgentWorld(cursor: Self.cursor(7))
         world.connect()
@@ -121,7 +121,7 @@ struct EventForwarderTests {
         #expect(try world.page([10]).events.map(\.after) == [Self.cursor(8).position])
     }
 
-    @Test("A service that does not answer is asked again, and that is said once")
+    @Test("A service that does not answer is queried again, and the error is logged once")
     func waitsForService() throws {
         var world = try AgentWorld()
         world.connect()
@@ -136,7 +136,7 @@ struct EventForwarderTests {
         #expect(lines == ["nobody"])
     }
 
-    @Test("What nobody is told moves the cursor, too")
+    @Test("Events that are not published move the cursor too")
     func passesOver() throws {
         var world = try AgentWorld()
         world.connect()
@@ -147,7 +147,7 @@ struct EventForwarderTests {
         #expect(actions.contains(.save(cursor)) && actions.events.map(\.kind) == [.caughtUp])
     }
 
-    @Test("A cursor is read as it was written, and nothing else is one")
+    @Test("A cursor can be written and read, and any other text is invalid")
     func readsCursor() {
         #expect(AgentCursor(Self.cursor(3).text) == Self.cursor(3))
         let untold = AgentCursor(position: Self.cursor(3).position, time: .seconds(3), told: nil)

@@ -1,9 +1,9 @@
 import ReachabilityFleet
 import Testing
 
-/// The service's own log, as an agent reads it.
+/// The event log of the service, as an agent reads it.
 struct EventPageTests {
-    @Test("Outages and sleeps are told, everything else is passed over")
+    @Test("Outages and sleeps are published, and other events are skipped")
     func reads() throws {
         let outage =
             #"{"schema":1,"id":"1-a","target":"t","attribution":"us","cause":"us.link","start":"2026-11-21T08:15:30.000Z","end":null}"#
@@ -29,14 +29,14 @@ struct EventPageTests {
     }
 
     @Test(
-        "What is no page is refused",
+        "An invalid page is refused",
         arguments: ["", "[]", "{}", #"{"items":1}"#, #"{"items":[1]}"#, #"{"items":[{}]}"#]
     )
     func refuses(_ text: String) {
         #expect(throws: PayloadError.self) { try EventPage(Array(text.utf8)) }
     }
 
-    @Test("An answer is read as it was written, and one that is too long becomes a problem")
+    @Test("An answer can be written and read, and an answer that is too long becomes a problem")
     func answers() throws {
         let body = Array(#"{"a":[1,2]}"#.utf8)
         let answer = DeviceAnswer(to: .detail, body: body)

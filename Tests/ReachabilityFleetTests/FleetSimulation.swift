@@ -2,10 +2,10 @@ import ReachabilityFleet
 import ReachabilityLedger
 import TestSupport
 
-/// A site of machines to which things happen, and what a broker hands to a hub then: with wills, takeovers, what is sent again, and clocks
-/// that are wrong by years. What really happened is known.
+/// A simulation of a site: its machines, the events that affect them, and the messages that a broker passes to a hub.
+/// The messages include wills, takeovers, repetitions and clocks that are wrong by years. The true events are known.
 struct FleetSimulation {
-    /// What happens to some machines of the site.
+    /// An event that affects some machines of the site.
     enum Cause: CaseIterable {
         case cable, power, sleep, provider
     }
@@ -24,10 +24,9 @@ struct FleetSimulation {
     private(set) var happenings: [Happening] = []
     private(set) var messages: [Hub.Message] = []
     private var chance: SeededGenerator
-    /// How far the wall clock of each machine is ahead of CLOCK_BOOTTIME, after the hub's own zero.
+    /// The difference between the wall clock and CLOCK_BOOTTIME of each machine, at time zero of the hub.
     private let walls: [Int]
 
-    /// - Parameter walls: What the machines' wall clocks say at the hub's zero.
     init(seed: UInt64, walls: [Int]) {
         chance = SeededGenerator(seed: seed)
         self.walls = walls
@@ -35,14 +34,14 @@ struct FleetSimulation {
         for _ in 0..<8 {
             let length = Int.random(in: 200...4000, using: &chance)
             guard let cause = Cause.allCases.randomElement(using: &chance) else { continue }
-            // Only what is shared befalls several at once.
+            // Only a shared cause affects several machines at the same time.
             let count = cause == .provider ? Int.random(in: 2...Self.deviceCount, using: &chance) : 1
             let devices = Array((0..<Self.deviceCount).shuffled(using: &chance).prefix(count))
             happenings.append(Happening(cause: cause, start: time, end: time + length, devices: devices))
             time += length + Int.random(in: 1000...4000, using: &chance)
         }
         for device in 0..<Self.deviceCount { play(device, until: time) }
-        // Each topic keeps its order; among each other they do not.
+        // The order of messages is kept only within a topic.
         messages.sort { $0.time < $1.time }
     }
 
@@ -65,7 +64,7 @@ struct FleetSimulation {
         }
         for happening in happenings where happening.devices.contains(device) {
             for second in stride(from: time, to: happening.start, by: Self.refresh) { state(second, at: second) }
-            // The broker says so when it has waited long enough.
+            // The broker publishes the will after its delay.
             let noticed = happening.start + 90 + Int.random(in: 0...Self.keepalive / 3, using: &chance)
             send(device, "state", DeviceState.will(session: "s\(session)").bytes, noticed)
             session += 1
@@ -73,7 +72,7 @@ struct FleetSimulation {
             let back = happening.end + Int.random(in: 1...60, using: &chance)
             state(back, at: back)
             var (received, again) = (back + 1, 0)
-            // What was not acknowledged comes again, and so may all of it.
+            // Messages without an acknowledgement are sent again. All of them may be repeated.
             repeat {
                 switch happening.cause {
                 case .cable:

@@ -2,14 +2,14 @@ import ReachabilityFleet
 import ReachabilityLedger
 import Testing
 
-/// The hub's clock, some seconds after an arbitrary moment.
+/// Returns the hub's clock, as seconds after an arbitrary time.
 func at(_ seconds: Int) -> Duration { .seconds(1_000_000 + seconds) }
 
 func place(_ device: String, site: String = "north") throws -> FleetPlace {
     try #require(FleetPlace(site: site, device: device))
 }
 
-/// What a machine says whose CLOCK_BOOTTIME is so many seconds, and whose wall clock is ten years behind the hub's.
+/// Returns a report with CLOCK_BOOTTIME in seconds. The wall clock of the machine is ten years behind the hub's.
 func report(_ seconds: Int, boot: String = "one", refresh: Int = 300) -> DeviceState.Report {
     DeviceState.Report(
         boot: boot,
@@ -19,7 +19,7 @@ func report(_ seconds: Int, boot: String = "one", refresh: Int = 300) -> DeviceS
     )
 }
 
-/// What that wall clock says then.
+/// Returns the wall clock of such a machine.
 func machineWall(_ seconds: Int) -> Duration { .seconds(1_000 + seconds) }
 
 func online(_ session: String, _ seconds: Int = 0, boot: String = "one") -> DeviceState {

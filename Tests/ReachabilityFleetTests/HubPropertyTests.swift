@@ -3,7 +3,7 @@ import ReachabilityLedger
 import TestSupport
 import Testing
 
-/// What holds whatever happens to a site, and in which order it is told.
+/// Properties that hold for any sequence of events at a site, and for any order of messages.
 @Suite struct HubPropertyTests {
     private static let seeds = 0..<UInt64(25)
 
@@ -23,7 +23,7 @@ import Testing
 
     private static func walls(_ seed: UInt64) -> [Int] {
         var chance = SeededGenerator(seed: seed &+ 1000)
-        // Ten years to both sides, after 1990.
+        // The clocks differ by up to ten years in both directions, after 1990.
         return (0..<FleetSimulation.deviceCount).map { _ in
             1_000_000_000 + Int.random(in: -315_360_000...315_360_000, using: &chance)
         }
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `each thing that happens is one incident, and each absence gets its verdict`(seed: UInt64) throws {
+    func `each event is one incident and each absence gets the right verdict`(seed: UInt64) throws {
         let simulation = FleetSimulation(seed: seed, walls: Self.walls(seed))
         let hub = Self.hub(simulation)
         let incidents = hub.book.incidents.reversed()
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `machines' clocks change nothing`(seed: UInt64) {
+    func `the clocks of machines do not affect the result`(seed: UInt64) {
         func outcome(_ walls: [Int]) -> [String] {
             Self.hub(FleetSimulation(seed: seed, walls: walls)).book.incidents.map { incident in
                 "\(incident.id) \(incident.start) \(String(describing: incident.end)) \(incident.devices) "
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `each incident is opened once and closed when it is over, and each gap has a verdict at each step`(
+    func `each incident opens once and closes once and each absence always has a verdict`(
         seed: UInt64
     ) {
         var (opened, open): (Set<String>, Set<String>) = ([], [])
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `a hub that starts anew in the midst of it comes to the same`(seed: UInt64) throws {
+    func `a hub that restarts has the same result`(seed: UInt64) throws {
         let simulation = FleetSimulation(seed: seed, walls: Self.walls(seed))
         var chance = SeededGenerator(seed: seed)
         var hub = Hub()
@@ -107,7 +107,7 @@ import Testing
         #expect(hub.book.incidents == once.book.incidents)
     }
 
-    @Test func `messages of strangers never crash it, and it stays bounded`() {
+    @Test func `invalid messages never crash a hub and its memory stays bounded`() {
         var chance = SeededGenerator(seed: 5)
         var hub = Hub()
         hub.brokerIsBack(at: at(0))

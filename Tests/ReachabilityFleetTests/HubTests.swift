@@ -2,7 +2,7 @@ import ReachabilityFleet
 import ReachabilityLedger
 import Testing
 
-/// The hub's decisions on messages as a broker hands them over.
+/// The decisions of a hub for messages in the order of a broker.
 @Suite struct HubTests {
     private var hub = Hub()
 
@@ -54,7 +54,7 @@ import Testing
         hub.devices[try place(device)]?.presence.standing
     }
 
-    /// Online at 0, gone at 100 as the broker says at 190, and back at 500 in another session.
+    /// The machine is online at 0, becomes silent after 100 with a will at 190, and is back at 500 in another session.
     private mutating func silence(boot: String = "one", _ meanwhile: (inout Self) -> Void = { _ in }) {
         state("pump", online("a"), 0)
         state("pump", online("a", 100), 100)
@@ -63,9 +63,9 @@ import Testing
         state("pump", online("b", 500, boot: boot), 500)
     }
 
-    // MARK: The table, row by row
+    // MARK: The verdicts of the table
 
-    @Test mutating func `it said that it would go: planned, and no incident`() throws {
+    @Test mutating func `an announced end is planned and opens no incident`() throws {
         state("pump", online("a"), 0)
         var own = report(100)
         own.reason = "update"
@@ -78,7 +78,7 @@ import Testing
         #expect(hub.book.incidents.isEmpty)
     }
 
-    @Test mutating func `cable out: its own outage explains it, in the same incident`() throws {
+    @Test mutating func `an outage that the machine reports explains its silence in the same incident`() throws {
         silence()
         #expect(hub.book.incidents.count == 1)
         #expect(try verdict("pump") == .unexplained)
@@ -92,21 +92,21 @@ import Testing
         #expect(incident.fault == (.us, .link))
     }
 
-    @Test mutating func `another boot: power`() throws {
+    @Test mutating func `another boot id is a power failure`() throws {
         silence(boot: "two")
         event("pump", "b", .caughtUp, 511)
         #expect(try verdict("pump") == .power)
         #expect(hub.book.incidents.first?.fault.cause?.rawValue == "power")
     }
 
-    @Test mutating func `same boot, all told, alone: beyond`() throws {
+    @Test mutating func `a silence of one machine without any fault is beyond the machine`() throws {
         silence()
         event("pump", "b", .caughtUp, 511)
         #expect(try verdict("pump") == .beyond)
         #expect(hub.book.incidents.first?.isOpen == false)
     }
 
-    @Test mutating func `many of the site within 30 s: one incident of the site`() throws {
+    @Test mutating func `silences of several machines within 30 s are one incident of the site`() throws {
         state("valve", online("v"), 0)
         silence { $0.state("valve", .will(session: "v"), 219) }
         state("valve", online("w", 520), 520)
@@ -118,7 +118,7 @@ import Testing
         #expect(hub.book.incidents.first?.devices == ["pump", "valve"])
     }
 
-    @Test mutating func `it slept: no outage`() throws {
+    @Test mutating func `sleep is not an outage`() throws {
         silence()
         event("pump", "b", .resumed(.seconds(380)), 510, number: 1)
         event("pump", "b", .caughtUp, 511)
@@ -126,7 +126,7 @@ import Testing
         #expect(hub.book.incidents.first?.isHarmless == true)
     }
 
-    @Test mutating func `a nap does not explain an hour`() throws {
+    @Test mutating func `a short sleep does not explain a long absence`() throws {
         state("pump", online("a"), 0)
         state("pump", .will(session: "a"), 90)
         state("pump", online("b", 3600), 3600)
@@ -135,7 +135,7 @@ import Testing
         #expect(try verdict("pump") == .beyond)
     }
 
-    @Test mutating func `it said that it would sleep`() throws {
+    @Test mutating func `announced sleep opens no incident`() throws {
         state("pump", online("a"), 0)
         state("pump", DeviceState(session: "a", standing: .sleeping, report: report(100)), 100)
         #expect(try standing("pump") == .sleeping)
@@ -144,11 +144,11 @@ import Testing
         #expect(hub.book.incidents.isEmpty)
     }
 
-    @Test mutating func `nothing yet: unexplained, and it says so for as long`() throws {
+    @Test mutating func `an absence without any report stays unexplained`() throws {
         silence()
         #expect(try verdict("pump") == .unexplained)
         #expect(hub.book.incidents.first?.isOpen == true)
-        // Who never tells is waited for no longer, and still says nothing.
+        // The hub stops waiting for a machine that never reports. The verdict stays.
         state("pump", online("b", 800), 800)
         #expect(hub.deadline == at(500 + 15 * 60))
         _ = hub.pass(to: at(500 + 15 * 60))
@@ -159,7 +159,7 @@ import Testing
 
     // MARK: Presence
 
-    @Test mutating func `an absence that nobody noticed is explained too, and opens nothing`() throws {
+    @Test mutating func `an absence that was not noticed gets a verdict but no incident`() throws {
         state("pump", online("a"), 0)
         state("pump", online("b", 20, boot: "two"), 60)
         event("pump", "b", .caughtUp, 61)
@@ -167,7 +167,7 @@ import Testing
         #expect(hub.book.incidents.isEmpty)
     }
 
-    @Test mutating func `its own outage makes an incident without any silence`() throws {
+    @Test mutating func `a reported outage opens an incident without a silence`() throws {
         state("pump", online("a"), 0)
         event("pump", "a", .outage(outage("o", .upstream, .dns, from: 10, to: nil)), 12, number: 1)
         #expect(hub.book.incidents.first?.isOpen == true)
@@ -177,7 +177,7 @@ import Testing
         #expect(hub.devices[try place("pump")]?.gap == nil)
     }
 
-    @Test mutating func `a goodbye that comes after the will explains the silence`() throws {
+    @Test mutating func `an announcement that arrives after the will explains the silence`() throws {
         state("pump", online("a"), 0)
         state("pump", .will(session: "a"), 60)
         #expect(hub.book.open(at: "north") != nil)
@@ -186,7 +186,7 @@ import Testing
         #expect(hub.book.open(at: "north") == nil)
     }
 
-    @Test mutating func `a broker that comes back pages nobody, and those who are gone are found out`() throws {
+    @Test mutating func `a restart of the broker opens no incident except for machines that do not return`() throws {
         for number in 0..<100 { state("d\(number)", online("s\(number)"), 0) }
         #expect(hub.brokerWasLost().count == 100)
         #expect(try standing("d7") == .unknown)
@@ -203,7 +203,7 @@ import Testing
         #expect(hub.book.incidents.map(\.devices) == [["d0"]])
     }
 
-    @Test mutating func `what was caught up before its birth came counts`() throws {
+    @Test mutating func `events of a session that arrive before its birth message count`() throws {
         state("pump", online("a"), 0)
         state("pump", .will(session: "a"), 90)
         event("pump", "b", .resumed(.seconds(400)), 499, number: 1)
@@ -213,15 +213,15 @@ import Testing
         #expect(hub.book.open(at: "north") == nil)
     }
 
-    @Test mutating func `a caught up of an earlier session is not one of this`() throws {
+    @Test mutating func `caughtUp of an earlier session does not count`() throws {
         silence()
         event("pump", "a", .caughtUp, 505)
         #expect(try verdict("pump") == .unexplained)
     }
 
-    // MARK: Doubles, strangers and clocks
+    // MARK: Repeated messages, forged messages and clocks
 
-    @Test mutating func `what comes again is dropped by its place in the log`() throws {
+    @Test mutating func `a repeated event is dropped by its log position`() throws {
         state("pump", online("a"), 0)
         let own = DeviceEvent.Kind.outage(outage(from: 10, to: 20))
         #expect(!event("pump", "a", own, 30, number: 7).isEmpty)
@@ -230,7 +230,7 @@ import Testing
         #expect(hub.book.incidents.count == 2)
     }
 
-    @Test mutating func `a machine that is behind is passed over until it tells again, not as before`() throws {
+    @Test mutating func `events of a machine that is behind are ignored until it sends the latest mark`() throws {
         hub = Hub(devices: [], incidents: [], run: "run")
         hub.brokerIsBack(at: at(0))
         state("pump", online("a"), 0)
@@ -240,7 +240,7 @@ import Testing
         let first = try #require(hub.replay(for: pump))
         event("pump", "a", .replaying(mark: try #require(first.mark)), 11)
         #expect(hub.replay(for: pump) == nil)
-        // The broker is killed once more, and loses the second event. It repeats what it had on the disk.
+        // The broker is killed again, and loses the second event. It repeats the messages that it had on disk.
         hub.brokerIsBack(at: at(20))
         event("pump", "a", .replaying(mark: try #require(first.mark)), 21)
         #expect(event("pump", "a", .outage(outage("o3", from: 5, to: 6)), 22, number: 3).isEmpty)
@@ -252,7 +252,7 @@ import Testing
         }
     }
 
-    @Test mutating func `an event that follows one that was lost is not taken, and the machine tells again`() throws {
+    @Test mutating func `an event after a lost event is dropped and a replay is requested`() throws {
         hub = Hub(devices: [], incidents: [], run: "run")
         hub.brokerIsBack(at: at(0))
         let pump = try place("pump")
@@ -265,12 +265,12 @@ import Testing
         let replay = try #require(hub.replay(for: pump))
         #expect(replay.position?.number == 2)
         event("pump", "a", .replaying(mark: try #require(replay.mark)), 11)
-        // Nothing was told in between, after all.
+        // The machine sent no other event in between.
         #expect(!event("pump", "a", lost, 12, number: 9, after: 2).isEmpty)
         #expect(hub.replay(for: pump) == nil && hub.book.knows("o9", of: pump))
     }
 
-    @Test mutating func `a machine that says it has told of more than is known tells again`() throws {
+    @Test mutating func `an acknowledged position that the hub does not know starts a replay`() throws {
         hub = Hub(devices: [], incidents: [], run: "run")
         hub.brokerIsBack(at: at(0))
         let pump = try place("pump")
@@ -284,13 +284,13 @@ import Testing
         #expect(!state("pump", DeviceState(session: "a", standing: .online, report: own), 10).contains(.behind(pump)))
     }
 
-    @Test mutating func `a machine is asked again for another session, and once in a minute`() throws {
+    @Test mutating func `a replay is requested once per minute and in each new session`() throws {
         hub = Hub(devices: [HubDevice(try place("pump"))], incidents: [], run: "run")
         hub.brokerIsBack(at: at(0))
         func asks(_ decisions: [Hub.Decision]) -> Bool {
             decisions.contains { if case .behind = $0 { true } else { false } }
         }
-        // Its answer says how it is, too, and may come before the mark.
+        // The answer contains another state, which may arrive before the mark.
         #expect(asks(state("pump", online("a"), 0)))
         #expect(!asks(state("pump", online("a", 1), 1)) && !asks(state("pump", online("a", 59), 59)))
         #expect(asks(state("pump", online("b", 60), 60)))
@@ -299,7 +299,7 @@ import Testing
         #expect(asks(state("pump", online("b", 122), 122)))
     }
 
-    @Test mutating func `a machine that is forgotten while it lives begins anew`() throws {
+    @Test mutating func `a deleted machine that is online is added again without its earlier events`() throws {
         hub = Hub(devices: [], incidents: [], run: "run")
         hub.brokerIsBack(at: at(0))
         let pump = try place("pump")
@@ -314,7 +314,7 @@ import Testing
         #expect(hub.book.knows("o2", of: pump))
     }
 
-    @Test mutating func `one machine makes up no more than some sites`() throws {
+    @Test mutating func `the number of sites with a machine of one name is limited`() throws {
         var refused = 0
         for number in 0..<1000 {
             let decisions = hub.take(
@@ -325,20 +325,20 @@ import Testing
         #expect(hub.devices.count == Hub.nameLimit && refused == 1000 - Hub.nameLimit)
         state("door", online("a"), 1000)
         #expect(hub.devices.count == Hub.nameLimit + 1)
-        // Those that are forgotten make room.
+        // Deleted machines no longer count.
         for place in hub.devices.keys where place.device == "pump" { _ = hub.forget(place) }
         state("pump", online("a"), 1001)
         #expect(hub.devices.count == 2)
     }
 
-    @Test mutating func `one site does not take the places of all`() throws {
+    @Test mutating func `the number of machines of one site is limited`() throws {
         for number in 0...Hub.siteLimit { state("d\(number)", online("a"), 0) }
         #expect(hub.devices.count == Hub.siteLimit)
         _ = hub.take(.init(topic: "reach/v1/south/pump/state", payload: online("a").bytes, time: at(1)))
         #expect(hub.devices.count == Hub.siteLimit + 1)
     }
 
-    @Test mutating func `what a machine is asked for begins where it had told all`() throws {
+    @Test mutating func `a replay begins at the last time at which the machine had sent all events`() throws {
         hub = Hub(devices: [], incidents: [], run: "run")
         hub.brokerIsBack(at: at(0))
         let pump = try place("pump")
@@ -346,7 +346,7 @@ import Testing
         event("pump", "a", .outage(outage("o1", from: 1, to: 2)), 3, number: 1)
         event("pump", "a", .caughtUp, 4)
         state("pump", online("a", 100), 100)
-        // It is back after hours, and has not told what was meanwhile when the broker is killed.
+        // The machine is back after hours. The broker is killed before the machine has sent the events of that time.
         state("pump", online("b", 20_000), 20_000)
         hub.brokerIsBack(at: at(20_010))
         let kept = try HubDevice(pump, record: try #require(hub.devices[pump]).record)
@@ -356,14 +356,14 @@ import Testing
         }
     }
 
-    @Test mutating func `an outage that its machine has lost with its history is over with the boot`() throws {
+    @Test mutating func `an outage that the machine has lost with its history ends with the boot`() throws {
         state("pump", online("a"), 0)
         event("pump", "a", .outage(outage("o1", .them, nil, from: 10, to: nil)), 11, number: 1)
         event("pump", "a", .outage(outage("o2", .them, nil, from: 12, to: nil)), 13, number: 2)
         event("pump", "a", .caughtUp, 14)
         state("pump", online("a", 100), 100)
         #expect(hub.book.incidents.first?.isOpen == true)
-        // Of the same boot it may last.
+        // In the same boot the outage may continue.
         state("pump", online("b", 200), 200)
         event("pump", "b", .caughtUp, 201)
         #expect(hub.book.open(of: try place("pump")) != nil)
@@ -378,7 +378,7 @@ import Testing
         #expect(try FleetIncident.Part(record: record) == incident.parts["pump"])
     }
 
-    @Test mutating func `a machine that was gone before it was known is back when it says so`() throws {
+    @Test mutating func `a machine that is known only by its will becomes online with its first state`() throws {
         state("pump", .will(session: "a"), 0, retained: true)
         #expect(try standing("pump") == .silent && hub.book.incidents.first?.isOpen == true)
         state("pump", online("b", 50), 50)
@@ -387,9 +387,9 @@ import Testing
         #expect(hub.book.incidents.count == 1 && hub.book.incidents.first?.end == at(50))
     }
 
-    // MARK: What a broker repeats that was killed
+    // MARK: Messages that a killed broker repeats
 
-    @Test mutating func `what a machine said before its last word is not believed`() throws {
+    @Test mutating func `a state older than the last one is ignored`() throws {
         state("pump", online("a"), 0)
         state("pump", online("a", 100), 100)
         state("pump", DeviceState(session: "a", standing: .leaving, report: report(120)), 120)
@@ -398,7 +398,7 @@ import Testing
         #expect(hub.pass(to: at(10_000)).isEmpty && hub.book.incidents.isEmpty)
     }
 
-    @Test mutating func `a machine that is gone is not back by a word of before`() throws {
+    @Test mutating func `a repeated state does not end a silence`() throws {
         state("pump", online("a"), 0)
         state("pump", online("a", 100), 100)
         state("pump", .will(session: "a"), 190)
@@ -409,7 +409,7 @@ import Testing
         #expect(try standing("pump") == .online)
     }
 
-    @Test mutating func `a word of a session or a boot that is over is no other machine's`() throws {
+    @Test mutating func `a repeated message of an earlier session is not a second machine`() throws {
         state("pump", online("a", 0, boot: "one"), 0)
         state("pump", online("b", 0, boot: "two"), 100)
         for isRetained in [false, true] {
@@ -421,7 +421,7 @@ import Testing
         #expect(try HubDevice(device.place, record: device.record).formerSessions == ["a"])
     }
 
-    @Test mutating func `an outage that was written down long ago makes no second incident`() throws {
+    @Test mutating func `an outage of an incident that is only in the store opens no second incident`() throws {
         let event = DeviceEvent(
             session: "a",
             position: nil,
@@ -433,13 +433,13 @@ import Testing
         #expect(hub.book.incidents.isEmpty)
     }
 
-    @Test mutating func `two machines under one name are noticed, and explain nothing`() throws {
+    @Test mutating func `two machines with one name are reported and their absences stay unexplained`() throws {
         state("pump", online("a", 0, boot: "one"), 0)
         #expect(!state("pump", online("b", 0, boot: "two"), 10).contains(.disputed(try place("pump"))))
         #expect(state("pump", online("c", 20, boot: "one"), 20).contains(.disputed(try place("pump"))))
         #expect(try verdict("pump") == .unexplained)
         #expect(hub.devices[try place("pump")]?.disputed == at(20))
-        // The one that stays is no stranger.
+        // The machine that continues to send is not reported again.
         #expect(!state("pump", online("c", 320, boot: "one"), 320).contains(.disputed(try place("pump"))))
     }
 
@@ -447,7 +447,7 @@ import Testing
         ("reach/v1/north/pump/state", "{}"), ("reach/v1/north/pump/event", "[]"), ("reach/v2/a/b/state", "{}"),
         ("reach/v1/north/pump/event", #"{"schema":1,"session":"s","wall":-1,"event":"caughtUp"}"#),
     ])
-    mutating func `what is no message is refused, and makes no machine`(topic: String, payload: String) {
+    mutating func `an invalid message is refused and adds no machine`(topic: String, payload: String) {
         let decisions = hub.take(.init(topic: topic, payload: Array(payload.utf8), time: at(1)))
         guard case .refused? = decisions.first else {
             Issue.record("\(decisions)")
@@ -456,7 +456,7 @@ import Testing
         #expect(hub.devices.isEmpty)
     }
 
-    @Test mutating func `a machine that floods is bounded, and others are not`() throws {
+    @Test mutating func `the message rate of one machine is limited without effect on others`() throws {
         state("pump", online("a"), 0)
         state("valve", online("v"), 0)
         for number in 0..<5000 { event("pump", "a", .outage(outage("o\(number)", from: 1, to: 2)), 3) }
@@ -466,16 +466,17 @@ import Testing
         #expect(hub.devices[try place("valve")]?.refused == 0)
     }
 
-    @Test mutating func `an event that was on its way for an hour is told when it was`() throws {
+    @Test mutating func `an event that arrives an hour late has its own time`() throws {
         state("pump", online("a"), 0)
         event("pump", "a", .outage(outage(from: 10, to: 20)), 3600, sent: 25)
         #expect(hub.book.incidents.map(\.start) == [at(10)])
         #expect(hub.book.incidents.map(\.end) == [at(20)])
     }
 
-    @Test mutating func `a clock that is set in between does not move what is told`() throws {
+    @Test mutating func `setting the clock of a machine does not move its outages`() throws {
         state("pump", online("a"), 0)
-        // Ten years on, and half of it back: the reports tell, for CLOCK_BOOTTIME was not set.
+        // The clock is set ten years forward, then five years back. The reports show the change, because CLOCK_BOOTTIME
+        // is not affected.
         for (step, seconds) in [(315_360_000, 100), (157_680_000, 200)] {
             let own = DeviceState.Report(
                 boot: "one",

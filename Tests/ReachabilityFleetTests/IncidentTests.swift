@@ -2,18 +2,18 @@ import ReachabilityFleet
 import ReachabilityLedger
 import Testing
 
-/// One incident for each site at a time, refined, never a second.
+/// The incidents of a site. Silences and outages with one cause belong to one incident.
 @Suite struct IncidentTests {
     private var book = FleetIncidentTracker()
 
-    /// It went between the two times.
+    /// A machine became silent between the two times.
     private mutating func fell(_ place: FleetPlace, since: Int, noticed: Int) -> [FleetIncidentTracker.Change] {
         var gap = DeviceGap(since: at(since), noticed: at(noticed))
         gap.evidence.before = report(since)
         return book.note(gap, of: place)
     }
 
-    /// It came back, and has told all it knows.
+    /// A machine is back and has sent all events.
     private mutating func returned(
         _ place: FleetPlace,
         since: Int,
@@ -27,7 +27,7 @@ import Testing
         return book.note(gap, of: place)
     }
 
-    /// The same, and an outage of its own explains the silence.
+    /// A machine is back, and its own outage explains the silence.
     private mutating func explained(
         _ place: FleetPlace,
         _ own: DeviceOutage,
@@ -42,7 +42,7 @@ import Testing
         return book.note(gap, of: place)
     }
 
-    @Test mutating func `silence opens it, and the outage of the machine refines it`() throws {
+    @Test mutating func `a silence opens an incident and the outage of the machine refines it`() throws {
         let pump = try place("pump")
         let opened = try #require(fell(pump, since: 100, noticed: 190).first)
         #expect(opened.kind == .opened)
@@ -59,14 +59,14 @@ import Testing
         let incident = try #require(book.incident(opened.incident, at: "north"))
         #expect(incident.verdict(of: "pump") == .outage(own))
         #expect(incident.fault == (.us, .link))
-        // When the machine was last heard, and heard again, says less than the machine itself.
+        // The times of the outage are more exact than the times of the last and the next message.
         #expect(incident.start == at(110))
         #expect(incident.end == at(480))
         #expect(!incident.isUnexplained)
         #expect(book.incidents.count == 1)
     }
 
-    @Test mutating func `an outage makes one without any silence`() throws {
+    @Test mutating func `an outage opens an incident without a silence`() throws {
         let pump = try place("pump")
         let changes = book.told(pump, outage(from: 1, to: nil), start: at(1), end: nil)
         #expect(changes.map(\.kind) == [.opened])
@@ -75,20 +75,20 @@ import Testing
         #expect(book.incidents.map(\.id) == changes.map(\.incident))
     }
 
-    @Test mutating func `what is told again changes nothing`() throws {
+    @Test mutating func `a repeated report changes nothing`() throws {
         let pump = try place("pump")
         let changes = book.told(pump, outage(from: 1, to: 9), start: at(1), end: at(9))
         #expect(changes.count == 2)
         for _ in 0..<3 {
             #expect(book.told(pump, outage(from: 1, to: 9), start: at(1), end: at(9)).isEmpty)
-            // A clock that was set in between does not make another of it.
+            // Setting the clock in between does not create another outage.
             #expect(book.told(pump, outage(from: 1, to: 9), start: at(5000), end: at(5009)).isEmpty)
         }
         #expect(book.told(pump, outage(from: 1, to: nil), start: at(1), end: nil).isEmpty)
         #expect(book.incidents.count == 1)
     }
 
-    @Test mutating func `all machines of a site are one, those of another site another`() throws {
+    @Test mutating func `machines of one site share an incident and other sites have their own`() throws {
         for number in 0..<50 { _ = fell(try place("d\(number)"), since: number, noticed: 100 + number / 2) }
         _ = fell(try place("far", site: "south"), since: 3, noticed: 103)
         #expect(book.incidents.count == 2)
@@ -103,7 +103,7 @@ import Testing
         #expect(book.open(at: "south") != nil)
     }
 
-    @Test mutating func `who fell long before is another`() throws {
+    @Test mutating func `a machine that became silent long before belongs to another incident`() throws {
         let (dead, other) = (try place("dead"), try place("other"))
         _ = fell(dead, since: 0, noticed: 90)
         _ = fell(other, since: 100_000, noticed: 100_090)
@@ -114,7 +114,7 @@ import Testing
         #expect(book.incidents[1].isOpen)
     }
 
-    @Test mutating func `who comes late to one that is over opens it again`() throws {
+    @Test mutating func `a late silence reopens an ended incident`() throws {
         let (one, two) = (try place("one"), try place("two"))
         _ = fell(one, since: 100, noticed: 110)
         _ = returned(one, since: 100, noticed: 110, 115)
@@ -122,7 +122,7 @@ import Testing
         #expect(book.incidents.count == 1)
     }
 
-    @Test mutating func `what is told late refines the one that is over`() throws {
+    @Test mutating func `a late report refines an ended incident`() throws {
         let (one, two) = (try place("one"), try place("two"))
         _ = fell(one, since: 100, noticed: 190)
         _ = returned(one, since: 100, noticed: 190, 500)
@@ -133,7 +133,7 @@ import Testing
         #expect(book.incidents[0].fault == (.us, .link))
     }
 
-    @Test mutating func `an outage in the midst of the silence of its machine belongs to that`() throws {
+    @Test mutating func `an outage within the silence of its machine belongs to the same incident`() throws {
         let pump = try place("pump")
         _ = fell(pump, since: 100, noticed: 190)
         _ = book.told(pump, outage(from: 2000, to: 3000), start: at(2000), end: at(3000))
@@ -141,7 +141,7 @@ import Testing
         #expect(book.incidents.count == 1)
     }
 
-    @Test mutating func `what is far away in time is another`() throws {
+    @Test mutating func `an outage at another time opens another incident`() throws {
         let pump = try place("pump")
         _ = book.told(pump, outage("o1", from: 1, to: 9), start: at(1), end: at(9))
         _ = book.told(pump, outage("o2", from: 100, to: 109), start: at(100), end: at(109))
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test(arguments: [3, 8, 15, 22, 29])
-    mutating func `a line that flaps makes an incident each time, of all machines that it concerns`(pause: Int) throws {
+    mutating func `each loss of a flapping line is one incident of all its machines`(pause: Int) throws {
         let machines = try ["pump", "valve", "door"].map { try place($0) }
         for turn in 0..<20 {
             let start = 100 + turn * (pause + 4)
@@ -163,7 +163,7 @@ import Testing
         #expect(incidents.allSatisfy { $0.devices.count == 3 && $0.end == $0.start + .seconds(4) })
     }
 
-    @Test mutating func `an outage that lasts for long does not hold those that follow`() throws {
+    @Test mutating func `a long outage does not absorb the outages that follow`() throws {
         let pump = try place("pump")
         _ = book.told(pump, outage("o1", .them, .host, from: 1, to: nil), start: at(1), end: nil)
         for number in 1...5 {
@@ -173,7 +173,7 @@ import Testing
         #expect(book.incidents.map(\.start) == [100, 80, 60, 40, 1].map { at($0) })
     }
 
-    @Test mutating func `outages of a machine that follow one another at once are one incident`() throws {
+    @Test mutating func `outages of a machine without a pause are one incident`() throws {
         let pump = try place("pump")
         _ = book.told(pump, outage("o1", from: 1, to: 9), start: at(1), end: at(9))
         _ = book.told(pump, outage("o2", .upstream, .dns, from: 10, to: 14), start: at(10), end: at(14))
@@ -181,7 +181,7 @@ import Testing
         #expect(book.incidents.count == 1 && book.incidents[0].end == at(30))
     }
 
-    @Test mutating func `an outage after the machine was heard again is not part of its silence`() throws {
+    @Test mutating func `an outage after the return of a machine is not part of its silence`() throws {
         let pump = try place("pump")
         _ = fell(pump, since: 100, noticed: 190)
         _ = book.told(pump, outage("o1", from: 120, to: 195), start: at(120), end: at(195))
@@ -192,7 +192,7 @@ import Testing
 
     @Test
     mutating func
-        `a silence longer than the outage that began it keeps its end, and one that others share its first beginning`()
+        `an incident ends with a silence that outlasts its outage and begins with the earliest machine`()
         throws
     {
         let (one, two) = (try place("one"), try place("two"))
@@ -205,7 +205,7 @@ import Testing
         }
         let incident = try #require(book.incidents.first)
         #expect(book.incidents.count == 1 && incident.start == at(150) && incident.end == at(900))
-        // What is written down has the same times.
+        // A stored incident has the same times.
         let again = FleetIncident(id: incident.id, site: "north", start: incident.start, parts: incident.parts)
         #expect((again.start, again.end) == (incident.start, incident.end))
     }
@@ -219,7 +219,7 @@ import Testing
         #expect(!incident.isOpen)
     }
 
-    @Test mutating func `a flood of outages is bounded`() throws {
+    @Test mutating func `the number of outages of a machine is limited`() throws {
         let pump = try place("pump")
         _ = fell(pump, since: 0, noticed: 90)
         for number in 0..<2000 {
@@ -229,7 +229,7 @@ import Testing
         #expect(book.incidents[0].parts["pump"]?.outages.count == 256)
     }
 
-    @Test mutating func `a flood of incidents is bounded`() throws {
+    @Test mutating func `the number of open incidents of a site is limited`() throws {
         let pump = try place("pump")
         for number in 0..<1100 {
             let begin = number * 1000
@@ -238,7 +238,7 @@ import Testing
         #expect(book.incidents.count == 1024)
     }
 
-    @Test mutating func `ten thousand machines of one site are one incident`() throws {
+    @Test mutating func `silences of ten thousand machines of one site are one incident`() throws {
         for number in 0..<10_000 { _ = fell(try place("d\(number)"), since: 0, noticed: 100 + number % 20) }
         for number in 0..<10_000 { _ = returned(try place("d\(number)"), since: 0, noticed: 100 + number % 20, 500) }
         #expect(book.incidents.count == 1)
@@ -246,7 +246,7 @@ import Testing
         #expect(!book.incidents[0].isOpen)
     }
 
-    @Test mutating func `only so many that are over are kept, once they are written down`() throws {
+    @Test mutating func `only the latest ended incidents are kept after they were saved`() throws {
         let pump = try place("pump")
         for number in 0..<200 {
             let begin = number * 1000

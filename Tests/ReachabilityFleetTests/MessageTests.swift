@@ -3,7 +3,7 @@ import ReachabilityLedger
 import TestSupport
 import Testing
 
-/// What is sent over the broker, and what is made of what strangers send there.
+/// The messages between machines, broker and hub, including invalid ones.
 @Suite struct MessageTests {
     static let event = DeviceEvent(
         session: "s1",
@@ -12,7 +12,7 @@ import Testing
         kind: .outage(outage("o\"\u{1b}1", from: 10, to: 50))
     )
 
-    @Test func `a topic is read as it is written`() throws {
+    @Test func `a topic can be written and read`() throws {
         let place = try place("pump-1")
         for kind in FleetTopic.Kind.allCases {
             let topic = FleetTopic.device(place, kind)
@@ -28,9 +28,9 @@ import Testing
         "reach/v1/$hub/b/state", "reach/v1//b/state", "reach/v1/a/../state", "reach/v1/a/b c/state",
         "reach/v1/a/\(String(repeating: "b", count: 65))/state",
     ])
-    func `any other topic is none`(text: String) { #expect(FleetTopic(text) == nil) }
+    func `any other topic is invalid`(text: String) { #expect(FleetTopic(text) == nil) }
 
-    @Test func `a state is read as it was sent`() throws {
+    @Test func `a state can be written and read`() throws {
         var own = report(3600)
         own.acknowledged = EventPosition(epoch: "dn2w", number: 1040)
         own.path = "reachable"
@@ -44,7 +44,7 @@ import Testing
         #expect(String(decoding: will.bytes, as: UTF8.self) == #"{"schema":1,"session":"s1","state":"offline"}"#)
     }
 
-    @Test func `an event is read as it was sent`() throws {
+    @Test func `an event can be written and read`() throws {
         let kinds: [DeviceEvent.Kind] = [
             Self.event.kind, .outage(outage(from: 3, to: nil)), .resumed(.seconds(90)), .caughtUp,
             .replaying(mark: "m"),
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `commands are these four`() throws {
+    @Test func `the four commands can be written and read`() throws {
         let commands: [DeviceCommand] = [
             .detail, .replay(.init(after: EventPosition(epoch: "a", number: 3))), .check(target: "erp"),
             .report(outage: "x-1"),
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `the hub says which session it is`() throws {
+    @Test func `the state of the hub can be written and read`() throws {
         let state = HubState(session: "h1", isOnline: true)
         #expect(try HubState(state.bytes) == state)
     }
@@ -86,14 +86,14 @@ import Testing
         (#"{"schema":1,"session":"s","state":"online","refresh":-1}"#, #""refresh" is out of range"#),
         (#"{"schema":1,"session":"s","state":"online","refresh":1.5}"#, #""refresh" is out of range"#),
     ])
-    func `what is no state is refused with a word`(text: String, complaint: String) {
+    func `an invalid state is refused with a reason`(text: String, complaint: String) {
         do {
             _ = try DeviceState(Array(text.utf8))
             Issue.record("\(text) was taken")
         } catch { #expect(error.description == complaint) }
     }
 
-    @Test func `long messages and texts are refused`() {
+    @Test func `messages and strings that are too long are refused`() {
         let long = String(repeating: "x", count: 65)
         #expect(throws: PayloadError.self) { try DeviceState(DeviceState.will(session: long).bytes) }
         let filler = String(repeating: " ", count: 16 << 10)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `an outage does not end before it begins`() {
+    @Test func `an outage that ends before it begins is refused`() {
         let event = DeviceEvent(
             session: "s",
             position: nil,
@@ -113,13 +113,13 @@ import Testing
     }
 
     @Test(arguments: ["1969-12-31T23:59:59.999Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-10:00", "yesterday"])
-    func `a time that cannot be written is refused`(time: String) {
+    func `a time outside 1970 to 9999 is refused`(time: String) {
         let outage = #"{"id":"o","target":"t","attribution":"us","cause":null,"start":"\#(time)","end":null}"#
         let text = #"{"schema":1,"session":"s","wall":1,"event":"outage","outage":\#(outage)}"#
         #expect(throws: PayloadError.self) { try DeviceEvent(Array(text.utf8)) }
     }
 
-    @Test func `damaged messages never crash, and what is taken is sent again as it was read`() {
+    @Test func `damaged messages never crash the parser and accepted ones can be written again`() {
         var chance = SeededGenerator(seed: 20)
         let good = [
             Self.event.bytes, online("s1", 90).bytes, DeviceState.will(session: "s1").bytes,

@@ -1,7 +1,7 @@
 import ReachabilityFleet
 import Testing
 
-/// Who is there. Each rule was met with a real broker.
+/// The presence of a machine. Each rule is based on the behaviour of a real broker.
 @Suite struct PresenceTests {
     private func present(_ session: String = "a") -> DevicePresence {
         var presence = DevicePresence()
@@ -9,7 +9,7 @@ import Testing
         return presence
     }
 
-    @Test func `a birth makes it online, and reports keep it so`() {
+    @Test func `a birth message makes a machine online and reports keep it online`() {
         var presence = present()
         #expect(presence.take(online("a", 300), isRetained: false, at: at(300)) == .none)
         #expect(presence.standing == .online)
@@ -20,11 +20,11 @@ import Testing
         var presence = present()
         #expect(presence.take(.will(session: "a"), isRetained: false, at: at(90)) == .fell(since: at(0)))
         #expect(presence.standing == .silent)
-        // A broker may say it twice.
+        // A broker may publish the will twice.
         #expect(presence.take(.will(session: "a"), isRetained: false, at: at(91)) == .none)
     }
 
-    @Test func `after a takeover the will of the old session is nothing`() {
+    @Test func `a will of an older session is ignored after a takeover`() {
         var presence = present()
         let change = presence.take(online("b", 60), isRetained: false, at: at(60))
         let absence = DevicePresence.Absence(
@@ -39,31 +39,31 @@ import Testing
         #expect(presence.standing == .online)
     }
 
-    @Test func `a takeover that tells offline between two onlines ends online`() {
+    @Test func `a machine is online after a takeover with the will between two states`() {
         var presence = present()
         #expect(presence.take(.will(session: "a"), isRetained: false, at: at(60)) == .fell(since: at(0)))
         _ = presence.take(online("b", 60), isRetained: false, at: at(60))
         #expect(presence.standing == .online)
     }
 
-    @Test func `nothing for three reports is silence`() {
+    @Test func `a machine is silent after three missed reports`() {
         var presence = present()
         #expect(presence.pass(to: at(899)) == .none)
         #expect(presence.pass(to: at(900)) == .fell(since: at(0)))
         #expect(presence.pass(to: at(2000)) == .none)
     }
 
-    @Test func `what a broker kept makes nobody online`() {
+    @Test func `a retained state makes no machine online`() {
         var presence = DevicePresence()
         #expect(presence.take(online("a"), isRetained: true, at: at(0)) == .none)
         #expect(presence.standing == .unknown)
-        // One that is gone is found out by its silence.
+        // The absence of the machine is detected by its timeout.
         #expect(presence.pass(to: at(900)) == .fell(since: at(0)))
         #expect(presence.take(online("a", 950), isRetained: true, at: at(950)) == .none)
         #expect(presence.standing == .silent)
     }
 
-    @Test func `after a restart of the broker all are unknown until they speak`() {
+    @Test func `machines are unknown after a restart of the broker until their next state`() {
         var presence = present()
         presence.brokerWasLost()
         #expect(presence.standing == .unknown)
@@ -74,7 +74,7 @@ import Testing
         #expect(presence.standing == .online)
     }
 
-    @Test func `who is not back after the broker has its time from then`() {
+    @Test func `the timeout of a machine starts again when the broker is back`() {
         var presence = present()
         presence.brokerWasLost()
         #expect(presence.deadline == nil)
@@ -83,7 +83,7 @@ import Testing
         #expect(presence.pass(to: at(5900)) == .fell(since: at(0)))
     }
 
-    @Test func `who says that it goes is not silent`() {
+    @Test func `a machine that announced its end is not silent`() {
         for standing in [DeviceState.Standing.leaving, .sleeping] {
             var presence = present()
             let word = DeviceState(session: "a", standing: standing, report: report(60))
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a goodbye of an old session is nothing`() {
+    @Test func `an announcement of an older session is ignored`() {
         var presence = present("b")
         let word = DeviceState(session: "a", standing: .leaving, report: report(60))
         #expect(presence.take(word, isRetained: false, at: at(60)) == .none)

@@ -5,7 +5,7 @@ import TrustForge
 
 @testable import ReachabilityFleetAgent
 
-/// An authority that is kept in files.
+/// An authority in a directory of files.
 @Suite struct AuthorityDirectoryTests {
     private static func make(in scratch: ScratchDirectory) throws -> AuthorityDirectory {
         try AuthorityDirectory.make(scratch.path + "/ca", name: "Fleet", validity: Fleet.day * 3652, now: Fleet.now)
@@ -24,7 +24,7 @@ import TrustForge
         try #require(try RevocationList.read(directory.listFile).first)
     }
 
-    @Test func `its key is for its owner's eyes, and the list is there from the beginning`() throws {
+    @Test func `only the owner can read the key and an empty revocation list exists`() throws {
         let scratch = try ScratchDirectory()
         let directory = try Self.make(in: scratch)
         #expect(try OwnFile.mode(directory.path) == 0o700)
@@ -35,7 +35,7 @@ import TrustForge
         #expect(try AuthorityDirectory(directory.path).certificate == directory.certificate)
     }
 
-    @Test func `a directory has one authority`() throws {
+    @Test func `a directory holds one authority`() throws {
         let scratch = try ScratchDirectory()
         let directory = try Self.make(in: scratch)
         let key = try scratch.read("ca/authority.key")
@@ -45,13 +45,13 @@ import TrustForge
         }
         #expect(try scratch.read("ca/authority.key") == key)
         #expect(Fleet.error { _ = try AuthorityDirectory(scratch.path) } == .noAuthority(path: scratch.path))
-        // What was killed before the key was there is made anew.
+        // An authority without a key, for example after a kill, is created again.
         OwnFile.remove(directory.keyFile)
         #expect(try Self.make(in: scratch).certificate != directory.certificate)
     }
 
     @Test(arguments: [0o750, 0o701, 0o777] as [UInt32])
-    func `a directory that is open to others is refused`(mode: UInt32) throws {
+    func `a directory with access for other users is refused`(mode: UInt32) throws {
         let scratch = try ScratchDirectory()
         let directory = try Self.make(in: scratch)
         try OwnFile.setMode(directory.path, mode)
@@ -60,7 +60,7 @@ import TrustForge
         #expect(Fleet.error { _ = try Self.make(in: scratch) } == error)
     }
 
-    @Test func `one process changes it at a time`() throws {
+    @Test func `only one process changes the directory at a time`() throws {
         let scratch = try ScratchDirectory()
         let directory = try Self.make(in: scratch)
         let lock = try LockFile(directory.path + "/lock")
@@ -71,7 +71,7 @@ import TrustForge
         #expect(try Self.sign("door-7", directory).name == "door-7")
     }
 
-    @Test func `all that was issued is kept, and what a kill leaves is passed over`() throws {
+    @Test func `issued certificates are kept and files left by a kill are ignored`() throws {
         let scratch = try ScratchDirectory()
         let directory = try Self.make(in: scratch)
         let certificates = try ["door-9", "door-7", "door.7.pem"].map { try Self.sign($0, directory) }
@@ -79,7 +79,7 @@ import TrustForge
         let issued = try directory.issued()
         #expect(issued.map(\.certificate.name) == ["door-7", "door-9", "door.7.pem"])
         #expect(Set(issued.map(\.certificate)) == Set(certificates) && issued.allSatisfy { $0.revokedSince == nil })
-        // What was put there by hand is not passed over.
+        // A file that a user added is an error.
         try scratch.write("ca/issued/x.pem", "half")
         guard case .certificate = Fleet.error({ _ = try directory.issued() }) else {
             Issue.record("passed over")
@@ -87,7 +87,7 @@ import TrustForge
         }
     }
 
-    @Test func `a machine loses all it has, and a serial number or a file is one certificate`() throws {
+    @Test func `a name revokes all its certificates and a serial number or a file revokes one`() throws {
         let scratch = try ScratchDirectory()
         let directory = try Self.make(in: scratch)
         let old = try Self.sign("door-7", directory)
@@ -106,7 +106,7 @@ import TrustForge
         #expect(issued.compactMap(\.revokedSince) == [Fleet.now, Fleet.now, Fleet.now, Fleet.now])
     }
 
-    @Test func `what the authority has not signed cannot be revoked`() throws {
+    @Test func `a certificate of another authority cannot be revoked`() throws {
         let scratch = try ScratchDirectory()
         let directory = try Self.make(in: scratch)
         for text in ["door-7", "00ff", "", "/nowhere/a.pem"] {
@@ -121,7 +121,7 @@ import TrustForge
         #expect(try Self.list(directory).count == 0)
     }
 
-    @Test func `a list that was not signed before a kill is signed by the same call`() throws {
+    @Test func `a repeated call signs the list that a kill has prevented`() throws {
         let scratch = try ScratchDirectory()
         let directory = try Self.make(in: scratch)
         let certificate = try Self.sign("door-7", directory)
@@ -132,7 +132,7 @@ import TrustForge
     }
 
     @Test(arguments: ["x", "00ff 2026-11-25T12:00:00Z", "00ff yesterday door-7", "00ff 2026-11-25 door 7"])
-    func `a line of the list that cannot be read lets nobody in`(line: String) throws {
+    func `an unreadable line of the list is an error`(line: String) throws {
         let scratch = try ScratchDirectory()
         let directory = try Self.make(in: scratch)
         _ = try Self.sign("door-7", directory)
@@ -143,7 +143,7 @@ import TrustForge
         }
     }
 
-    @Test func `a key that is not the authority's is refused`() throws {
+    @Test func `a key that does not match the authority is refused`() throws {
         let scratch = try ScratchDirectory()
         let directory = try Self.make(in: scratch)
         for text in [

@@ -9,14 +9,14 @@ import X509
 
 @testable import ReachabilityFleetAgent
 
-/// What strangers send to an authority.
+/// Certificate requests from untrusted sources.
 @Suite struct CertificateRequestTests {
     private static func fault(_ bytes: [UInt8]) -> RequestFault? {
         do { _ = try CertificateRequest(bytes) } catch { return error }
         return nil
     }
 
-    @Test func `a request has a name and a key, and nothing else of it is taken`() throws {
+    @Test func `only the name and the key of a request are used`() throws {
         let plain = try ForgedRequest().request
         #expect(plain.name == "door-7" && plain.passedOver.isEmpty)
         var forged = ForgedRequest()
@@ -32,7 +32,7 @@ import X509
     }
 
     @Test(arguments: ["a", "door-7", "7", "Door_7.hq", String(repeating: "a", count: 64)])
-    func `a name is one of a device`(name: String) throws {
+    func `a valid device name is accepted`(name: String) throws {
         #expect(try ForgedRequest(name).request.name == name)
     }
 
@@ -41,13 +41,13 @@ import X509
         "\u{1b}[31m",
         String(repeating: "a", count: 65),
     ])
-    func `what is no name of a device is refused, and shown without harm`(name: String) throws {
+    func `an invalid device name is refused and escaped in the message`(name: String) throws {
         let fault = try #require(Self.fault(try ForgedRequest(name).pem))
         #expect(fault == .name(name))
         #expect(!fault.description.contains { $0.isNewline || $0 == "\u{1b}" || $0 == "\0" })
     }
 
-    @Test func `one machine has one name`() throws {
+    @Test func `a request with several names is refused`() throws {
         #expect(Self.fault(try ForgedRequest("door-7", "hub").pem) == .names(2))
         var nameless = ForgedRequest()
         nameless.subject = [(.NameAttributes.organizationName, "door-7")]
@@ -56,18 +56,18 @@ import X509
         #expect(Self.fault(try nameless.pem) == .names(0))
     }
 
-    @Test func `whoever asks must have the key`() throws {
+    @Test func `a request with a wrong signature is refused`() throws {
         var forged = ForgedRequest()
         forged.signer = ForgeKey.p256("thief").key
         #expect(Self.fault(try forged.pem) == .signature)
-        // The name was changed on the way.
+        // The name was changed after signing.
         var der = try ForgedRequest().der
         let place = try #require(der.firstRange(of: Array("door-7".utf8)))
         der.replaceSubrange(place, with: Array("door-8".utf8))
         #expect(Self.fault(PEMText.bytes("CERTIFICATE REQUEST", der)) == .signature)
     }
 
-    @Test func `keys of all usual kinds are signed for, and weak ones are not`() throws {
+    @Test func `usual kinds of keys are accepted and weak keys are refused`() throws {
         var forged = ForgedRequest()
         for key in [ForgeKey.p384("a").key, ForgeKey.ed25519("a").key, ForgeKey.rsa2048[0].key] {
             forged.key = key
@@ -80,7 +80,7 @@ import X509
         }
     }
 
-    @Test func `what is no request is refused`() throws {
+    @Test func `an invalid request is refused`() throws {
         let good = try ForgedRequest().pem
         #expect(Self.fault([]) == .count(0))
         #expect(Self.fault(Array("hello".utf8)) == .count(0))
@@ -100,7 +100,7 @@ import X509
         #expect(Self.fault(good + [UInt8](repeating: 10, count: 60_000)) == nil)
     }
 
-    @Test func `damaged requests are refused, or have the same key`() throws {
+    @Test func `a damaged request is refused or has the same key`() throws {
         var generator = SeededGenerator(seed: 7)
         let good = try ForgedRequest().der
         for _ in 0..<2000 {

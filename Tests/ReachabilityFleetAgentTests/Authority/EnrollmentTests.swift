@@ -6,7 +6,7 @@ import X509
 
 @testable import ReachabilityFleetAgent
 
-/// What a machine does for its certificate.
+/// The enrollment of a machine.
 @Suite struct EnrollmentTests {
     /// A machine and its authority.
     private struct Machine {
@@ -21,7 +21,7 @@ import X509
             try scratch.write("own/authority.pem", self.authority.certificate.pem)
         }
 
-        /// Has the request that is there signed.
+        /// Has the pending request signed.
         func answer(now: TrustTime = Fleet.now, by authority: FleetAuthority? = nil) throws -> String {
             let request = try CertificateRequest(file: enrollment.requestFile)
             let certificate = try (authority ?? self.authority).sign(
@@ -38,7 +38,7 @@ import X509
             try enrollment.install(path, authority: nil, now: now)
         }
 
-        /// Why a certificate is not taken; nil if it is.
+        /// The reason why a certificate is refused; nil if it is accepted.
         func refusal(_ path: String, now: TrustTime = Fleet.now) -> String? {
             guard case .certificate(_, let why, _) = Fleet.error({ _ = try install(path, now: now) }) else {
                 return nil
@@ -48,7 +48,7 @@ import X509
 
         func read(_ path: String) throws -> [UInt8] { try InputFile.read(path) }
 
-        /// The serial number of what is in use, if its key is beside it.
+        /// The serial number of the certificate in use, if its key is in the same file.
         func inUse() throws -> CertificateSerial? {
             let bytes = try read(enrollment.pairFile)
             let certificate = try AuthorityDirectory.certificate(enrollment.pairFile, advice: "")
@@ -57,14 +57,14 @@ import X509
         }
     }
 
-    @Test func `a request is made with a key that stays`() throws {
+    @Test func `a repeated request has the same key`() throws {
         let machine = try Machine()
         try machine.enrollment.request(force: false)
         #expect(try OwnFile.mode(machine.enrollment.keyFile) == 0o600)
         let key = try machine.read(machine.enrollment.keyFile)
         let request = try CertificateRequest(file: machine.enrollment.requestFile)
         #expect(request.name == "door-7" && request.publicKey == Certificate.PrivateKey(in: key)?.publicKey)
-        // A second call, after a kill for example, asks with the same key, and only --force with another.
+        // A repeated request, for example after a kill, uses the same key. Only --force creates another.
         OwnFile.remove(machine.enrollment.requestFile)
         try machine.enrollment.request(force: false)
         #expect(try machine.read(machine.enrollment.keyFile) == key)
@@ -73,7 +73,7 @@ import X509
         #expect(try machine.read(machine.enrollment.keyFile) != key)
     }
 
-    @Test func `certificate and key come into use together`() throws {
+    @Test func `certificate and key are installed together`() throws {
         let machine = try Machine()
         try machine.enrollment.request(force: false)
         let answer = try machine.answer()
@@ -81,7 +81,7 @@ import X509
         #expect(try machine.inUse() == installed.serial)
         #expect(try OwnFile.mode(machine.enrollment.pairFile) == 0o600)
         #expect(!FileName.isTaken(machine.enrollment.keyFile) && !FileName.isTaken(machine.enrollment.requestFile))
-        // Once more is no error: a kill may have come before it was said.
+        // A repeated installation is not an error, because a kill may have prevented the output of the first one.
         #expect(try machine.install(answer) == installed)
         guard
             case .exists(machine.enrollment.pairFile, _) = Fleet.error({ try machine.enrollment.request(force: false) })
@@ -91,7 +91,7 @@ import X509
         }
     }
 
-    @Test func `a renewal leaves what is in use until there is another pair`() throws {
+    @Test func `a renewal does not change the certificate in use until the new pair is installed`() throws {
         let machine = try Machine()
         try machine.enrollment.request(force: false)
         let first = try machine.install(try machine.answer())
@@ -101,7 +101,7 @@ import X509
         #expect(try machine.enrollment.renew(force: false, now: later) == nil)
         #expect(try machine.inUse() == first.serial)
         let key = try machine.read(machine.enrollment.keyFile)
-        // As a timer does it, each day.
+        // The same calls as those of the daily timer.
         #expect(try machine.enrollment.renew(force: false, now: later) == nil)
         #expect(try machine.read(machine.enrollment.keyFile) == key)
         let second = try machine.install(try machine.answer(now: later), now: later)
@@ -111,22 +111,22 @@ import X509
         #expect(try machine.enrollment.renew(force: true, now: later) == nil)
     }
 
-    @Test func `what is left of a kill is passed over, or done again`() throws {
+    @Test func `files left by a kill are ignored or written again`() throws {
         let machine = try Machine()
         try machine.enrollment.request(force: false)
         let answer = try machine.answer()
-        // Before the rename: half a pair.
+        // Killed before the rename: the new file is incomplete.
         try machine.scratch.write("own/door-7.pem.new", "-----BEGIN CERT")
         let installed = try machine.install(answer)
         #expect(!FileName.isTaken(machine.enrollment.pairFile + ".new"))
-        // After it: the key and the request are there still.
+        // Killed after the rename: the key and the request still exist.
         try machine.scratch.write("own/door-7.key", try machine.read(machine.enrollment.pairFile))
         #expect(try machine.install(answer) == installed)
         #expect(!FileName.isTaken(machine.enrollment.keyFile))
         #expect(try machine.inUse() == installed.serial)
     }
 
-    @Test func `a certificate that is not of this machine, key, authority and time is not taken`() throws {
+    @Test func `a certificate for another machine, key, authority or time is refused`() throws {
         let machine = try Machine()
         try machine.enrollment.request(force: false)
         let answer = try machine.answer()
@@ -151,7 +151,7 @@ import X509
         #expect(try machine.enrollment.install(answer, authority: authority, now: Fleet.now).name == "door-7")
     }
 
-    @Test func `what is no certificate is not taken`() throws {
+    @Test func `an invalid certificate is refused`() throws {
         let machine = try Machine()
         try machine.enrollment.request(force: false)
         for (text, why) in [
@@ -166,7 +166,7 @@ import X509
         #expect(Fleet.error { _ = try machine.enrollment.renew(force: true, now: Fleet.now) } != nil)
     }
 
-    @Test func `a directory in which others may write is refused, and so is a name that is none`() throws {
+    @Test func `a directory with write access for others and an invalid name are refused`() throws {
         let machine = try Machine()
         try OwnFile.setMode(machine.enrollment.directory, 0o755)
         _ = try Enrollment(directory: machine.enrollment.directory, name: "door-7")
@@ -182,7 +182,7 @@ import X509
         }
     }
 
-    @Test func `advice is given when two thirds are over, and about nothing that cannot be read`() throws {
+    @Test func `a renewal is advised after two thirds of the validity`() throws {
         let machine = try Machine()
         try machine.enrollment.request(force: false)
         _ = try machine.install(try machine.answer())

@@ -7,9 +7,9 @@ import X509
 
 @testable import ReachabilityFleetAgent
 
-/// What an authority signs.
+/// The certificates and lists of an authority.
 @Suite struct FleetAuthorityTests {
-    @Test func `an authority signs itself, and may sign certificates and lists`() throws {
+    @Test func `an authority is self-signed and may sign certificates and lists`() throws {
         let authority = try Fleet.authority(name: "Doors of Example")
         let certificate = authority.certificate
         #expect(certificate.name == "Doors of Example")
@@ -19,7 +19,7 @@ import X509
         #expect(try extensions.basicConstraints == .isCertificateAuthority(maxPathLength: 0))
         #expect(try extensions.keyUsage == KeyUsage(keyCertSign: true, cRLSign: true))
         #expect(try extensions.subjectKeyIdentifier != nil)
-        // A chain to it is what TLS clients of ours take.
+        // A TLS client accepts a chain to the authority.
         let broker = try Fleet.certificate(
             ForgedRequest("broker"),
             by: authority,
@@ -28,7 +28,7 @@ import X509
         #expect(broker.certificate.subjectAlternativeNames == ["broker.example.org", "192.0.2.1", "2001:db8::1"])
     }
 
-    @Test func `a machine's certificate is for clients, and the broker's for servers`() throws {
+    @Test func `the certificate of a machine is for clients and that of the broker for servers`() throws {
         let authority = try Fleet.authority()
         let device = try Fleet.certificate(by: authority)
         let extensions = device.certificate.x509.extensions
@@ -46,7 +46,7 @@ import X509
         #expect(try Array(broker.certificate.x509.extensions.extendedKeyUsage ?? .init()) == [.serverAuth])
     }
 
-    @Test func `the hub's name is for the hub alone`() throws {
+    @Test func `the name hub is reserved for the hub`() throws {
         let authority = try Fleet.authority()
         for purpose in [CertificatePurpose.device, .broker(["hub"])] {
             let error = Fleet.error { _ = try Fleet.certificate(ForgedRequest("hub"), by: authority, for: purpose) }
@@ -58,7 +58,7 @@ import X509
     }
 
     @Test(arguments: ["", "*", "*.example.org", "a b", "broker.example.org/x", "mqtts://b", "b:8883", "[::1]", "1.2"])
-    func `a broker has names of hosts`(text: String) throws {
+    func `an invalid host name of a broker is refused`(text: String) throws {
         let authority = try Fleet.authority()
         let error = Fleet.error { _ = try Fleet.certificate(by: authority, for: .broker([text])) }
         guard case .name(text, _) = error else {
@@ -67,7 +67,7 @@ import X509
         }
     }
 
-    @Test func `nothing is valid for longer than its authority`() throws {
+    @Test func `no certificate is valid for longer than its authority`() throws {
         let authority = try Fleet.authority(validity: Fleet.day * 100)
         #expect(
             try Fleet.certificate(by: authority, validity: Fleet.day * 100).life.ends == authority.certificate.life.ends
@@ -81,20 +81,20 @@ import X509
             Issue.record("a century is over")
             return
         }
-        // Beyond 2049 times are written otherwise.
+        // From 2050 times have another encoding.
         let long = try Fleet.authority(validity: Fleet.day * 36_500)
         #expect(long.certificate.life.ends == Fleet.now.advanced(by: Fleet.day * 36_500))
     }
 
     @Test(arguments: ["", "a\nb", "\u{1b}[31m", String(repeating: "a", count: 65)])
-    func `an authority's name can be seen`(name: String) {
+    func `an authority name with unprintable characters is refused`(name: String) {
         guard case .name(name, _) = Fleet.error({ _ = try Fleet.authority(name: name) }) else {
             Issue.record("taken")
             return
         }
     }
 
-    @Test func `serial numbers are read as OpenSSL prints them`() throws {
+    @Test func `serial numbers in the format of OpenSSL are read`() throws {
         let serial = Fleet.serial()
         #expect(CertificateSerial(serial.description) == serial)
         #expect(serial.description.count == 32)
@@ -107,7 +107,7 @@ import X509
         #expect(Set((0..<100).map { _ in Fleet.serial() }).count == 100)
     }
 
-    @Test func `a list has what was revoked, and holds until the authority ends`() throws {
+    @Test func `a list contains the revoked certificates and is valid until the end of the authority`() throws {
         let authority = try Fleet.authority()
         for count in [0, 1, 300] {
             let revoked = (0..<count).map { _ in
@@ -123,7 +123,7 @@ import X509
         }
     }
 
-    @Test func `a certificate is due when two thirds of its life are over`() throws {
+    @Test func `a certificate is due for renewal after two thirds of its validity`() throws {
         let life = CertificateLife(
             begins: TrustTime(secondsSinceEpoch: 0),
             ends: TrustTime(secondsSinceEpoch: 90 * 86_400)

@@ -8,13 +8,13 @@ import X509
 
 @testable import ReachabilityFleetAgent
 
-/// A request of our own making, good as it is.
+/// A certificate request with arbitrary content, valid by default.
 struct ForgedRequest {
     var key = ForgeKey.p256("door").key
     var subject: [(ASN1ObjectIdentifier, String)] = [(.NameAttributes.commonName, "door-7")]
-    /// Host names that are asked for.
+    /// The requested host names.
     var hosts: [String] = []
-    /// Whose key signs instead.
+    /// The key that signs instead.
     var signer: Certificate.PrivateKey?
 
     init(_ names: String...) { if !names.isEmpty { subject = names.map { (.NameAttributes.commonName, $0) } } }
@@ -63,7 +63,7 @@ struct ForgedRequest {
     var request: CertificateRequest { get throws { try CertificateRequest(try pem) } }
 }
 
-/// An authority, and the moment of the test.
+/// An authority, and the time of the test.
 enum Fleet {
     static let now = TrustTime(year: 2026, month: 11, day: 25, hour: 12)
     static let day = Duration.seconds(86_400)
@@ -90,7 +90,7 @@ enum Fleet {
         )
     }
 
-    /// Runs a body, and returns what it throws.
+    /// Runs a function, and returns the error that it throws.
     static func error(_ body: () throws -> Void) -> FleetCertificateError? {
         do { try body() } catch { return error as? FleetCertificateError }
         return nil
