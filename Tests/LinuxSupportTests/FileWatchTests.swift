@@ -3,7 +3,7 @@ import LinuxSupport
 import NetworkLab
 import Testing
 
-@Suite("Watching single files")
+@Suite("File watch")
 struct FileWatchTests {
     private func temporaryDirectory() throws -> String {
         var template = Array("/tmp/file-watch-XXXXXX".utf8CString)
@@ -17,7 +17,7 @@ struct FileWatchTests {
         fclose(file)
     }
 
-    @Test("A file that is written, replaced, deleted and made again; others do not matter")
+    @Test("Writing, replacing and deleting a file is reported, and changes of other files are not")
     func changes() throws {
         let directory = try temporaryDirectory()
         defer { ["a", "b", "c"].forEach { unlink("\(directory)/\($0)") }; rmdir(directory) }
@@ -34,7 +34,7 @@ struct FileWatchTests {
         #expect(!watch.drain())
     }
 
-    @Test("A link that dangles at first, through directories that are made later, moved away and made again")
+    @Test("Changes are reported for a dangling link whose directories are created and moved later")
     func dangling() throws {
         let directory = try temporaryDirectory()
         defer { _ = try? LabProcess("rm", ["-r", directory]).wait() }
@@ -65,7 +65,7 @@ struct FileWatchTests {
         #expect(!watch.drain())
     }
 
-    @Test("The contents of a file that is written by another name; without being asked to, only the name")
+    @Test("A write through another name is reported only if the contents are watched")
     func contents() throws {
         let directory = try temporaryDirectory()
         let elsewhere = try temporaryDirectory()
@@ -76,7 +76,7 @@ struct FileWatchTests {
         let plain = try FileWatch(paths: ["\(directory)/a"])
         try write("2", to: "\(elsewhere)/x")
         #expect(watch.drain() && !plain.drain())
-        // The file that was there before does not matter any more.
+        // The earlier file is no longer watched.
         try write("1", to: "\(directory)/b")
         rename("\(directory)/b", "\(directory)/a")
         #expect(watch.drain() && plain.drain())
@@ -85,7 +85,7 @@ struct FileWatchTests {
         #expect(!watch.drain())
     }
 
-    @Test("Both ends of a symbolic link, also after it points elsewhere")
+    @Test("A link and its target are watched, even after the link has changed")
     func links() throws {
         let directory = try temporaryDirectory()
         let elsewhere = try temporaryDirectory()
@@ -116,7 +116,7 @@ struct LockFileTests {
         return try body(path)
     }
 
-    @Test func `one has it at a time`() throws {
+    @Test func `a file has one lock at a time`() throws {
         try Self.withFile { path in
             let lock = try LockFile(path)
             #expect(throws: SystemError.tryAgain) { _ = try LockFile(path) }
@@ -124,8 +124,8 @@ struct LockFileTests {
         }
     }
 
-    /// As a child that some other thread starts has one for a moment, until it runs its program.
-    @Test func `it is let go of though somebody has a copy of its descriptor`() throws {
+    /// A child process that another thread starts has a copy until it executes its program.
+    @Test func `the lock ends although another copy of its descriptor exists`() throws {
         try Self.withFile { path in
             var copy: CInt = -1
             do {
@@ -152,13 +152,13 @@ struct LockFileTests {
     private let clock = QuietClock()
 
     @Test(arguments: [Duration.seconds(-1), .zero, .milliseconds(20)])
-    func `a sleep is as long as was asked for, at least`(duration: Duration) async throws {
+    func `a sleep takes at least the requested time`(duration: Duration) async throws {
         let start = clock.now
         try await clock.sleep(for: duration)
         #expect(start.duration(to: clock.now) >= duration)
     }
 
-    @Test func `a sleep ends when its task is cancelled, also before it`() async {
+    @Test func `a sleep ends when its task is cancelled, even before its start`() async {
         let sleeper = Task { [clock] in try await clock.sleep(for: .seconds(3600)) }
         sleeper.cancel()
         await #expect(throws: CancellationError.self) { try await sleeper.value }

@@ -2,7 +2,7 @@ import LinuxSupport
 import TestSupport
 import Testing
 
-/// Times and lengths of time as people write them.
+/// The text forms of times and durations.
 @Suite struct TimeTextTests {
     @Test(arguments: [
         ("1970-01-01T00:00:00Z", 0), ("2026-11-21T08:15:30Z", 1_795_248_930),
@@ -10,11 +10,11 @@ import Testing
         ("2024-02-29T23:59:59-00:30", 1_709_252_999), ("2000-03-01t00:00:00z", 951_868_800),
         ("1969-12-31T23:59:59Z", -1), ("2100-02-28 12:00:00Z", 4_107_499_200),
     ])
-    func `a time is read`(text: String, seconds: Int64) {
+    func `a valid time is read`(text: String, seconds: Int64) {
         #expect(Timestamp.real(of: text) == .seconds(seconds))
     }
 
-    @Test func `what is written can be read again`() {
+    @Test func `a written time can be read`() {
         for seconds in stride(from: Int64(-60_000_000_000), through: 7_000_000_000, by: 86_399_999) {
             let real = Duration.seconds(seconds) + .milliseconds(seconds % 1000)
             #expect(Timestamp.real(of: Timestamp(real: real).text) == real)
@@ -23,7 +23,7 @@ import Testing
         #expect(Timestamp.real(of: "2026-11-21T08:15:30.123456789Z") == .nanoseconds(1_795_248_930_123_456_789))
     }
 
-    @Test func `every time can be written, and is read as one`() throws {
+    @Test func `any time can be written and read`() throws {
         for integer in ExtremeValues.integers {
             for time in [Duration.nanoseconds(integer), .milliseconds(integer), .seconds(integer)] {
                 let text = Timestamp(real: time).text
@@ -49,7 +49,7 @@ import Testing
         ),
         ("9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999+01:00"), ("", ""),
     ])
-    func `the times of a text become local`(text: String, local: String) {
+    func `times in a text are converted to local time`(text: String, local: String) {
         func converted(_ offset: Int64) -> String {
             String(decoding: Timestamp.localized(Array(text.utf8)) { _ in offset }, as: UTF8.self)
         }
@@ -58,7 +58,7 @@ import Testing
         #expect(converted(59) == text)
     }
 
-    @Test func `a time zone may be west of Greenwich, and have half an hour`() {
+    @Test func `a time zone may be west of Greenwich or differ by half an hour`() {
         func converted(_ offset: Int64) -> String {
             String(decoding: Timestamp.localized(Array("2026-11-21T02:15:30.123Z".utf8)) { _ in offset }, as: UTF8.self)
         }
@@ -67,7 +67,7 @@ import Testing
         for seconds in ExtremeValues.integers { _ = Timestamp.zoneOffset(at: .seconds(seconds)) }
     }
 
-    @Test func `every duration has nanoseconds, milliseconds and a text`() {
+    @Test func `any duration has nanoseconds, milliseconds and a text`() {
         for integer in ExtremeValues.integers {
             for duration in [Duration.nanoseconds(integer), .milliseconds(integer), .seconds(integer)] {
                 let sum = duration + duration
@@ -87,7 +87,7 @@ import Testing
         "2026-11-21T08:15:30.Z", "2026-11-21T08:15:30+1:00", "2026-11-21T08:15:30Zx", "x026-11-21T08:15:30Z",
         "2026-11-21T08:15:30+25:00",
     ])
-    func `what is no time is none`(text: String) {
+    func `an invalid time is refused`(text: String) {
         #expect(Timestamp.real(of: text) == nil)
     }
 
@@ -95,19 +95,19 @@ import Testing
         ("500ms", Duration.milliseconds(500)), ("1.5s", .milliseconds(1500)), ("30d", .seconds(2_592_000)),
         ("2m", .seconds(120)),
     ])
-    func `a duration is read, and written`(text: String, duration: Duration) {
+    func `a duration can be read and written`(text: String, duration: Duration) {
         #expect(DurationText.duration(text) == duration)
         #expect(DurationText.duration(DurationText.text(duration)) == duration)
     }
 
-    @Test func `an hour is not 60 minutes`() {
+    @Test func `an hour is written as 1h and 61 minutes as 61m`() {
         #expect(DurationText.text(.seconds(3600)) == "1h")
         #expect(DurationText.text(.seconds(3660)) == "61m")
         #expect(DurationText.duration("1w") == nil)
     }
 }
 
-/// How lengths of time and shares are written.
+/// The text forms of durations and shares.
 @Suite struct LengthTests {
     @Test(arguments: [
         (Duration.zero, "0s"), (.nanoseconds(3), "0s"), (.microseconds(480), "0.48ms"), (.microseconds(9_996), "10ms"),
@@ -115,11 +115,11 @@ import Testing
         (.milliseconds(4001), "4.001s"), (.seconds(60), "1m"), (.seconds(3725), "1h 2m"), (.seconds(86400), "1d"),
         (.seconds(86400 * 30 + 7200), "30d 2h"),
     ])
-    func `for people`(duration: Duration, text: String) {
+    func `a duration has a short text`(duration: Duration, text: String) {
         #expect(duration.people == text)
     }
 
-    @Test func `for machines, exactly`() {
+    @Test func `a duration has an exact text`() {
         #expect(Duration.nanoseconds(4_001_000_002).decimalSeconds == "4.001000002")
         #expect(Duration.seconds(10).decimalSeconds == "10")
         #expect(Duration.zero.decimalSeconds == "0")
@@ -128,7 +128,7 @@ import Testing
     }
 }
 
-/// Text of strangers, made safe to show.
+/// Escaping of untrusted text.
 @Suite struct PrintableTests {
     @Test(arguments: [
         ("", ""), ("example.org", "example.org"), ("bücher.example", "bücher.example"), ("日本", "日本"),
@@ -136,23 +136,23 @@ import Testing
         ("\u{202e}\u{2066}\u{200f}", "\\u{202e}\\u{2066}\\u{200f}"), ("a\nb\r\t", "a\\u{a}b\\u{d}\\u{9}"),
         ("\u{2028}\u{feff}\u{e000}\u{e0001}", "\\u{2028}\\u{feff}\\u{e000}\\u{e0001}"),
     ])
-    func `everything that steers a terminal is shown`(text: String, shown: String) {
+    func `control characters of a terminal are escaped`(text: String, shown: String) {
         #expect(text.printable == shown)
     }
 
-    @Test func `lines stay lines`() {
+    @Test func `line breaks are kept`() {
         #expect("a\u{7}\nb\n".printableLines == "a\\u{7}\nb\n")
     }
 
     @Test(arguments: ["192.0.2.1\0", "192.0.2.1\0.example", "\0", "::1\0"])
-    func `NUL ends no address`(text: String) {
+    func `an address with a zero byte is invalid`(text: String) {
         #expect(WireAddress(text) == nil)
     }
 }
 
-/// Text from outside, in which separators stand before combining marks and line ends are two bytes.
+/// Splitting of untrusted text, in which a combining mark may follow a separator and a line may end with two bytes.
 @Suite struct SplittingTests {
-    @Test func `a combining mark hides no separator`() {
+    @Test func `a separator before a combining mark is found`() {
         #expect("name:\u{301}abc".split(at: ":") == ["name", "\u{301}abc"])
         #expect("a,\u{301},b,".split(at: ",", omittingEmptySubsequences: false) == ["a", "\u{301}", "b", ""])
         #expect("a,b,c".split(at: ",", maxSplits: 1) == ["a", "b,c"])
@@ -168,7 +168,7 @@ import Testing
     }
 }
 
-/// Names of other scripts in ASCII; the pairs are those of RFC 3492 and of registries.
+/// Host names in other scripts and their ASCII forms, from RFC 3492 and from registries.
 @Suite struct IDNATests {
     @Test(arguments: [
         ("Example.ORG", "example.org"), ("", ""), ("a..b", "a..b"), ("bücher.example", "xn--bcher-kva.example"),
@@ -177,16 +177,16 @@ import Testing
         ("例え。テスト", "xn--r8jz45g.xn--zckzah"), ("a．b｡ü", "a.b.xn--tda"),
         ("xn--bcher-kva.example", "xn--bcher-kva.example"),
     ])
-    func `is encoded`(text: String, ascii: String) {
+    func `an international host name is encoded`(text: String, ascii: String) {
         #expect(IDNA.ascii(text) == ascii)
     }
 
     @Test(arguments: [
-        // Full-width letters, a joiner, a sign, a mark in front, hyphens that only A-labels have, blanks, control bytes.
+        // Full-width letters, a joiner, a symbol, a leading mark, hyphens of A-labels, white space, control bytes.
         "ａ.example", "ü\u{200d}.example", "☃.example", "\u{301}a.example", "ab--ü", "ü-", "-ü", "ü ", "ü\u{1b}",
         String(repeating: "ü", count: 64),
     ])
-    func `has no such form`(text: String) {
+    func `an invalid international host name has no ASCII form`(text: String) {
         #expect(IDNA.ascii(text) == nil)
     }
 }

@@ -1,10 +1,10 @@
 import LinuxSupport
 import Testing
 
-/// The one grammar of hosts, which managers and retries go by.
+/// The grammar of hosts, which managers and retries use.
 @Suite struct HostTests {
     @Test(
-        "Names",
+        "A valid host name is accepted",
         arguments: [
             "localhost", "example.org", "example.org.", "a-b.c_d.x1", "xn--bcher-kva.example", "bücher.example",
             "例え.テスト", "例え。テスト", "BÜCHER.example.", String(repeating: "ü", count: 50) + ".example",
@@ -15,11 +15,11 @@ import Testing
     }
 
     @Test(
-        "What is no name",
+        "An invalid host name is refused",
         arguments: [
             "", ".", "a..b", "http://example.org", "example.org:80", "example.org/", "a b", " a", "-a.org", "a-.org",
             "10.1", "1234", "user@example.org", String(repeating: "a", count: 64),
-            // Encoded they are longer than a label may be, or cannot be encoded.
+            // Labels that are too long after encoding, or that cannot be encoded.
             String(repeating: "漢字", count: 30), "☎.example", "-ü.example", "\u{301}a.example",
             Array(repeating: "abcdefgh", count: 30).joined(separator: "."),
         ]
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "What names a host",
+        "A valid host is accepted",
         arguments: [
             "example.org", "192.0.2.1", "2001:db8::1", "fe80::1%eth0", "169.254.0.1", "0.0.0.0", "192.0.2.1%red",
         ]
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "What names none, and why",
+        "An invalid host is refused with the reason",
         arguments: [
             ("", HostError.invalid("")), ("http://example.org", .invalid("http://example.org")),
             ("[::1]", .invalid("[::1]")), ("fe80::1%", .invalid("fe80::1%")),
@@ -51,10 +51,10 @@ import Testing
     }
 }
 
-@Suite("Addresses on the wire")
+@Suite("Addresses")
 struct WireAddressTests {
     @Test(
-        "Text and bytes",
+        "An address can be converted to text and bytes",
         arguments: ["0.0.0.0", "255.255.255.255", "192.0.2.1", "::", "::1", "2001:db8::ff00:42:8329"]
     )
     func roundTrip(text: String) throws {
@@ -64,13 +64,13 @@ struct WireAddressTests {
         #expect(address.bytes.count == address.family.byteCount)
     }
 
-    @Test("Other lengths are no addresses", arguments: [0, 1, 3, 5, 15, 17])
+    @Test("Any other number of bytes is not an address", arguments: [0, 1, 3, 5, 15, 17])
     func lengths(count: Int) {
         #expect(WireAddress(bytes: [UInt8](repeating: 1, count: count)) == nil)
     }
 
     @Test(
-        "Prefixes",
+        "A prefix covers its addresses",
         arguments: [
             ("192.0.2.1", "192.0.2.0", 24, true), ("192.0.3.1", "192.0.2.0", 24, false),
             ("8.8.8.8", "0.0.0.0", 0, true),
@@ -84,7 +84,7 @@ struct WireAddressTests {
         #expect(address.isCovered(by: prefix, length: length) == isCovered)
     }
 
-    @Test("Kinds of addresses")
+    @Test("Special addresses are recognized")
     func kinds() {
         #expect(WireAddress("169.254.1.1")?.isLinkLocal == true)
         #expect(WireAddress("fe80::1")?.isLinkLocal == true)

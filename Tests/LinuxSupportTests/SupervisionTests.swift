@@ -4,19 +4,19 @@ import Testing
 
 @testable import LinuxSupport
 
-/// What a service manager offers, and what it is told.
+/// The offers of a service manager, and notifications to it.
 @Suite struct SupervisionTests {
     private func offer(_ variables: [String: String]) -> ServiceManagerOffer {
         ServiceManagerOffer(process: 7) { variables[$0] }
     }
 
-    @Test func `nothing is offered where there is no manager`() {
+    @Test func `nothing is offered without a service manager`() {
         #expect(offer([:]).notify == nil)
         #expect(offer([:]).watchdog == nil)
         #expect(offer([:]).descriptors == [])
     }
 
-    @Test func `the watchdog is that of this process`() {
+    @Test func `the watchdog timeout of this process is read`() {
         #expect(offer(["WATCHDOG_USEC": "2000000"]).watchdog == .seconds(2))
         #expect(offer(["WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "7"]).watchdog == .seconds(2))
         for text in ["0", "-1", "", "x", "99999999999999999999"] {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `sockets are those of this process, with the names they have`() {
+    @Test func `the inherited sockets of this process have the names of the unit`() {
         let two = offer(["LISTEN_PID": "7", "LISTEN_FDS": "2", "LISTEN_FDNAMES": "api:unknown"]).descriptors
         #expect(two == [.init(number: 3, name: "api"), .init(number: 4, name: "")])
         #expect(offer(["LISTEN_PID": "7", "LISTEN_FDS": "1"]).descriptors == [.init(number: 3, name: "")])
@@ -37,7 +37,7 @@ import Testing
         #expect(offer(["LISTEN_FDS": "1"]).descriptors == [])
     }
 
-    @Test func `a place is a path or an abstract name`() {
+    @Test func `a notification address is a path or an abstract name`() {
         let longest = "/" + String(repeating: "x", count: LocalSocket.longestPath - 1)
         for place in ["/run/notify", "@notify", longest] { #expect(NotifySocket(place)?.place == place) }
         for place in ["", "/", "@", "notify", "vsock:2:1", longest + "x", "/a\0b"] {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["/tmp/notify", "@notify"]) func `texts arrive whole and in order`(place: String) async throws {
+    @Test(arguments: ["/tmp/notify", "@notify"]) func `texts arrive complete in order`(place: String) async throws {
         let place = "\(place)-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         defer { unlink(place) }
         let texts = try await LabThread.detached {
@@ -58,13 +58,13 @@ import Testing
         #expect(texts == ["RELOADING=1\nMONOTONIC_USEC=5", "READY=1"])
     }
 
-    @Test func `that nobody hears is an error, and so is a text that does not fit`() throws {
+    @Test func `a missing receiver and a text that is too long are errors`() throws {
         let socket = try #require(NotifySocket("/nowhere/notify"))
         #expect(throws: SystemError.noEntry) { try socket.send("READY=1") }
         #expect(throws: SystemError.messageTooLong) { try socket.send(String(repeating: "x", count: 4097)) }
     }
 
-    @Test func `a manager that does not read is not waited for`() throws {
+    @Test func `sending to a manager that does not read times out`() throws {
         let receiver = try DatagramReceiver(at: "@notify-\(getpid())-\(UInt64.random(in: 0 ... .max))")
         let socket = try #require(NotifySocket(receiver.place))
         #expect(throws: SystemError.tryAgain) {
@@ -74,7 +74,7 @@ import Testing
         try socket.send("WATCHDOG=1")
     }
 
-    @Test func `only a stream that listens is a socket to listen at`() throws {
+    @Test func `only a listening stream socket is accepted`() throws {
         let datagram = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
         let deaf = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         let file = open("/dev/null", O_RDONLY)
@@ -84,7 +84,7 @@ import Testing
         #expect(throws: SystemError.invalidArgument) { try ListeningSocket(deaf) }
         #expect(throws: SystemError(rawValue: ENOTSOCK)) { try ListeningSocket(file) }
         #expect(throws: SystemError(rawValue: EBADF)) { try ListeningSocket(-1) }
-        // Without an address it gets one of the system's: any, and a port.
+        // Without an address the system chooses one, with a port.
         #expect(listen(hearing, 1) == 0)
         guard case .internet(let address, let port) = try ListeningSocket(hearing).place else {
             Issue.record("no TCP")
@@ -94,7 +94,7 @@ import Testing
         #expect(fcntl(hearing, F_GETFD) == FD_CLOEXEC)
     }
 
-    @Test func `a process knows when it was made`() throws {
+    @Test func `the start time of a process is read`() throws {
         let start = try #require(ProcessStart.boot)
         #expect(start < SystemClock.boot && start > .zero)
         let rest = (4...21).map(String.init).joined(separator: " ")
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `a group has a number`() {
+    @Test func `the number of a group is found by its name`() {
         #expect(UserGroup.number(of: "root") == 0)
         #expect(UserGroup.number(of: "no such group") == nil)
     }

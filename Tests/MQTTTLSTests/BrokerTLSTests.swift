@@ -5,16 +5,16 @@ import MQTT
 import NetworkLab
 import Testing
 
-/// TLS with certificates on both sides, and what is said when one of them is not good.
+/// Mutual TLS, and the errors of invalid certificates.
 @Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
 struct BrokerTLSTests {
-    /// How a connection ends that is refused.
+    /// Returns the error of a connection that is refused.
     private static func refusal(_ options: BrokerOptions) async throws -> BrokerError {
         let peer = try await BrokerPeer.begin(MosquittoBroker(), options)
         return try #require(try await peer.ended())
     }
 
-    @Test("Good certificates on both sides: a device publishes below its own name, and nowhere else")
+    @Test("With mutual TLS a device can publish only under its own name")
     func connects() async throws {
         let broker = try await BrokerWorld.start()
         let peer = try await BrokerPeer.begin(MosquittoBroker(), BrokerWorld.options(broker))
@@ -27,7 +27,7 @@ struct BrokerTLSTests {
         #expect(try await peer.ended() == nil)
     }
 
-    @Test("A broker with an expired certificate, and one of a stranger's authority")
+    @Test("A broker with an expired or untrusted certificate is refused")
     func distrustsBroker() async throws {
         let expired = try await BrokerWorld.start(showing: { BrokerWorld.broker($0, isExpired: true) })
         let strange = try await BrokerWorld.start(showing: { BrokerWorld.broker($0, by: BrokerWorld.stranger) })
@@ -38,7 +38,7 @@ struct BrokerTLSTests {
         }
     }
 
-    @Test("A broker whose certificate is for another name")
+    @Test("A broker whose certificate is for another name is refused")
     func distrustsName() async throws {
         let broker = try await BrokerWorld.start(showing: { _ in BrokerWorld.broker("192.0.2.1") })
         let error = try await Self.refusal(BrokerWorld.options(broker))
@@ -46,7 +46,7 @@ struct BrokerTLSTests {
         #expect(error.description.hasSuffix("for another name; connect with a name in the certificate"))
     }
 
-    @Test("A client without a certificate, with an expired one, and with one of a stranger")
+    @Test("A client without a certificate, or with an expired or untrusted one, is refused")
     func isDistrusted() async throws {
         let broker = try await BrokerWorld.start()
         var options = BrokerWorld.options(broker)
@@ -64,11 +64,11 @@ struct BrokerTLSTests {
                 Issue.record("\(error)")
                 continue
             }
-            #expect(error.description.contains("see that it speaks TLS, and that --certificate is one it trusts"))
+            #expect(error.description.contains("check that it uses TLS and trusts --certificate"))
         }
     }
 
-    @Test("Files that are not there, and a key of another certificate")
+    @Test("A missing key file and a key of another certificate are reported")
     func missesFiles() async throws {
         let broker = try await BrokerWorld.start()
         var missing = BrokerWorld.options(broker)
@@ -82,7 +82,7 @@ struct BrokerTLSTests {
         }
     }
 
-    @Test("A broker without TLS is none with it")
+    @Test("A broker without TLS fails the handshake")
     func meetsPlainBroker() async throws {
         let broker = try await LabBroker()
         var options = BrokerOptions(address: broker.address, client: "one")

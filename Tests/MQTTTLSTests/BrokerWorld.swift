@@ -6,7 +6,7 @@ import SwiftASN1
 import TrustForge
 import X509
 
-/// Certificates for a broker that asks for those of its clients, good now.
+/// The certificates of a broker with mutual TLS, valid now.
 enum BrokerWorld {
     private static let begins = TrustTime.now.advanced(by: .seconds(-86_400))
     private static let ends = TrustTime.now.advanced(by: .seconds(30 * 86_400))
@@ -19,7 +19,7 @@ enum BrokerWorld {
         Blueprint.authority(name).with(\.begins, begins).with(\.ends, ends).signed()
     }
 
-    /// A broker's certificate for an address of IPv4.
+    /// Returns a broker's certificate for an IPv4 address.
     static func broker(_ host: String, by issuer: Forged = root, isExpired: Bool = false) -> Forged {
         let bytes = host.split(separator: ".").compactMap { UInt8($0) }
         let name = GeneralName.ipAddress(ASN1OctetString(contentBytes: bytes[...]))
@@ -32,7 +32,8 @@ enum BrokerWorld {
             .with(\.ends, isExpired ? past : ends).signed(by: issuer)
     }
 
-    /// A broker with mutual TLS, in whose directory lie the files of one that shows `certificate`.
+    /// Starts a broker with mutual TLS that shows `certificate`. Its directory also contains the files of the client
+    /// certificate `device`.
     static func start(
         showing certificate: (String) -> Forged = { broker($0) },
         device: Forged = device("door-7")

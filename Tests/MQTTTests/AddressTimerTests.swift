@@ -7,9 +7,9 @@ import Testing
 
 @testable import MQTT
 
-/// The time that each address of a broker has.
+/// The timeout of each address of a broker.
 struct AddressTimerTests {
-    /// A port of the loopback device whose queue of connections is full, so that `connect(2)` waits.
+    /// A loopback port whose queue of pending connections is full, so that `connect(2)` blocks.
     private final class BusyPort: Sendable {
         private let sockets: [CInt]
         private let address: sockaddr_in
@@ -44,18 +44,18 @@ struct AddressTimerTests {
             }
         }
 
-        /// Tries to connect, and blocks as long as that takes.
+        /// Tries to connect, and blocks until the end.
         func connect() -> CInt {
             let socket = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             defer { close(socket) }
-            // For a test that fails.
+            // The timeout for a test that fails.
             var limit = timeval(tv_sec: 20, tv_usec: 0)
             setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
             return Self.connect(socket, address)
         }
     }
 
-    @Test("An address that is silent is given up for the next; the last one has the rest of the time")
+    @Test("A silent address is abandoned for the next, and the last one has the remaining time")
     func givesUp() async throws {
         let port = try BusyPort()
         let ends = try await LabThread.detached {
@@ -64,7 +64,7 @@ struct AddressTimerTests {
         #expect(ends.prefix(2) == [EINTR, EINTR] && ends.last != EINTR, "\(ends)")
     }
 
-    @Test("The only address of a name has all the time")
+    @Test("The only address of a name has the whole time")
     func waits() async throws {
         let port = try BusyPort()
         let end = try await LabThread.detached {

@@ -4,7 +4,7 @@ import Testing
 
 struct BrokerAddressTests {
     @Test(
-        "Addresses of brokers",
+        "A valid broker address is read",
         arguments: [
             ("mqtts://broker.example.org", "mqtts://broker.example.org:8883"),
             ("mqtt://192.0.2.1", "mqtt://192.0.2.1:1883"),
@@ -16,7 +16,7 @@ struct BrokerAddressTests {
     }
 
     @Test(
-        "What is none",
+        "An invalid broker address is refused",
         arguments: [
             "", "mqtt://", "http://a", "mqtts://a:0", "mqtts://a:65536", "mqtts://a:+1", "mqtts://a:", "mqtts://a/b",
             "mqtts://u@a",
@@ -27,7 +27,7 @@ struct BrokerAddressTests {
         #expect(BrokerAddress(text) == nil)
     }
 
-    @Test("What a broker says is escaped where it is shown")
+    @Test("Text from a broker is escaped in messages")
     func escapes() {
         let address = BrokerAddress(host: "a\u{202e}", port: 1, isSecured: false)
         let error = BrokerError(address, .failed("\u{1b}[2J"))

@@ -6,7 +6,7 @@ import MQTT
 import NetworkLab
 import Testing
 
-/// The client of libmosquitto, with a real mosquitto.
+/// The libmosquitto client with a real mosquitto.
 @Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
 struct MosquittoTests {
     private static func options(_ broker: LabBroker, _ client: String) -> BrokerOptions {
@@ -23,13 +23,13 @@ struct MosquittoTests {
         return try await BrokerPeer.begin(MosquittoBroker(), options)
     }
 
-    @Test("A message arrives at who subscribed, and is acknowledged")
+    @Test("A message is delivered to a subscriber and acknowledged")
     func delivers() async throws {
         let broker = try await LabBroker()
         let (one, other) = (try await Self.peer(broker, "one"), try await Self.peer(broker, "other"))
         #expect(try await other.connected() == false)
         try await other.subscribe("a/+/b")
-        // What is handed over before the connection is there waits for it.
+        // A message that is published before the connection is established is sent afterwards.
         let token = one.connection.publish(BrokerMessage(topic: "a/x/b", payload: Array("hello".utf8)))
         #expect(try await one.published(token) == .success)
         #expect(try await other.message() == BrokerMessage(topic: "a/x/b", payload: Array("hello".utf8)))
@@ -37,7 +37,7 @@ struct MosquittoTests {
         #expect(try await one.ended() == nil)
     }
 
-    @Test("A will is sent after a break, and not after a farewell")
+    @Test("The will is published after a lost connection, but not after a close")
     func sendsWill() async throws {
         let broker = try await LabBroker()
         let watcher = try await Self.peer(broker, "watcher")
@@ -60,7 +60,7 @@ struct MosquittoTests {
         #expect(kept.topic == "will/rude" && kept.isRetained)
     }
 
-    @Test("MQTT 3.1.1 is spoken where it is asked for: will, retained messages, sessions, and what is refused")
+    @Test("MQTT 3.1.1 supports wills, retained messages, sessions and refusals")
     func speaksOlderVersion() async throws {
         let broker = try await LabBroker(
             ["allow_anonymous true", "acl_file @/acl"],
@@ -83,7 +83,7 @@ struct MosquittoTests {
         #expect(try await peer.published(token) == .success)
         #expect(try await watcher.message().topic == "a/b")
         peer.connection.abandon()
-        // There is no delay.
+        // MQTT 3.1.1 has no will delay.
         #expect(try await watcher.message().topic == "a/will")
         _ = watcher.connection.publish(BrokerMessage(topic: "a/cmd", payload: [3]))
         let again = try await Self.peer(broker, "peer") { options in
@@ -98,7 +98,7 @@ struct MosquittoTests {
         #expect(try await nobody.ended()?.cause == .refused(.notAuthorized))
     }
 
-    @Test("The broker keeps a session, and what came meanwhile, until it expires")
+    @Test("The broker keeps a session and its messages until the session expires")
     func keepsSession() async throws {
         let broker = try await LabBroker()
         let first = try await Self.peer(broker, "keeper") { $0.sessionExpiry = .seconds(600) }
@@ -113,14 +113,15 @@ struct MosquittoTests {
         #expect(try await second.connected())
         #expect(try await second.message().payload == [7])
         let third = try await Self.peer(broker, "keeper")
-        // Who asks for none has a new one.
+        // A client that requests no session gets a new one.
         #expect(try await third.connected() == false)
-        // And a client lives once. Some brokers say why the other one is out; mosquitto 2.0.11 does not.
+        // A client identifier has one connection. Some brokers send a reason to the older client. Mosquitto 2.0.11 does
+        // not.
         let error = try #require(try await second.ended())
         #expect([.ended(.sessionTakenOver), .lost].contains(error.cause))
     }
 
-    @Test("What is retained with an expiry is gone when it is over")
+    @Test("A retained message is deleted after its expiry")
     func expires() async throws {
         let broker = try await LabBroker()
         let sender = try await Self.peer(broker, "sender")
@@ -128,7 +129,7 @@ struct MosquittoTests {
             let message = BrokerMessage(topic: topic, payload: [1], isRetained: true, expiry: expiry)
             #expect(try await sender.published(sender.connection.publish(message)) == .noMatchingSubscribers)
         }
-        // The broker's clock has seconds; only it knows when the time is over.
+        // The broker's clock has a resolution of 1 s, so the exact time of the expiry is not known.
         let isGone = try await eventually(every: .milliseconds(200)) {
             let reader = try await Self.peer(broker, "reader")
             _ = try await reader.connected()
@@ -140,7 +141,7 @@ struct MosquittoTests {
         #expect(isGone)
     }
 
-    @Test("A broker that refuses says why")
+    @Test("The reason of a refused connection is reported")
     func refuses() async throws {
         let broker = try await LabBroker(["allow_anonymous false"])
         let peer = try await Self.peer(broker, "nobody")
@@ -149,7 +150,7 @@ struct MosquittoTests {
         #expect(error.description.contains(": not authorized; check the client's certificate"))
     }
 
-    @Test("What an access control list forbids is refused by its code")
+    @Test("A message that the access control list forbids is refused with its code")
     func heedsAccessList() async throws {
         let broker = try await LabBroker(
             ["allow_anonymous true", "acl_file @/acl"],
@@ -163,7 +164,7 @@ struct MosquittoTests {
         #expect(try await !peer.published(good).isRefusal)
     }
 
-    @Test("A broker that is killed, ends, is silent, or is not there")
+    @Test("A stopped, missing or silent broker is reported with the right cause")
     func losesBroker() async throws {
         let broker = try await LabBroker()
         let killed = try await Self.peer(broker, "killed")
@@ -184,7 +185,7 @@ struct MosquittoTests {
         broker.signal(SIGCONT)
     }
 
-    @Test("Names that lead nowhere say so")
+    @Test("A host name that cannot be resolved is reported")
     func knowsWrongNames() async throws {
         let broker = try await LabBroker()
         var options = Self.options(broker, "lost")
@@ -196,7 +197,7 @@ struct MosquittoTests {
         }
     }
 
-    @Test("A thousand messages are acknowledged, each once, in order")
+    @Test("A thousand messages are acknowledged once each and delivered in the order of sending")
     func sendsMany() async throws {
         let broker = try await LabBroker()
         let (one, other) = (try await Self.peer(broker, "one"), try await Self.peer(broker, "other"))

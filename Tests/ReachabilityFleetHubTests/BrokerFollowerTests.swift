@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityFleetHub
 
-/// A hub at its broker, which the test plays.
+/// A hub with a simulated broker.
 @Suite struct BrokerFollowerTests {
     private static func state(_ message: Hub.Message, isRetained: Bool = false) -> BrokerEvent {
         .message(BrokerMessage(topic: message.topic, payload: message.payload, isRetained: isRetained))
@@ -20,7 +20,7 @@ import Testing
         return connection
     }
 
-    @Test func `it says that it is there, hears everybody, and leaves in order`() async throws {
+    @Test func `the hub publishes its state, subscribes to all machines and announces its end`() async throws {
         let world = try HubWorld()
         try world.follower.begin()
         let connection = try await Self.connected(world)
@@ -36,11 +36,11 @@ import Testing
         #expect(try HubState(try #require(connection.published.last).payload).isOnline == false)
     }
 
-    @Test func `who was known is asked to tell again, and passed over until it does`() async throws {
+    @Test func `a new process requests a replay from each machine and ignores events until then`() async throws {
         let world = try HubWorld()
         world.keeper.brokerIsBack()
         world.hear([.online("d0", "a", 0), .event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 7)])
-        // Another process goes on.
+        // A new process with the same store.
         let next = try HubWorld(store: world.store)
         try next.follower.begin()
         let connection = try await Self.connected(next)
@@ -72,7 +72,7 @@ import Testing
         await next.follower.stop()
     }
 
-    @Test func `while the broker is away nobody is known to be there, and it is tried again`() async throws {
+    @Test func `machines are unknown while the broker is away and the hub reconnects`() async throws {
         let world = try HubWorld()
         try world.follower.begin()
         let first = try await Self.connected(world)
@@ -84,10 +84,11 @@ import Testing
         world.keeper.flush()
         #expect(world.keeper.hub.devices.values.first?.presence.standing == .unknown)
         #expect(!world.follower.status.isConnected && world.follower.status.problem != nil)
-        // What the old connection says now is nothing to it.
+        // Later events of the old connection are ignored.
         first.listener(.connected(sessionPresent: true))
         let second = try await Self.connected(world, 2)
-        // A broker that was killed has lost what nobody had heard: the machine is passed over until it tells again.
+        // A broker that was killed has lost undelivered messages, so events of the machine are ignored until its
+        // replay.
         second.listener(Self.state(.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 9)))
         second.listener(Self.state(.online("d0", "a", 2), isRetained: true))
         try #require(
@@ -101,7 +102,7 @@ import Testing
         await world.follower.stop()
     }
 
-    @Test func `what a broker says at once is not taken for what it said before it was away`() async throws {
+    @Test func `messages that arrive immediately after a reconnection are handled after it`() async throws {
         let world = try HubWorld()
         try world.follower.begin()
         let first = try await Self.connected(world)
@@ -110,20 +111,20 @@ import Testing
         first.listener(.ended(nil))
         try #require(try await eventually { world.broker.connections.count == 2 })
         let second = world.broker.connections[1]
-        // Before anybody has had the time to see that there is a connection: the fifth is lost.
+        // The messages arrive before the queue of the hub has handled the connection. The fifth event is lost.
         second.listener(.connected(sessionPresent: true))
         second.listener(Self.state(.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 6)))
         world.keeper.flush()
         #expect(try !world.store.hasOutage("q", of: place("d0")))
         #expect(try world.keeper.hub.replay(for: place("d0"))?.position?.number == 4)
-        // What a connection still says that is over is nothing.
+        // Messages of an ended connection are ignored.
         first.listener(Self.state(.online("d1", "x", 4)))
         world.keeper.flush()
         #expect(try world.keeper.hub.devices[place("d1")] == nil)
         await world.follower.stop()
     }
 
-    @Test func `what comes after a message that was lost does not overtake that it was`() throws {
+    @Test func `a message after a lost one is handled after the loss`() throws {
         let world = try HubWorld()
         world.keeper.brokerIsBack()
         world.hear([.online("d0", "a", 0), .event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 4)])
@@ -132,7 +133,7 @@ import Testing
         #expect(try !world.store.hasOutage("q", of: place("d0")))
     }
 
-    @Test func `a machine whose message there was no room for tells again`() async throws {
+    @Test func `a replay is requested after a message was dropped`() async throws {
         let world = try HubWorld()
         try world.follower.begin()
         let connection = try await Self.connected(world)
@@ -146,9 +147,9 @@ import Testing
     }
 }
 
-/// When to connect, and when to wait.
+/// The delays between connection attempts.
 @Suite struct BrokerLinkTests {
-    @Test func `the first attempt is made at once, and later ones after a time by chance`() {
+    @Test func `the first attempt is immediate and later attempts follow a random delay`() {
         var link = BrokerLink(jitter: .seconds(10))
         #expect(link.pass(to: .seconds(1)) == nil && link.deadline == nil)
         #expect(link.changePath(true, at: .seconds(1), chance: 1) == .connect)
@@ -167,7 +168,7 @@ import Testing
         #expect(link.deadline == .seconds(200) && link.attempts == 3)
     }
 
-    @Test func `without a path nothing is tried, and a broker that is silent is given up`() {
+    @Test func `no attempt is made without a path and a silent broker is abandoned`() {
         var link = BrokerLink(jitter: .seconds(10))
         _ = link.changePath(true, at: .zero, chance: 0)
         #expect(link.pass(to: .seconds(19)) == nil)

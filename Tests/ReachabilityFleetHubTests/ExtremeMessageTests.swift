@@ -9,12 +9,12 @@ import Testing
 
 @testable import ReachabilityFleetHub
 
-/// Numbers and times at the borders, in every message of a machine and in every row of a hub's history.
+/// Extreme numbers and times, in every message of a machine and in every row of a hub's history.
 @Suite struct ExtremeMessageTests {
     private static let numbers =
         ExtremeValues.integers.map(String.init) + ["253402300800000", "18446744073709551615", "1e9"]
 
-    /// Texts in which one value at a time is replaced.
+    /// Returns texts in which one value at a time is replaced.
     private static func variants(_ template: String, _ values: [String: String], _ extremes: [String]) -> [String] {
         values.keys.sorted().flatMap { key in
             extremes.map { extreme in
@@ -44,7 +44,7 @@ import Testing
             + variants(resumed, ["sleep": "5"], numbers)
     }
 
-    /// Outages that begin and end at the borders.
+    /// Outages with extreme start and end times.
     private static var outages: [String] {
         (ExtremeValues.times + ["1970-01-01T00:00:00Z"]).flatMap { start in
             ["null", "\"1970-01-01T00:00:01Z\"", "\"9999-12-31T23:59:59.999Z\""].map { end in
@@ -78,7 +78,7 @@ import Testing
         Hub.Message(topic: "reach/v1/north/d/\(topic)", payload: Array(payload.utf8), time: at(seconds))
     }
 
-    @Test func `whatever a machine reports, all pages are made, and the store is read again`() throws {
+    @Test func `all pages and the store work after any report of a machine`() throws {
         for state in Self.states {
             for event in [nil] + Self.outages.map(Optional.some) {
                 let world = try HubWorld()
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `no time by the hub's clock is before 1970 or still to come`() {
+    @Test func `a converted time is never before 1970 or in the future`() {
         for wall in ExtremeValues.integers {
             for time in ExtremeValues.integers {
                 var clock = DeviceClock()
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `any number in any row of a hub's history is shown`() throws {
+    @Test func `any number in any row of the history can be shown`() throws {
         let directory = try ScratchDirectory()
         let whole = directory.file("whole")
         do {
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `a clock that is years ahead deletes no incident, over restarts, too`() throws {
+    @Test func `a clock that is years ahead deletes no incident, even after restarts`() throws {
         let directory = try ScratchDirectory()
         let years = 10 * 365 * 86_400
         func incidents(_ clock: Duration, known: Bool) throws -> Int {
@@ -192,7 +192,7 @@ import Testing
             retention.stop()
             return try store.incidents(IncidentQuery(limit: 10)).count
         }
-        // The first reading of a file may be wrong already.
+        // The first reading of a new file may already be wrong.
         #expect(try incidents(at(years), known: false) == 1)
         #expect(try incidents(at(100), known: true) == 1)
         #expect(try incidents(at(years), known: true) == 1)

@@ -9,9 +9,9 @@ import Testing
 @testable import ReachabilityFleetHub
 @testable import ReachabilityService
 
-/// The incidents of a hub, as they are told.
+/// The notifications of a hub.
 @Suite struct FleetNotifierTests {
-    /// What a hook was given, each time.
+    /// The environments of the calls of a hook.
     private let hooked = Locked<[[String: String]]>([])
 
     private func begin(_ world: HubWorld, after: String = "0s") throws -> Notifier {
@@ -47,7 +47,7 @@ import Testing
         return hooked.withLock { $0.compactMap { $0["REACHABILITY_EVENT"] } }
     }
 
-    @Test func `a site that falls is told once, over a restart, too, and that it is back`() async throws {
+    @Test func `the start and the end of an incident are notified once each, even across a restart`() async throws {
         let world = try HubWorld()
         let first = try begin(world)
         world.keeper.brokerIsBack()
@@ -70,7 +70,7 @@ import Testing
                 .event("d0", "b", 202, .caughtUp), .event("d1", "b", 202, .caughtUp),
             ]
         )
-        // Were the beginning told again, it would be told before the end.
+        // A repeated notification of the start would arrive before that of the end.
         #expect(try await events(second, 1) == ["began", "ended"])
         let end = try #require(hooked.withLock { $0.last })
         #expect(end["REACHABILITY_INCIDENT"] == told["REACHABILITY_INCIDENT"])
@@ -79,7 +79,7 @@ import Testing
         #expect(try world.store.notified().map(\.finished) == [["hooks"]])
     }
 
-    @Test func `what ended while the hub was away is told by the next`() async throws {
+    @Test func `the end of an incident during an absence of the hub is notified after its restart`() async throws {
         let world = try HubWorld()
         let first = try begin(world)
         world.keeper.brokerIsBack()
@@ -87,7 +87,7 @@ import Testing
         world.hear([.will("d0", "a", 100)])
         #expect(try await events(first, 1) == ["began"])
         await first.stop()
-        // Nobody tells it any more.
+        // No notifier is running.
         world.hear([.online("d0", "b", 200, boot: "two"), .event("d0", "b", 201, .caughtUp)])
         let next = try HubWorld(store: world.store)
         let second = try begin(next)
@@ -96,7 +96,7 @@ import Testing
         await second.stop()
     }
 
-    @Test func `the end of what lasted longer than many others is told as it was`() async throws {
+    @Test func `the end of an old incident is notified after the incident has left the memory`() async throws {
         let world = try HubWorld()
         let notifying = try begin(world)
         world.keeper.brokerIsBack()
@@ -110,19 +110,20 @@ import Testing
                     return .event("d1", "x", 80_000 + number, .outage(own), number: UInt64(number))
                 }
         )
-        // All within a day, for then it would be told again that it lasts. It is the oldest of those that are over, so that the hub lets go of it at once.
+        // All outages are within a day, because a reminder would follow after a day. The incident is the oldest ended
+        // one, so the hub removes it from memory immediately.
         world.hear([.online("d0", "b", 80_100, boot: "two"), .event("d0", "b", 80_101, .caughtUp)])
         #expect(!world.keeper.hub.book.incidents.contains { $0.parts["d0"] != nil })
         #expect(try await events(notifying, 2) == ["began", "ended"])
         let end = try #require(hooked.withLock { $0.last })
         #expect(end["REACHABILITY_CAUSE"] == "power" && end["REACHABILITY_END"] == Timestamp(real: at(80_100)).text)
-        // The stream has it, too.
+        // The event stream contains the end too.
         let closed = try world.items("/v1/events?limit=1000").filter { $0["event"] as? String == "incidentClosed" }
         #expect(closed.contains { ($0["incident"] as? [String: Any])?["devices"] as? [String] == ["d0"] })
         await notifying.stop()
     }
 
-    @Test func `a machine that is forgotten while it is silent leaves nothing open`() async throws {
+    @Test func `deleting a silent machine ends its incident`() async throws {
         let world = try HubWorld()
         let notifying = try begin(world)
         world.keeper.brokerIsBack()
@@ -135,7 +136,7 @@ import Testing
         await notifying.stop()
     }
 
-    @Test func `a machine that is new and tells of all it remembers is no news`() async throws {
+    @Test func `past outages of a new machine are not notified`() async throws {
         let world = try HubWorld()
         let notifying = try begin(world)
         world.keeper.brokerIsBack()
@@ -159,7 +160,7 @@ import Testing
     }
 }
 
-/// What is written of an incident, for each way.
+/// The texts and objects of notifications.
 @Suite struct FleetNotificationWriterTests {
     private let writer = FleetNotificationWriter(host: "box") { at(400) }
 
@@ -199,7 +200,7 @@ import Testing
         return .init(event: event, incident: incident, number: 1, due: start, previous: previous)
     }
 
-    @Test func `the sentence says where, whom, why and since when`() {
+    @Test func `the text contains site, machines, reason and start`() {
         let since = Timestamp(real: at(100)).text
         let five = "5 machines (d0, d1, d2 and 2 more)"
         #expect(writer.text(letter(.began)) == "box: No route at north (us.route), \(five), since \(since)")
@@ -220,12 +221,12 @@ import Testing
                 == "box: over after 2m: No route at north (us.route), \(five), from \(since)"
         )
         #expect(writer.text(letter(.ended, to: 220, isHarmless: true)).contains("no fault at north: \(five)"))
-        // Machines name causes as they like.
+        // A machine may report any cause.
         let strange = TargetState(.us, OutageCause(rawValue: "\u{1b}[31m\n"))
         #expect(writer.text(letter(.began, strange)).contains("(us.\\u{1b}[31m\\u{a})"))
     }
 
-    @Test func `a webhook is sent all of it`() throws {
+    @Test func `a webhook receives all properties`() throws {
         let bytes = writer.object(letter(.ended, to: 220), for: "chat").bytes
         let object = try #require(JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
         #expect(object["id"] as? String == "north-x-d0-ended" && object["event"] as? String == "ended")
@@ -235,7 +236,7 @@ import Testing
         #expect(object["durationMilliseconds"] as? Int == 120_000 && object["kind"] as? String == "notification")
     }
 
-    @Test func `for an Alertmanager it stays one alert, whatever becomes known`() throws {
+    @Test func `an incident is one alert in Alertmanager despite changes`() throws {
         let letters = [
             letter(.began, TargetState(.unknown)), letter(.refined, previous: .init(attribution: .unknown, cause: nil)),
             letter(.ended, to: 220),

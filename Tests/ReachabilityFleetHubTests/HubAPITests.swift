@@ -9,9 +9,10 @@ import Testing
 
 @testable import ReachabilityFleetHub
 
-/// What a hub tells over HTTP.
+/// The HTTP API of a hub.
 @Suite struct HubAPITests {
-    /// Two sites: at `north` two of three machines fell together, one of which has told why; `south` is well.
+    /// Two sites. At `north` two of three machines became silent together, and one of them has reported the reason.
+    /// `south` has no fault.
     private static func world() throws -> HubWorld {
         let world = try HubWorld()
         world.keeper.brokerIsBack()
@@ -24,7 +25,7 @@ import Testing
         return world
     }
 
-    @Test func `machines are told with how they are, and why they were silent`() throws {
+    @Test func `a machine has its state and the reason of its absence`() throws {
         let world = try Self.world()
         let devices = try world.items("/v1/devices")
         #expect(devices.map { $0["device"] as? String } == ["d0", "d1", "d2", "s"])
@@ -42,7 +43,7 @@ import Testing
         #expect(try world.text("/v1/devices?standing=silent").hasPrefix("north/d1: silent since "))
     }
 
-    @Test func `machines can be chosen, and come page by page`() throws {
+    @Test func `machines can be filtered and paged`() throws {
         let world = try Self.world()
         func names(_ query: String) throws -> [String?] {
             try world.items("/v1/devices?" + query).map { $0["device"] as? String }
@@ -54,7 +55,7 @@ import Testing
         #expect(try world.object("/v1/devices?limit=2")["total"] as? Int == 4)
         #expect(try names("limit=2&after=north/d1") == ["d2", "s"])
         #expect(try world.answer("/v1/devices?after=north").status == .badRequest)
-        // As texts, north-a/d0 comes before north/d0.
+        // A comparison of texts would sort north-a/d0 before north/d0.
         world.hear([.online("d0", "a", 102, site: "north-a")])
         #expect(try world.items("/v1/devices?limit=1&after=north/d2").map { $0["site"] as? String } == ["north-a"])
         #expect(try world.answer("/v1/devices?site=west").status == .notFound)
@@ -76,7 +77,7 @@ import Testing
         let parts = try #require(try world.object("/v1/incidents/\(id)")["parts"] as? [[String: Any]])
         #expect(parts.map { $0["device"] as? String } == ["d0", "d1"])
         #expect((parts[0]["outages"] as? [[String: Any]])?.first?["id"] as? String == "o")
-        // The other one is back, too: nothing was wrong with it, so it was what they share.
+        // The other machine is back too and had no fault, so the common uplink had failed.
         world.hear([.online("d1", "b", 300), .event("d1", "b", 301, .caughtUp)])
         let over = try world.object("/v1/incidents/\(id)")
         #expect(over["end"] as? String != nil && over["isUnexplained"] as? Bool == false)
@@ -88,7 +89,7 @@ import Testing
         #expect(try world.text("/v1/incidents/\(id)").contains("  d1: silent from "))
     }
 
-    @Test func `an incident is no shorter than nothing, also when the clock was set back`() throws {
+    @Test func `the duration of an incident is never negative`() throws {
         let world = try Self.world()
         world.setClock(at(-86_400))
         let incident = try #require(try world.items("/v1/incidents").first)
@@ -96,7 +97,7 @@ import Testing
         #expect(try world.text("/v1/incidents").contains(" for 0s"))
     }
 
-    @Test func `sites are told with how many machines are how`() throws {
+    @Test func `a site has the number of machines by state`() throws {
         let world = try Self.world()
         let sites = try world.items("/v1/sites")
         #expect(sites.map { $0["site"] as? String } == ["north", "south"])
@@ -107,7 +108,7 @@ import Testing
         #expect((status["incidents"] as? [[String: Any]])?.count == 1)
     }
 
-    @Test func `it is ready while it hears the broker`() throws {
+    @Test func `the hub is ready while it is connected to the broker`() throws {
         let world = try Self.world()
         #expect(try world.answer("/healthz").status == .ok)
         let answer = try world.answer("/readyz")
@@ -115,7 +116,7 @@ import Testing
         #expect(String(decoding: answer.body, as: UTF8.self).contains("\"ready\":false"))
     }
 
-    @Test func `metrics count machines of sites, and incidents by whose fault they were`() throws {
+    @Test func `metrics count machines by site and incidents by fault`() throws {
         let world = try Self.world()
         world.hear([
             .online("d1", "b", 300), .event("d1", "b", 301, .caughtUp),
@@ -128,12 +129,12 @@ import Testing
         #expect(text.contains("reachability_fleet_refused_messages_total 1\n"))
     }
 
-    @Test func `a machine is forgotten by those who may change something`() async throws {
+    @Test func `deleting a machine requires permission`() async throws {
         let world = try Self.world()
         let path = "/v1/devices/north/d1"
         #expect(try world.answer(path, .DELETE, [("Host", "localhost")], way: .loopback).status == .forbidden)
         #expect(try world.answer(path, .POST).status == .methodNotAllowed)
-        // The broker would bring it back.
+        // The broker would restore the machine.
         #expect(try world.answer(path, .DELETE).status == .serviceUnavailable)
         let connection = try await world.connect()
         #expect(try world.answer(path, .DELETE).status == .noContent)
@@ -142,17 +143,17 @@ import Testing
         #expect(try world.items("/v1/incidents").first?["devices"] as? [String] == ["d0"])
         #expect(try world.answer("/v1/devices/north/d0", .DELETE).status == .noContent)
         #expect(try world.items("/v1/incidents").isEmpty)
-        // It comes back as a new one.
+        // The machine is added again as a new one.
         world.hear([.online("d1", "c", 400)])
         #expect(try world.object(path)["standing"] as? String == "online")
-        // Who lives is asked how it is.
+        // A machine that is online receives a request for its state.
         #expect(connection.published.allSatisfy { $0.topic != "reach/v1/north/d1/cmd" })
         #expect(try world.answer(path, .DELETE).status == .noContent)
         #expect(connection.published.last?.topic == "reach/v1/north/d1/cmd")
         await world.follower.stop()
     }
 
-    @Test func `all machines of a site, or of a name, are forgotten`() async throws {
+    @Test func `all machines of a site or with a name can be deleted`() async throws {
         let world = try Self.world()
         world.hear((0..<50).map { .online("s", "a", 300, site: "made-up-\($0)") })
         let connection = try await world.connect()
@@ -171,7 +172,7 @@ import Testing
         await world.follower.stop()
     }
 
-    @Test func `metrics have series of a thousand sites, and of all others one`() throws {
+    @Test func `metrics have series for 1,000 sites and one for the others`() throws {
         let world = try Self.world()
         world.hear((0..<1100).map { .online("d\($0)", "a", 300, site: "made-up-\($0)") })
         let text = try world.text("/metrics")
@@ -181,13 +182,13 @@ import Testing
         #expect(lines.contains(#"reachability_fleet_devices{site="(other)",standing="online"} 102"#))
     }
 
-    @Test func `a site that nobody has heard of is none without incidents`() throws {
+    @Test func `an unknown site is an error`() throws {
         let world = try Self.world()
         #expect(try world.answer("/v1/incidents?site=west").status == .notFound)
         #expect(try world.answer("/v1/incidents?site=south").status == .ok)
     }
 
-    @Test func `a hub that the broker does not let speak is not ready, and says so`() async throws {
+    @Test func `a hub whose messages the broker refuses is not ready`() async throws {
         let world = try HubWorld()
         let connection = try await world.connect()
         #expect(try world.answer("/readyz").status == .ok)
@@ -199,7 +200,7 @@ import Testing
         await world.follower.stop()
     }
 
-    @Test func `each decision is an event of the stream, and what came together is told once`() throws {
+    @Test func `each decision is an event and repeated changes are merged`() throws {
         let world = try Self.world()
         let events = try world.items("/v1/events")
         #expect(events.first?["event"] as? String == "device")
@@ -211,11 +212,11 @@ import Testing
         #expect(next.compactMap { $0["event"] as? String } == ["device", "incidentClosed"])
         let incident = next.last?["incident"] as? [String: Any]
         #expect(incident?["end"] is String)
-        // What is mistyped is told before what is gone.
+        // An invalid parameter is reported before a missing resource.
         #expect(try world.answer("/v1/events?after=elsewhere.1").status == .gone)
         #expect(try world.answer("/v1/events?after=elsewhere.1&wait=soon").status == .badRequest)
         #expect(try world.answer("/v1/events?after=elsewhere.1&limit=0").status == .badRequest)
-        // A refresh tells nothing new.
+        // A repeated state causes no event.
         world.hear([.online("d1", "b", 600)])
         #expect(try world.items("/v1/events").count == events.count + 2)
     }

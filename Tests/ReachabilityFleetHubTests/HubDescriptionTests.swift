@@ -5,11 +5,11 @@ import Testing
 @testable import ReachabilityFleetHub
 @testable import ReachabilityServer
 
-/// What `openapi.json` says of a hub. `Scripts/test-service api` asks for all of it, in every way.
+/// The OpenAPI description of a hub. `Scripts/test-service api` tests all requests of it.
 @Suite struct HubDescriptionTests {
-    @Test func `what is described is there, and what is there is described`() throws {
+    @Test func `the description contains exactly the routes of the hub`() throws {
         let world = try HubWorld()
-        // Pages and their files are for people.
+        // Pages and their assets are not part of the API.
         let routes = world.api.router.routes.filter { $0.access != .page && $0.path[0] != "assets" }
         var methods: [String: Set<String>] = [:]
         for route in routes {
@@ -19,7 +19,7 @@ import Testing
         #expect(try Description(world).paths.mapValues { Set($0.keys) } == methods)
     }
 
-    @Test func `what is told has the keys that are described, and no others`() throws {
+    @Test func `responses have exactly the described keys`() throws {
         let world = try HubWorld()
         world.keeper.brokerIsBack()
         world.hear([
@@ -42,7 +42,7 @@ import Testing
     }
 }
 
-/// `openapi.json`, as a hub tells it.
+/// The document `openapi.json` of a hub.
 private struct Description {
     let document: [String: Any]
     var paths: [String: [String: Any]] { document["paths"] as? [String: [String: Any]] ?? [:] }
@@ -51,13 +51,13 @@ private struct Description {
         document = try world.object("/openapi.json")
     }
 
-    /// Looks whether the answer to GET has the keys that are described.
+    /// Checks that the response to GET has the described keys.
     func check(_ answer: [String: Any], of path: String) throws {
         let schema = Self.value(paths[path], "get", "responses", "200", "content", "application/json", "schema")
         check(answer, as: try #require(schema as? [String: Any]), at: path)
     }
 
-    /// Looks whether a value has the keys that a schema asks for, and only keys it knows.
+    /// Checks that a value has the required keys of a schema, and only keys of the schema.
     func check(_ value: Any, as schema: [String: Any], at place: String = "") {
         let schema = whole(schema)
         if let values = value as? [Any] {
@@ -72,7 +72,7 @@ private struct Description {
         for (key, value) in object { check(value, as: properties[key] ?? [:], at: "\(place).\(key)") }
     }
 
-    /// A schema with what it refers to, as far as objects go.
+    /// Returns a schema with its references resolved, for objects only.
     private func whole(_ schema: [String: Any]) -> [String: Any] {
         var parts = [schema]
         if let reference = schema["$ref"] as? String {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ReachabilityFleetHub
 
-/// What people see of a fleet.
+/// The dashboard of a hub.
 @Suite struct HubPageTests {
     private static func world() throws -> HubWorld {
         let world = try HubWorld()
@@ -28,7 +28,7 @@ import Testing
         return String(decoding: answer.body, as: UTF8.self)
     }
 
-    @Test func `what is silent and unexplained comes first`() throws {
+    @Test func `machines that are silent for an unknown reason come first`() throws {
         let text = try Self.page(Self.world(), "/")
         let silent = try #require(text.firstRange(of: "Silent for an unknown reason"))
         let sites = try #require(text.firstRange(of: ">Sites<"))
@@ -37,7 +37,7 @@ import Testing
         #expect(text.contains("/sites/south"))
     }
 
-    @Test func `an incident is shown to scale, with why each machine was silent`() throws {
+    @Test func `an incident has a timeline and the reason of each absence`() throws {
         let world = try Self.world()
         let id = try #require(try world.items("/v1/incidents").first?["id"] as? String)
         let text = try Self.page(world, "/incidents/\(id)")
@@ -47,7 +47,7 @@ import Testing
         #expect(try Self.page(world, "/incidents").contains(id))
     }
 
-    @Test func `a site has its machines, and a machine what is known of it`() throws {
+    @Test func `a site shows its machines and a machine shows its details`() throws {
         let world = try Self.world()
         #expect(try Self.page(world, "/sites/north").contains("1 of 2 at north is silent or not known"))
         #expect(try Self.page(world, "/sites/south").contains("All machines of south are known"))
@@ -60,7 +60,7 @@ import Testing
         #expect(try world.answer("/?window=1h").status == .badRequest)
     }
 
-    @Test func `the headline says how many machines, and at how many sites`() async throws {
+    @Test func `the headline contains the numbers of affected machines and sites`() async throws {
         let world = try HubWorld()
         try await world.connect()
         world.hear([
@@ -73,22 +73,22 @@ import Testing
         #expect(try Self.page(world, "/").contains("2 of 3 machines are affected, 1 of them silent, at 1 of 2 sites"))
     }
 
-    @Test func `the bar of a site has its machines by the state of each`() throws {
+    @Test func `the bar of a site shows its machines by state`() throws {
         let world = try Self.world()
         world.hear([.event("d0", "b", 302, .outage(outage("p", 301, nil)), number: 8)])
         let text = try Self.page(world, "/sites/north")
         let bar = try #require(text.firstRange(of: "class=\"bar\"").map { text[$0.upperBound...].prefix(400) })
-        // d0 is online and has lost its link; nobody knows why d1 is silent.
+        // d0 is online and has lost its link. The reason for the silence of d1 is not known.
         #expect(bar.contains("<rect class=\"s-us\" x=\"0%\" width=\"50%\""))
         #expect(bar.contains("<rect class=\"s-unknown\" x=\"50%\" width=\"50%\""))
         #expect(bar.contains("<rect class=\"cut\" x=\"50%\""))
     }
 
-    @Test func `all machines are listed page by page, by site and by how they are`() throws {
+    @Test func `machines are listed in pages, by site and by state`() throws {
         let world = try Self.world()
         let all = try Self.page(world, "/devices")
         #expect(all.contains("<h1 data-say=\"3 machines\">"))
-        // Those that are silent come first.
+        // Silent machines come first.
         let places = ["north/d1", "north/d0", "south/s"].compactMap { all.firstRange(of: "<b>\($0)</b>")?.lowerBound }
         #expect(places.count == 3 && places == places.sorted())
         #expect(all.contains("<a href=\"/devices?standing=silent\">1 silent</a>"))
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `between its outages a machine is drawn as up`() throws {
+    @Test func `a machine is drawn as up between its outages`() throws {
         let world = try HubWorld()
         world.keeper.brokerIsBack()
         world.hear([
@@ -112,12 +112,12 @@ import Testing
         ])
         let id = try #require(try world.items("/v1/incidents").first?["id"] as? String)
         let text = try Self.page(world, "/incidents/\(id)")
-        // A margin of 2 s on both sides of 20 s, in 700 columns.
+        // There is a margin of 2 s on both sides of 20 s, in 700 columns.
         #expect(text.contains("<path class=\"s-us\" fill=\"url(#p-us)\" d=\"m58 0h292"))
         #expect(text.contains("<path class=\"s-up\" d=\"m0 0h58v26h-58zm350 0h29v26h-29zm292 0h58v26h-58z\"/>"))
     }
 
-    @Test func `who is told, and how that goes, is told`() throws {
+    @Test func `the recipients of notifications and their states are shown`() throws {
         let world = try Self.world()
         #expect(!(try Self.page(world, "/").contains("Who is told")))
         var status = NotifierStatus(name: "<b>", way: "webhook")
@@ -128,7 +128,7 @@ import Testing
         #expect(notifiers.first?["name"] as? String == "<b>" && notifiers.first?["failure"] as? String == "503")
     }
 
-    @Test func `what strangers say is shown as text`() throws {
+    @Test func `text from machines is escaped`() throws {
         let world = try HubWorld()
         let hostile = "<script>alert(1)</script>\u{202e}"
         var report = report(0, boot: hostile)
@@ -144,7 +144,7 @@ import Testing
         #expect(try Self.page(world, "/devices/north/d0").contains("&lt;script&gt;"))
     }
 
-    @Test func `an overview of ten thousand machines is bounded`() throws {
+    @Test func `the overview of ten thousand machines is limited in size`() throws {
         let world = try HubWorld()
         world.keeper.brokerIsBack()
         for start in stride(from: 0, to: 10_000, by: 5_000) {

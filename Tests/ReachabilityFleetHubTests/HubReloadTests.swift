@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityFleetHub
 
-/// The configuration of a hub, read again.
+/// Reloading the configuration of a hub.
 @Suite struct HubReloadTests {
     private let directory: ScratchDirectory
     private var file: String { directory.file("hub.toml") }
@@ -20,11 +20,11 @@ import Testing
         try Data("schema = 1\n\(text)".utf8).write(to: URL(fileURLWithPath: file))
     }
 
-    @Test func `those who may change something have it read again`() throws {
+    @Test func `reloading requires permission and applies the configuration`() throws {
         let world = try HubWorld()
         let current = try Reloader.read(file, for: .hub)
         let reloader = Reloader(file, current: current, preparations: [world.prepareAccess])
-        // It was started without a configuration.
+        // The hub was started without a configuration.
         #expect(try world.answer("/v1/reload", .POST).status == .conflict)
         let api = world.api(reloader)
         func post(
@@ -44,7 +44,7 @@ import Testing
         #expect(try post(.local(user: 4_000_000)).status == .forbidden)
         #expect(String(decoding: try post().body, as: UTF8.self).contains("\"needsRestart\":[],\"kind\":\"reload\""))
 
-        // "secret", as sha256sum has it.
+        // The SHA-256 hash of "secret".
         let digest = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
         let token = "[[access.tokens]]\nname = \"ops\"\nsha256 = \"\(digest)\"\nscope = \"admin\"\n"
         try write(token)
@@ -64,7 +64,7 @@ import Testing
         let metrics = api.router.answer(to: try WebRequest(head, body: [], way: .local(user: 0)))
         #expect(String(decoding: metrics.body, as: UTF8.self).contains("reachability_configuration_stale 1\n"))
 
-        // What is kept for how long can change at any time, and where it is kept cannot.
+        // The retention time can change at any time, but not the path of the history.
         try write("[history]\nkeep = \"2d\"\n" + token)
         #expect(try reloader.reload() == [])
         try write("[listen]\nhttp = []\n[history]\nkeep = \"2d\"\npath = \"other.sqlite\"\n" + token)
@@ -74,7 +74,7 @@ import Testing
         #expect(try post(.loopback, token: "secret").status == .forbidden)
     }
 
-    @Test func `incidents are kept for as long as the file says now`() throws {
+    @Test func `a new retention time applies immediately`() throws {
         let world = try HubWorld()
         world.keeper.brokerIsBack()
         world.hear([.online("d0", "a", 0), .event("d0", "a", 5, .outage(outage("o", 1, 4)), number: 1)])

@@ -13,7 +13,7 @@ import Testing
         directory = try ScratchDirectory()
     }
 
-    /// A hub to which much has happened, and all that is to be written of it.
+    /// A hub after many events, and all changes to save.
     private func history() throws -> (hub: Hub, changes: HubChanges) {
         var hub = Hub()
         hub.brokerIsBack(at: at(0))
@@ -38,7 +38,7 @@ import Testing
         return (hub, changes)
     }
 
-    @Test func `what was saved is there again, as it was`() throws {
+    @Test func `saved machines and incidents are read unchanged`() throws {
         let store = try HubStore(directory.file("hub.sqlite"))
         defer { store.close() }
         let (hub, changes) = try history()
@@ -54,7 +54,7 @@ import Testing
         #expect(try store.incident("none") == nil)
     }
 
-    @Test func `a hub goes on with what was saved, as if it had not ended`() throws {
+    @Test func `a hub continues from the store without a difference`() throws {
         let store = try HubStore(directory.file("hub.sqlite"))
         defer { store.close() }
         var (hub, changes) = try history()
@@ -71,7 +71,7 @@ import Testing
         #expect(other.book.incidents == hub.book.incidents)
     }
 
-    @Test func `a second save changes what it names, and nothing else`() throws {
+    @Test func `a second save changes only its machines and incidents`() throws {
         let store = try HubStore(directory.file("hub.sqlite"))
         defer { store.close() }
         var (hub, changes) = try history()
@@ -87,7 +87,7 @@ import Testing
         for incident in hub.book.incidents { #expect(try store.incident(incident.id) == incident) }
     }
 
-    @Test func `it knows which outages of which machine it has`() throws {
+    @Test func `the store finds outages by machine and id`() throws {
         let store = try HubStore(directory.file("hub.sqlite"))
         defer { store.close() }
         try store.save(history().changes)
@@ -97,7 +97,7 @@ import Testing
         #expect(try !store.hasOutage("none", of: place("d1")))
     }
 
-    @Test func `incidents come page by page, the latest first, of a site, a machine, or those that last`() throws {
+    @Test func `incidents are paged, the latest first, and filtered by site, machine and state`() throws {
         let store = try HubStore(directory.file("hub.sqlite"))
         defer { store.close() }
         let (hub, changes) = try history()
@@ -122,7 +122,7 @@ import Testing
         #expect(try store.incidents(IncidentQuery(after: "none", limit: 100)).isEmpty)
     }
 
-    @Test func `a machine that is forgotten is gone, with what befell it alone`() throws {
+    @Test func `deleting a machine deletes the incidents of this machine alone`() throws {
         let store = try HubStore(directory.file("hub.sqlite"))
         defer { store.close() }
         var (hub, changes) = try history()
@@ -142,12 +142,12 @@ import Testing
         #expect(try store.incidents(IncidentQuery(device: "d0", limit: 100)).isEmpty)
         #expect(try !store.hasOutage("o0", of: place("d0")))
         #expect(try store.hasOutage("o1", of: place("d1")))
-        // Of another site a machine may have the same name.
+        // A machine of another site may have the same name.
         try store.forget([place("d2")])
         #expect(try store.hasOutage("o2", of: place("d2", site: "south")))
     }
 
-    @Test func `incidents that ended long ago are deleted, the oldest first, and what lasts stays`() throws {
+    @Test func `old ended incidents are deleted, the oldest first, and open ones are kept`() throws {
         let store = try HubStore(directory.file("hub.sqlite"))
         defer { store.close() }
         try store.save(history().changes)
@@ -163,7 +163,7 @@ import Testing
         #expect(try store.contents().devices.count == 5)
     }
 
-    @Test func `what was told is there again, as it was, until it is let go of`() throws {
+    @Test func `notified incidents are read unchanged until they are deleted`() throws {
         let store = try HubStore(directory.file("hub.sqlite"))
         defer { store.close() }
         func incident(_ id: String, _ start: Int, _ state: TargetState, _ cause: OutageCause?) -> Incident {
@@ -197,7 +197,7 @@ import Testing
         #expect(try store.notified() == [second])
     }
 
-    @Test func `all that last are read at the start, and of those that are over the latest`() throws {
+    @Test func `all open and the latest ended incidents are read at the start`() throws {
         let store = try HubStore(directory.file("hub.sqlite"))
         defer { store.close() }
         var hub = Hub()
@@ -218,7 +218,7 @@ import Testing
         #expect(incidents.filter { !$0.isOpen }.map(\.start).min() == at(37_000))
     }
 
-    @Test func `it has one writer, and its mode keeps others away`() throws {
+    @Test func `the file has one writer and is readable only by its owner`() throws {
         let file = directory.file("hub.sqlite")
         let store = try HubStore(file)
         let attributes = try FileManager.default.attributesOfItem(atPath: file)
@@ -231,7 +231,7 @@ import Testing
         try HubStore(file).close()
     }
 
-    @Test func `the history of a service is left alone`() throws {
+    @Test func `the history of a service is refused and not changed`() throws {
         let file = directory.file("history.sqlite")
         try HistoryStore(file).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: file))
@@ -242,7 +242,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
     }
 
-    @Test func `a damaged file is set aside`() throws {
+    @Test func `a damaged file is renamed`() throws {
         let file = directory.file("hub.sqlite")
         try Data(repeating: 7, count: 8192).write(to: URL(fileURLWithPath: file))
         let store = try HubStore(file)

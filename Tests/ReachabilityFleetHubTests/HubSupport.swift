@@ -5,14 +5,14 @@ import ReachabilityLedger
 import ReachabilityService
 import Testing
 
-/// The hub's clock, some seconds after an arbitrary moment.
+/// Returns the hub's clock, as seconds after an arbitrary time.
 func at(_ seconds: Int) -> Duration { .seconds(1_700_000_000 + seconds) }
 
 func place(_ device: String, site: String = "north") throws -> FleetPlace {
     try #require(FleetPlace(site: site, device: device))
 }
 
-/// A machine whose clock is right.
+/// Returns the report of a machine whose clock is right.
 func report(_ seconds: Int, boot: String = "one") -> DeviceState.Report {
     DeviceState.Report(boot: boot, wall: at(seconds), bootTime: .seconds(seconds), refresh: .seconds(300))
 }
@@ -61,7 +61,7 @@ extension Hub.Message {
     }
 }
 
-/// A directory that goes with the test.
+/// A temporary directory, which is deleted after the test.
 final class ScratchDirectory {
     let path: String
 

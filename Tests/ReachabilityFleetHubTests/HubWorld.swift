@@ -10,7 +10,7 @@ import Testing
 @testable import ReachabilityFleetHub
 @testable import ReachabilityServer
 
-/// A hub that keeps in memory, whose broker and clock the test plays.
+/// A hub with a store in memory, a simulated broker and a simulated clock.
 final class HubWorld: Sendable {
     let store: HubStore
     let broker = PlayedBroker()
@@ -40,7 +40,7 @@ final class HubWorld: Sendable {
         follower = BrokerFollower(options, broker: broker, writer: keeper)
     }
 
-    /// Its interface, that of a hub whose configuration can be read again.
+    /// Returns the API of the hub, with an optional reloader.
     func api(_ reloader: Reloader?) -> HubAPI {
         HubAPI(
             keeper,
@@ -56,13 +56,13 @@ final class HubWorld: Sendable {
         ) { WebStatistics() }
     }
 
-    /// The hub follows its broker, and that accepts.
+    /// Connects the hub to the broker, which accepts.
     @discardableResult
     func connect() async throws -> PlayedBroker.Connection {
         try follower.begin()
         try #require(try await eventually { broker.connections.count == 1 })
         broker.connections[0].listener(.connected(sessionPresent: false))
-        // It listens, and has said that it is there.
+        // The hub has published its state and subscribed.
         let connection = broker.connections[0]
         try #require(
             try await eventually {
@@ -72,10 +72,10 @@ final class HubWorld: Sendable {
         return connection
     }
 
-    /// The hub's clock is set, back too.
+    /// Sets the hub's clock, forwards or backwards.
     func setClock(_ moment: Duration) { time.withLock { $0 = moment } }
 
-    /// Messages come, the last of them now.
+    /// Passes messages to the hub, and advances the clock to the last of them.
     func hear(_ messages: [Hub.Message]) {
         if let last = messages.last { time.withLock { $0 = max($0, last.time) } }
         _ = keeper.take(messages)
@@ -103,7 +103,7 @@ final class HubWorld: Sendable {
     }
 }
 
-/// A broker that does what the test says.
+/// A broker that the test controls.
 final class PlayedBroker: MessageBroker, Sendable {
     final class Connection: BrokerConnection, Sendable {
         enum Call: Hashable {

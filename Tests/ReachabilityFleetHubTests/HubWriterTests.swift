@@ -10,9 +10,9 @@ import Testing
 @testable import ReachabilityFleetHub
 @testable import ReachabilityService
 
-/// Saved messages are kept, and lost ones are sent again.
+/// Saved messages are kept, and lost ones are requested again.
 @Suite struct HubWriterTests {
-    /// A disk that is full at times.
+    /// A disk that can be full.
     private final class Disk: TransactionObserver, Sendable {
         let isFull = Locked(false)
 
@@ -99,7 +99,7 @@ import Testing
         #expect(!writer.take([Self.message]))
     }
 
-    @Test func `a caller with too many messages waits until there is room`() throws {
+    @Test func `a caller with too many messages blocks until there is space`() throws {
         let gate = DispatchSemaphore(value: 0)
         let writer = try HubWriter(HubStore(), clock: { at(130) })
         // The listener of the first message delays the others.
@@ -120,9 +120,9 @@ import Testing
         writer.stop()
     }
 
-    /// Kills a hub again and again. The broker has acknowledged each message that was sent, so a machine repeats only what the hub asks for.
-    /// HUB_KILLS sets the number of kills, 5 by default.
-    @Test func `a hub that is killed asks the machines for all it has lost, and has nothing twice`() throws {
+    /// Kills a hub repeatedly. The broker has acknowledged each message that was sent, so a machine repeats only the
+    /// events that the hub requests. HUB_KILLS sets the number of kills, 5 by default.
+    @Test func `a killed hub requests all lost events again and has no event twice`() throws {
         let directory = try ScratchDirectory()
         let file = directory.file("hub.sqlite")
         let kills = max(1, EnvironmentVariable.value(of: "HUB_KILLS").flatMap(Int.init) ?? 5)
@@ -133,7 +133,7 @@ import Testing
             for machine in fleet.machines.indices { try fleet.greet(victim, machine, round) }
             let isLast = round == kills
             let messages = fleet.pending(isLast ? .max : Int.random(in: 1...fleet.total / kills, using: &chance))
-            // It is killed while it saves.
+            // The process is killed while it saves.
             let enough = isLast ? messages.count : Int.random(in: 0...messages.count, using: &chance)
             let sent = try victim.send(messages.map(\.line), untilSaved: enough, kill: !isLast)
             for message in messages.prefix(sent) { fleet.acknowledge(message) }
@@ -155,7 +155,7 @@ import Testing
     }
 }
 
-/// Machines that send each event once, except those that a hub asks for.
+/// Machines that send each event once, except those that the hub requests again.
 private struct LostFleet {
     struct Message {
         let machine: Int
@@ -176,7 +176,7 @@ private struct LostFleet {
     private var now = 0
     private(set) var machines = ["d0", "d1", "d2"].map { Machine(name: $0) }
 
-    /// A machine reports its state and answers the replay request.
+    /// A machine publishes its state and answers the replay request.
     mutating func greet(_ victim: Victim, _ machine: Int, _ round: Int) throws {
         let acknowledged = machines[machine].acknowledged
         session = "s\(round)"
@@ -199,7 +199,7 @@ private struct LostFleet {
         victim.write(line(machine, "event", event.bytes))
     }
 
-    /// The next events of all machines, in turn.
+    /// Returns the next events of all machines, in turn.
     mutating func pending(_ limit: Int) -> [Message] {
         var messages: [Message] = []
         while messages.count < limit, machines.contains(where: { $0.next <= total / machines.count }) {
@@ -252,7 +252,7 @@ private final class Victim {
 
     func write(_ line: String) { try? input.fileHandleForWriting.write(contentsOf: Data(line.utf8)) }
 
-    /// The answer to a state; nil if the hub asks for nothing.
+    /// Returns the replay request for a state; nil if there was no request.
     func replay() throws -> DeviceReplay? {
         while let line = next() {
             if line == "none" { return nil }
@@ -265,14 +265,14 @@ private final class Victim {
         throw CocoaError(.fileReadCorruptFile)
     }
 
-    /// Sends lines until a number of events is saved, and kills the process or waits for its end.
+    /// Sends lines until a number of events is saved. Then it kills the process or waits for its end.
     ///
     /// - Returns: The number of lines that were sent.
     func send(_ lines: [String], untilSaved count: Int, kill isKilled: Bool) throws -> Int {
         saved = 0
         let sent = Locked(0)
         let writer = Thread { [input] in
-            // A closed pipe sends SIGPIPE to the thread that writes.
+            // Writing to a closed pipe sends SIGPIPE to the writing thread.
             var signals = sigset_t()
             sigemptyset(&signals)
             sigaddset(&signals, SIGPIPE)
@@ -292,7 +292,7 @@ private final class Victim {
         return sent.withLock(\.self)
     }
 
-    /// The next line; nil at the end.
+    /// Returns the next line; nil at the end.
     private func next() -> String? {
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {

@@ -5,9 +5,10 @@ import Testing
 
 @testable import ReachabilityFleetHub
 
-/// What is told of the incidents of a fleet, and when: each once, and always its end.
+/// The notifications of fleet incidents. Each start is notified at most once, and each notified incident has a notified
+/// end.
 @Suite struct SiteIncidentTests {
-    /// Incidents that come and go, and one notifier.
+    /// A simulation of incidents with one notifier.
     private struct Play {
         var tracker = IncidentTracker(keptPerSite: FleetIncidentTracker.kept)
         var notifier = NotifierSettings(
@@ -19,7 +20,7 @@ import Testing
         var now = 0
         var instant: LedgerInstant { LedgerInstant(wall: at(now)) }
 
-        /// An incident is so now.
+        /// Sets the current state of an incident.
         mutating func stands(
             _ id: String = "i",
             site: String = "north",
@@ -43,7 +44,7 @@ import Testing
             _ = tracker.take(.site(SiteIncident(summary), at: instant))
         }
 
-        /// What is due so much later, in words; it is told thereby.
+        /// Advances the time, delivers the notifications that are due, and returns their descriptions.
         mutating func told(after seconds: Int = 0) -> [String] {
             now += seconds
             var words: [String] = []
@@ -60,13 +61,13 @@ import Testing
                 .first
         }
 
-        /// How much later something is due by itself; nil where nothing will be.
+        /// The time in seconds until the next notification without an event; nil if none follows.
         var wait: Int? {
             tracker.incidents.compactMap { $0.nextDue(for: "chat", of: notifier, after: instant) }.min()
                 .map { Int(($0 - instant).components.seconds) }
         }
 
-        /// The hub starts anew on what was written down.
+        /// Restarts the hub with the saved state.
         mutating func restart() {
             let kept = tracker.incidents.map(\.kept)
             tracker = IncidentTracker(keptPerSite: FleetIncidentTracker.kept)
@@ -74,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `it is told once it has been known for as long as is said, however long it was unknown`() {
+    @Test func `an incident is notified after the delay since it was noticed`() {
         var play = Play()
         play.stands(from: -600)
         #expect(play.told() == [] && play.wait == 30)
@@ -86,7 +87,7 @@ import Testing
         #expect(play.told(after: 100_000) == [])
     }
 
-    @Test func `what is over before that is not told, nor what was over before anybody knew of it`() {
+    @Test func `an incident that ended before the delay or before it was noticed is not notified`() {
         var play = Play()
         play.stands()
         play.now = 20
@@ -96,7 +97,7 @@ import Testing
         #expect(play.tracker.incidents.isEmpty)
     }
 
-    @Test func `what ends while nobody could be told is told once, late`() {
+    @Test func `an incident that ended while no notification was possible is notified once, as late`() {
         var play = Play()
         play.stands()
         play.now = 300
@@ -104,7 +105,7 @@ import Testing
         #expect(play.told() == ["i-ended upstream late"])
     }
 
-    @Test func `that somebody else is at fault is told when it stays so, and another cause is not`() {
+    @Test func `a lasting change of the attribution is notified but a change of the cause is not`() {
         var play = Play()
         play.stands()
         #expect(play.told(after: 30) == ["i-began unknown"])
@@ -116,7 +117,7 @@ import Testing
         #expect(play.told(after: 85_740) == ["i-digest-1 us.link"])
     }
 
-    @Test func `what was harmless after all is not told, and is over for whoever was told`() {
+    @Test func `a harmless incident is not notified and a notified one is reported as ended`() {
         var play = Play()
         play.stands("quiet")
         play.now = 10
@@ -130,13 +131,13 @@ import Testing
         #expect(play.told(after: 600) == [])
     }
 
-    @Test func `what goes on after all is the same notification, and has another end`() {
+    @Test func `a reopened incident is the same notification with another end`() {
         var play = Play()
         play.stands()
         #expect(play.told(after: 30) == ["i-began unknown"])
         play.stands(to: 30, is: TargetState(.us, .link))
         #expect(play.told() == ["i-ended us.link"])
-        // A machine tells late of something short.
+        // A machine reports a short outage late.
         play.stands(is: TargetState(.us, .link))
         #expect(play.told(after: 10) == [] && play.wait == 20)
         play.stands(to: 35, is: TargetState(.us, .link))
@@ -148,7 +149,7 @@ import Testing
         #expect(play.told(after: 100) == [])
     }
 
-    @Test func `a hub that starts anew tells nothing twice, and what was to be told`() {
+    @Test func `a restarted hub sends pending notifications and repeats none`() {
         var play = Play()
         play.stands()
         #expect(play.told(after: 20) == [])
@@ -166,7 +167,7 @@ import Testing
         #expect(play.told(after: 100) == [])
     }
 
-    @Test func `where the machines are forgotten, whoever was told is told so`() {
+    @Test func `an incident of deleted machines ends for notified recipients`() {
         var play = Play()
         play.stands("told")
         #expect(play.told(after: 30) == ["told-began unknown"])
@@ -175,7 +176,7 @@ import Testing
         #expect(play.told(after: 600) == ["told-ended unknown late"])
     }
 
-    @Test func `a notifier may want some sites alone, and faults of some`() {
+    @Test func `a notifier can be limited to sites and attributions`() {
         var play = Play()
         play.notifier = NotifierSettings(name: "chat", channel: .journal, after: .zero, only: [.us], targets: ["south"])
         play.stands("a")
@@ -186,7 +187,7 @@ import Testing
         #expect(play.told() == ["b-began us.link"])
     }
 
-    @Test func `of each site as many are remembered as the hub may open again`() {
+    @Test func `the latest incidents of each site are remembered, because the hub may reopen them`() {
         var play = Play()
         play.notifier = NotifierSettings(name: "chat", channel: .journal, after: .zero, only: [.unknown])
         for number in 0..<40 {

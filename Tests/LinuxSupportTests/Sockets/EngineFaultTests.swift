@@ -5,7 +5,7 @@ import Testing
 
 @testable import LinuxSupport
 
-/// What this machine itself refuses.
+/// Errors of the local machine.
 @Suite(.enabled(if: getuid() == 0))
 struct EngineFaultTests {
     private static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0
@@ -19,7 +19,7 @@ struct EngineFaultTests {
     }
 
     @Test(.enabled(if: LabThread.canBecomeNobody, "there is no second user"))
-    func `without permission to ping, everything else works`() async throws {
+    func `other requests work without permission to ping`() async throws {
         try await Chain.run { chain in
             try chain.pc.sysctl("net.ipv4.ping_group_range", "1 0")
             let engine = try chain.engine(as: .nobody)
@@ -38,7 +38,7 @@ struct EngineFaultTests {
     }
 
     @Test
-    func `without a route nothing is sent`() async throws {
+    func `a request without a route is not sent`() async throws {
         try await Chain.run { chain in
             try chain.pc.ip("-4 route del default", "-6 route del default")
             let engine = try chain.engine()
@@ -55,7 +55,7 @@ struct EngineFaultTests {
     }
 
     @Test
-    func `a packet that is too big is said to be`() async throws {
+    func `a packet that is too big is reported`() async throws {
         try await Chain.run { chain in
             try chain.pc.ip("link set p0 mtu 1400")
             let engine = try chain.engine()
@@ -74,7 +74,7 @@ struct EngineFaultTests {
     }
 
     @Test
-    func `an interface that goes ends what was bound to it`() async throws {
+    func `a request bound to a removed interface ends`() async throws {
         try await Chain.run { chain in
             let engine = try chain.engine()
             let isAnswered = Locked(false)
@@ -95,17 +95,17 @@ struct EngineFaultTests {
             let ended = await outcome
             #expect(ended.end == .silent)
             #expect(ended.failures.last?.kind == .noRoute)
-            // From now on there is none.
+            // The interface no longer exists.
             #expect(kind(await engine.send(request).end) == .noInterface)
             try await chain.expectNoSockets()
         }
     }
 
-    /// A table of descriptors is filled, which takes too long where it is very large.
+    /// The test fills the table of descriptors, which takes too long if the limit is very large.
     private static let canRunOut = (1...100_000).contains(sysconf(CInt(_SC_OPEN_MAX)))
 
     @Test(.enabled(if: canRunOut, "too many files may be opened here"))
-    func `without a descriptor to spare, requests wait for those in the air`() async throws {
+    func `requests wait for others if no descriptor is available`() async throws {
         try await Chain.run { chain in
             let engine = try SocketEngine { () throws(SocketError) in
                 do {
@@ -125,9 +125,9 @@ struct EngineFaultTests {
                 return await group.reduce(into: []) { $0.append($1) }
             }
             #expect(outcomes.count { $0.end == .silent } == 10)
-            // No more than three at a time.
+            // At most three at a time.
             #expect(Set(outcomes.map { $0.begun / .milliseconds(250) }.map { Int($0) }).count >= 4)
-            // All three are free again.
+            // All three descriptors are available again.
             let host = try SocketEndpoint(Chain.hosts[0], port: EchoServer.port)
             #expect(await engine.send(DatagramRequest(to: host, .echo(size: 8), limit: .seconds(8))).end == .answered)
             #expect(await engine.connect(ConnectRequest(to: host, limit: .seconds(8))).isConnected)
@@ -135,7 +135,7 @@ struct EngineFaultTests {
     }
 
     @Test
-    func `a namespace that cannot be entered is said with each request`() async throws {
+    func `each request reports a namespace that cannot be entered`() async throws {
         let engine = try SocketEngine { () throws(SocketError) in
             throw SocketError(.enterNamespace("blue"), .noEntry)
         }
@@ -147,7 +147,7 @@ struct EngineFaultTests {
     }
 
     @Test(.enabled(if: hasPacketFilter, "there is no nft"))
-    func `the packet filter of this machine is known by what it does`() async throws {
+    func `a drop by the local packet filter is recognized`() async throws {
         try await Chain.run { chain in
             let engine = try chain.engine()
             func filter(_ verdict: String) throws {
@@ -182,7 +182,7 @@ struct EngineFaultTests {
     }
 }
 
-/// Spoils bytes by chance that can be repeated.
+/// A reproducible generator of damaged bytes.
 enum Spoiler {
     static func spoiled(_ original: [UInt8], by chance: inout SeededGenerator) -> [UInt8] {
         var bytes = original

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LinuxSupport
 
-/// What the engine says when somebody answers, and when nobody does.
+/// The outcomes of requests with and without an answer.
 @Suite(.enabled(if: getuid() == 0))
 struct EngineTests {
     private func request(_ host: String, _ content: DatagramRequest.Content) throws -> DatagramRequest {
@@ -17,7 +17,7 @@ struct EngineTests {
     }
 
     @Test(arguments: Chain.hosts)
-    func `a datagram comes back`(host: String) async throws {
+    func `a datagram is answered`(host: String) async throws {
         try await Chain.run { chain in
             let engine = try chain.engine()
             var request = try request(host, .payload(Array("echo".utf8)))
@@ -29,7 +29,7 @@ struct EngineTests {
             #expect(answer.hopLimit == 62)
             #expect(answer.isAccepted)
             #expect(outcome.local?.address == WireAddress(host.contains(":") ? "fd01::2" : "10.1.0.2"))
-            // The kernel saw it leave after we gave it, and come before we took it.
+            // The kernel's timestamps are between the times of the engine.
             if let roundTrip = answer.timing.roundTrip { #expect(roundTrip <= answer.timing.elapsed) }
 
             request.accepts = { _ in false }
@@ -44,7 +44,7 @@ struct EngineTests {
     }
 
     @Test(arguments: Chain.hosts)
-    func `jobs that are begun together end each for itself`(host: String) async throws {
+    func `jobs that start together end independently`(host: String) async throws {
         try await Chain.run { chain in
             let engine = try chain.engine()
             let (ends, ended) = AsyncStream.makeStream(of: (Int, Bool).self)
@@ -64,15 +64,15 @@ struct EngineTests {
                 if seen.count == 3 { ended.finish() }
             }
             #expect(Set(seen.prefix(2)) == [0, 1] && seen.last == 2)
-            // What is over cannot be cancelled any more.
+            // A job that has ended cannot be cancelled.
             engine.cancel(numbers.lowerBound)
             try await chain.expectNoSockets()
         }
     }
 
-    /// Or a thread that Dispatch starts for whoever is told would be in the namespace, and stay there to do the work of others.
+    /// Otherwise a thread that Dispatch starts for the callback would stay in the namespace and run other work there.
     @Test
-    func `the outcome is told outside of the namespace that the engine is in`() async throws {
+    func `callbacks run outside the namespace of the engine`() async throws {
         try await Chain.run { chain in
             let engine = try chain.engine()
             let outside = try NamespaceIdentity(path: "/proc/self/ns/net")
@@ -97,7 +97,7 @@ struct EngineTests {
     }
 
     @Test(arguments: Chain.hosts)
-    func `a port is open, closed or silent`(host: String) async throws {
+    func `open, closed and silent ports are distinguished`(host: String) async throws {
         try await Chain.run { chain in
             let engine = try chain.engine()
             let open = await engine.connect(
@@ -125,10 +125,10 @@ struct EngineTests {
     }
 
     @Test
-    func `a link-local address is one of an interface`() async throws {
+    func `a link-local address requires its interface`() async throws {
         try await Chain.run { chain in
             let index = try await chain.pc.perform { if_nametoindex("p0") }
-            // The kernel takes up an address in the background; until then it forwards what is for it.
+            // The kernel installs an address in the background. Until then it forwards packets to it.
             let isLocal = try await eventually {
                 try chain.router.run("ip", ["-6", "route", "show", "table", "local", "fe80::1"]).output.contains("r0")
             }
@@ -162,7 +162,7 @@ struct EngineTests {
     }
 
     @Test
-    func `a connection is handed over`() async throws {
+    func `an open connection can be taken`() async throws {
         try await Chain.run { chain in
             let engine = try chain.engine()
             var request = ConnectRequest(
@@ -186,7 +186,7 @@ struct EngineTests {
             }
             #expect(connection.information == nil)
             if connection.take() != nil { Issue.record("it was given away twice") }
-            // Still open: EchoServer has closed its end.
+            // The descriptor is still open. EchoServer has closed its end.
             var byte: UInt8 = 0
             let number = descriptor.number
             let ready = try await LabThread.detached {
@@ -199,11 +199,11 @@ struct EngineTests {
     }
 
     @Test(arguments: Chain.hosts)
-    func `of 1,000 echoes none is lost, and the kernel timed each`(host: String) async throws {
+    func `1,000 echoes are answered and each has a kernel timestamp`(host: String) async throws {
         try await Chain.run { chain in
             let engine = try chain.engine()
             let request = try request(host, .echo(size: 56))
-            // The kernel notes when packets arrive as long as somebody wants to know, beginning a moment later.
+            // The kernel records timestamps only while a socket has requested them, and starts with a delay.
             let hole = host.contains(":") ? "fd98::66" : "198.51.100.66"
             let endless = DatagramRequest(to: try SocketEndpoint(hole), .echo(size: 8), limit: .seconds(600))
             let holder = Task { await engine.send(endless) }
@@ -226,10 +226,10 @@ struct EngineTests {
     }
 
     @Test
-    func `echoes that wait for their turn get it as soon as there is room`() async throws {
+    func `waiting echoes start as soon as others end`() async throws {
         try await Chain.run { chain in
             let engine = try chain.engine(EngineLimits(echoes: 7))
-            // Nobody has to wait for the end of another's time.
+            // No request waits for the timeout of another.
             let request = DatagramRequest(to: try SocketEndpoint(Chain.hosts[0]), .echo(size: 8), limit: .seconds(600))
             let outcomes = await withTaskGroup { group in
                 for _ in 0..<100 { group.addTask { await engine.send(request) } }
@@ -240,7 +240,7 @@ struct EngineTests {
     }
 
     @Test
-    func `whatever is cancelled ends, and leaves no socket`() async throws {
+    func `a cancelled request ends and closes its socket`() async throws {
         try await Chain.run { chain in
             let engine = try chain.engine(EngineLimits(descriptors: 2))
             var requests = [DatagramRequest.Content.payload([0]), .echo(size: 8)].map { content in
@@ -250,7 +250,7 @@ struct EngineTests {
                     limit: .seconds(600)
                 )
             }
-            // More than there are descriptors: some are cancelled in line.
+            // There are more requests than descriptors, so some are cancelled while they wait.
             requests += [requests[0], requests[0]]
             let connection = ConnectRequest(to: requests[0].endpoint, limit: .seconds(600))
             let sending = requests.map { request in Task { await engine.send(request) } }
@@ -264,7 +264,7 @@ struct EngineTests {
                 return
             }
             try await chain.expectNoSockets()
-            // Cancelled before it began.
+            // A request that is cancelled before its start.
             let late = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
                 return await engine.send(requests[0])
@@ -274,7 +274,7 @@ struct EngineTests {
     }
 
     @Test
-    func `the end of an engine cancels what is left`() async throws {
+    func `releasing an engine cancels its requests`() async throws {
         try await Chain.run { chain in
             var engine: SocketEngine? = try chain.engine()
             let request = DatagramRequest(
@@ -300,7 +300,7 @@ struct EngineTests {
     }
 
     @Test
-    func `no more descriptors are used than allowed`() async throws {
+    func `the limit of descriptors is not exceeded`() async throws {
         try await Chain.run { chain in
             let engine = try chain.engine(EngineLimits(descriptors: 4))
             let hole = try SocketEndpoint("198.51.100.66", port: 9)
@@ -314,7 +314,7 @@ struct EngineTests {
             }
             #expect(outcomes.count == 20)
             #expect(outcomes.allSatisfy { $0.end == .silent && $0.sent == 1 })
-            // Whenever one began, at most three others were in the air.
+            // At the start of each request at most three others were in progress.
             for outcome in outcomes {
                 let others = outcomes.count {
                     $0.begun <= outcome.begun && outcome.begun < $0.begun + $0.duration

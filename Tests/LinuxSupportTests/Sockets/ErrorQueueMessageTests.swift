@@ -4,9 +4,9 @@ import Testing
 
 @testable import LinuxSupport
 
-/// What control messages say, and that no bytes do harm.
+/// The parsing of control messages. Invalid bytes are safe.
 ///
-/// A seed that fails is repeated with CONTROL_SEED; CHECK_MUTATIONS sets how many cases there are.
+/// CONTROL_SEED repeats a seed that failed. CHECK_MUTATIONS sets the number of cases.
 struct ErrorQueueMessageTests {
     private static let seed = getenv("CONTROL_SEED").flatMap { UInt64(String(cString: $0)) } ?? .random(in: 0 ... .max)
     private static let cases = MutationCount.value
@@ -44,7 +44,7 @@ struct ErrorQueueMessageTests {
     }
 
     @Test
-    func `other control messages are no error`() {
+    func `other control messages are not an error`() {
         var control = ControlBytes()
         control.addHopLimit(64)
         control.addTime(seconds: 1, nanoseconds: 2)
@@ -53,7 +53,7 @@ struct ErrorQueueMessageTests {
     }
 
     @Test
-    func `lengths that lie are not followed`() throws {
+    func `invalid lengths are ignored`() throws {
         var control = ControlBytes()
         control.addError(EHOSTUNREACH, origin: .icmp, type: 3, code: 1, offender: try SocketEndpoint("10.1.0.1"))
         for length in [-1, 0, 15, control.bytes.count + 1, Int.max, Int.min] {
@@ -64,7 +64,7 @@ struct ErrorQueueMessageTests {
     }
 
     @Test
-    func `spoiled control messages never trap`() async throws {
+    func `damaged control messages never trap`() async throws {
         var control = ControlBytes()
         control.addTime(seconds: 1_700_000_000, nanoseconds: 42_000)
         control.addHopLimit(63)
@@ -88,16 +88,16 @@ struct ErrorQueueMessageTests {
                 _ = SocketEndpoint($0)
             }
         }
-        // Spoiled, not destroyed: the depths of the decoder were reached.
+        // The damage is limited, so the inner parts of the parser are reached.
         #expect(understood > Self.cases / 10)
     }
 }
 
-/// Control messages as the kernel writes them.
+/// Control messages in the format of the kernel.
 struct ControlBytes {
     private(set) var bytes: [UInt8] = []
 
-    /// Of a level and a type; the next one begins at a multiple of eight.
+    /// Adds a message of a level and a type. Messages are aligned to eight bytes.
     mutating func add(_ level: CInt, _ type: CInt, _ content: [UInt8]) {
         append(16 + content.count)
         append(level)
@@ -141,16 +141,16 @@ struct ControlBytes {
 }
 
 extension SocketEndpoint {
-    /// Of an address in text that is known to be one.
+    /// Creates an endpoint from the text of a valid address.
     init(_ text: String, port: UInt16 = 0) throws {
         self.init(try #require(WireAddress(text)), port: port)
     }
 }
 
-/// What the kernel measured of a connection.
+/// The kernel's measurements of a connection.
 struct TCPInformationTests {
     @Test
-    func `the members stand where the kernel puts them`() throws {
+    func `the fields have the offsets of the kernel`() throws {
         var bytes = [UInt8](repeating: 0, count: 144)
         func put(_ number: UInt32, at offset: Int) {
             bytes.replaceSubrange(offset..<(offset + 4), with: withUnsafeBytes(of: number) { Array($0) })
@@ -175,11 +175,11 @@ struct TCPInformationTests {
     }
 
     @Test
-    func `an older kernel tells less`() throws {
+    func `a shorter structure of an older kernel is read`() throws {
         let information = try #require(TCPInformation(bytes: [UInt8](repeating: 0, count: 104)))
         #expect(information.segmentsSent == nil)
         #expect(information.bytesReceived == nil)
-        // No handshake, no round trip: it is not zero.
+        // Without a handshake the round-trip time is nil, not 0.
         #expect(information.roundTrip == nil)
         #expect(TCPInformation(bytes: [UInt8](repeating: 0, count: 103)) == nil)
     }

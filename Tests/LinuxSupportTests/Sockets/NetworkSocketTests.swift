@@ -5,10 +5,10 @@ import Testing
 
 @testable import LinuxSupport
 
-/// Sockets on the loopback device of a namespace of its own.
+/// Sockets on the loopback device of a new namespace.
 @Suite(.enabled(if: getuid() == 0))
 struct NetworkSocketTests {
-    /// Runs the body inside a namespace whose loopback is up.
+    /// Runs a function inside a namespace whose loopback device is up.
     private func inside<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await LabThread.detached {
             let namespace = try LabNamespace()
@@ -19,7 +19,7 @@ struct NetworkSocketTests {
     }
 
     @Test(arguments: ["127.0.0.1", "::1"])
-    func `a closed port says so in the queue of errors, with a sender and a hop limit`(address: String) async throws {
+    func `the error queue reports a closed port with sender and hop limit`(address: String) async throws {
         let errors = try await inside {
             let endpoint = try SocketEndpoint(address, port: 9)
             let socket = try NetworkSocket.open(.udp, endpoint.family)
@@ -38,14 +38,14 @@ struct NetworkSocketTests {
         #expect(error.code == (address == "::1" ? 4 : 3))
         #expect(error.hopLimit == 64)
         #expect(error.cause.rawValue == ECONNREFUSED)
-        // When it was sent is in the same queue.
+        // The send timestamp is in the same queue.
         let sent = try #require(errors.first { $0.origin == .timestamping })
         #expect(sent.data == 0)
         #expect(sent.time != nil)
     }
 
     @Test
-    func `what is missing or forbidden has a kind and says what helps`() async throws {
+    func `an error has a kind and a hint`() async throws {
         try await inside {
             func refusal(_ kind: SocketKind, _ settings: SocketSettings) -> SocketError? {
                 do throws(SocketError) {
@@ -63,7 +63,7 @@ struct NetworkSocketTests {
             )
             let source = try #require(refusal(.udp, SocketSettings(source: try SocketEndpoint("192.0.2.9"))))
             #expect(source.kind == .noSuchAddress)
-            // Nobody's group is in the range of a new namespace.
+            // No group is in the range of a new namespace.
             #expect(refusal(.ping, SocketSettings())?.kind == .notPermitted)
         }
         try await inside {
@@ -82,7 +82,7 @@ struct NetworkSocketTests {
     }
 
     @Test
-    func `all settings are taken`() async throws {
+    func `all settings are applied`() async throws {
         try await inside {
             for address in ["127.0.0.1", "::1"] {
                 let endpoint = try SocketEndpoint(address)
@@ -106,7 +106,7 @@ struct NetworkSocketTests {
 
 struct DeadlineHeapTests {
     @Test
-    func `moments come in their order, and not before`() {
+    func `deadlines are returned when they have passed, the earliest first`() {
         var chance = SeededGenerator(seed: 7)
         let moments = (0..<500).map { _ in Duration.milliseconds(Int.random(in: 0..<300, using: &chance)) }
         var heap = DeadlineHeap()

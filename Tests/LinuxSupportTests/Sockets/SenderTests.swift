@@ -4,7 +4,7 @@ import Testing
 
 @testable import LinuxSupport
 
-/// Who says that packets do not arrive, on each kind of socket.
+/// The senders of ICMP errors, for each kind of socket.
 @Suite(.enabled(if: getuid() == 0))
 struct SenderTests {
     private static let users = Chain.User.allCases.filter { $0 == .root || LabThread.canBecomeNobody }
@@ -33,7 +33,7 @@ struct SenderTests {
                         to: try SocketEndpoint(word.address, port: one.port),
                         content,
                         settings: SocketSettings(hopLimit: one.hopLimit),
-                        // Of errors of its routes a router sends one a second, and may have spent what it had on others.
+                        // A router sends one error of its routes per second, and may have sent it to another request.
                         tries: (0..<7).map { .milliseconds(1100 * $0) },
                         limit: .seconds(8)
                     )
@@ -50,17 +50,17 @@ struct SenderTests {
     }
 
     @Test(arguments: users)
-    func `every ICMP error has its sender on a UDP socket`(user: Chain.User) async throws {
+    func `each ICMP error has its sender on a UDP socket`(user: Chain.User) async throws {
         try await datagrams(SenderCase.all + [.closedPort], .payload(Array("echo".utf8)), as: user)
     }
 
     @Test(arguments: users)
-    func `every ICMP error has its sender on a ping socket`(user: Chain.User) async throws {
+    func `each ICMP error has its sender on a ping socket`(user: Chain.User) async throws {
         try await datagrams(SenderCase.all, .echo(size: 56), as: user)
     }
 
     @Test(arguments: users)
-    func `every ICMP error has its sender on a TCP socket`(user: Chain.User) async throws {
+    func `each ICMP error has its sender on a TCP socket`(user: Chain.User) async throws {
         try await Chain.run { chain in
             let engine = try chain.engine(as: user)
             try await withThrowingTaskGroup { group in
@@ -86,7 +86,7 @@ struct SenderTests {
     }
 
     @Test
-    func `the hop limit of an error counts the hops back`() async throws {
+    func `the hop limit of an ICMP error shows the distance of its sender`() async throws {
         try await Chain.run { chain in
             let engine = try chain.engine()
             for (host, limits) in [
@@ -98,7 +98,8 @@ struct SenderTests {
                             to: try SocketEndpoint(host, port: 33434),
                             .payload([0]),
                             settings: SocketSettings(hopLimit: limit),
-                            // Of errors of its routes a router sends one a second, and may have spent what it had on others.
+                            // A router sends one error of its routes per second, and may have sent it to another
+                            // request.
                             tries: (0..<7).map { .milliseconds(1100 * $0) },
                             limit: .seconds(8)
                         )
@@ -111,7 +112,7 @@ struct SenderTests {
     }
 }
 
-/// A way in which packets do not arrive, and who says so with which ICMP error.
+/// A cause of packet loss, with the sender and the code of its ICMP error.
 struct SenderCase: Sendable {
     struct Word: Sendable {
         let address: String
@@ -139,7 +140,7 @@ struct SenderCase: Sendable {
         self.words = words
     }
 
-    /// In a `Chain`, for everything that is sent.
+    /// The cases in a `Chain`, for all kinds of sockets.
     static let all = [
         SenderCase(
             "the router prohibits",
@@ -185,7 +186,7 @@ struct SenderCase: Sendable {
         ),
     ]
 
-    /// For UDP alone.
+    /// The case for UDP only.
     static let closedPort = SenderCase(
         "the port is closed",
         port: 9,
@@ -196,7 +197,7 @@ struct SenderCase: Sendable {
 
 /// Four namespaces in a row. The server echoes UDP and accepts TCP.
 ///
-///     pc p0 10.1.0.2 fd01::2 - r0 10.1.0.1 fd01::1 fe80::1 router r1 10.9.0.1 fd09::1
+/// pc p0 10.1.0.2 fd01::2 - r0 10.1.0.1 fd01::1 fe80::1 router r1 10.9.0.1 fd09::1
 ///       - v0 10.9.0.2 fd09::2 provider v1 10.3.0.1 fd03::1 - s0 10.3.0.2 fd03::2 server 203.0.113.7 fd77::10
 final class Chain: Sendable {
     let pc: LabNamespace
@@ -206,7 +207,7 @@ final class Chain: Sendable {
     private let row: LabRow
     private let echo: EchoServer
 
-    /// The same host of the world, by both families.
+    /// The IPv4 and the IPv6 address of one remote host.
     static let hosts = LabRow.hosts
 
     private init() throws {
@@ -241,11 +242,11 @@ final class Chain: Sendable {
         echo = try EchoServer(in: [server])
     }
 
-    /// Runs the body with a chain of its own, and takes that away.
+    /// Runs a function with a new chain, and removes the chain.
     static func run(_ body: @Sendable (Chain) async throws -> Void) async throws {
         let chain = try await LabThread.detached {
             let chain = try Chain()
-            // Every neighbour is known, by both families.
+            // Afterwards each neighbour is known by both families.
             let reachable = try PacketOracle(in: chain.pc).reachable(of: hosts, expecting: Set(hosts))
             guard reachable.count == hosts.count else { throw LabError("the chain carries no packets: \(reachable)") }
             return chain
@@ -261,18 +262,18 @@ final class Chain: Sendable {
 }
 
 extension Chain {
-    /// Who the sockets of an engine belong to.
+    /// The owner of the sockets of an engine.
     enum User: CaseIterable {
         case root
         case nobody
     }
 
-    /// An engine whose sockets are in the namespace of the pc.
+    /// Returns an engine whose sockets are in the namespace of the pc.
     func engine(_ limits: EngineLimits = .init(), as user: User = .root) throws -> SocketEngine {
         try pc.engine(limits, asNobody: user == .nobody)
     }
 
-    /// How many sockets there are in the namespace of the pc, which nobody else uses.
+    /// Returns the number of sockets in the namespace of the pc, which no other test uses.
     func openSockets() async throws -> Int {
         try await pc.perform {
             ["udp", "udp6", "tcp", "tcp6", "icmp", "icmp6"].reduce(0) { count, kind in
@@ -282,7 +283,8 @@ extension Chain {
         }
     }
 
-    /// All are closed. A process that another test starts may hold them, too, until it becomes its program.
+    /// Checks that all sockets are closed. A process that another test starts may hold them too, until it executes its
+    /// program.
     func expectNoSockets(location: SourceLocation = #_sourceLocation) async throws {
         let areGone = try await eventually { try await openSockets() == 0 }
         #expect(areGone, sourceLocation: location)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LinuxSupport
 
-/// Exchanges over TCP, with peers that do what they should, and with others.
+/// Exchanges over TCP with correct and with faulty peers.
 @Suite(.enabled(if: getuid() == 0))
 struct StreamTests {
     private static let question = Array("question".utf8)
@@ -23,7 +23,7 @@ struct StreamTests {
         return try .perConnection(in: chain.server, at: addresses, port: port, script: script)
     }
 
-    /// The outcome of an exchange with a server that does this with it.
+    /// Returns the outcome of an exchange with a server that runs `serve`.
     private func exchange(
         _ request: StreamRequest,
         _ serve: @escaping @Sendable (LabStream) -> Void
@@ -40,7 +40,7 @@ struct StreamTests {
     }
 
     @Test(arguments: Chain.hosts)
-    func `a question is answered`(host: String) async throws {
+    func `a request is answered`(host: String) async throws {
         let outcome = try await exchange(try request(host)) { stream in
             stream.send(Array("to \(String(decoding: stream.receive(), as: UTF8.self))!".utf8))
             stream.waitForEnd()
@@ -59,7 +59,7 @@ struct StreamTests {
     }
 
     @Test
-    func `an answer comes byte by byte`() async throws {
+    func `an answer can arrive byte by byte`() async throws {
         let answer = Array(String(repeating: "a", count: 300).utf8) + [UInt8(ascii: "!")]
         let outcome = try await exchange(try request()) { stream in
             for byte in answer { stream.send([byte]) }
@@ -73,7 +73,7 @@ struct StreamTests {
     }
 
     @Test
-    func `an answer without end is cut`() async throws {
+    func `an endless answer is cut at the limit`() async throws {
         var request = try request()
         request.byteLimit = 100_000
         let outcome = try await exchange(request) { stream in
@@ -88,7 +88,7 @@ struct StreamTests {
     }
 
     @Test
-    func `a peer closes too early`() async throws {
+    func `a peer that closes too early is reported`() async throws {
         let outcome = try await exchange(try request()) { stream in
             _ = stream.receive()
             stream.send(Array("to".utf8))
@@ -101,7 +101,7 @@ struct StreamTests {
     }
 
     @Test
-    func `a peer resets`() async throws {
+    func `a reset by the peer is reported`() async throws {
         let outcome = try await exchange(try request()) { stream in
             _ = stream.receive()
             stream.reset()
@@ -114,7 +114,7 @@ struct StreamTests {
     }
 
     @Test
-    func `a peer says nothing`() async throws {
+    func `a peer that sends nothing is reported as silent`() async throws {
         let outcome = try await exchange(try request(limit: .seconds(1))) { $0.waitForEnd() }
         guard case .silent = outcome.end else {
             Issue.record("\(outcome)")
@@ -124,7 +124,7 @@ struct StreamTests {
     }
 
     @Test
-    func `a peer that does not read still answers`() async throws {
+    func `the answer of a peer that does not read is received`() async throws {
         var request = try request()
         request.payload = [UInt8](repeating: 1, count: 32 << 20)
         let outcome = try await exchange(request) { stream in
@@ -139,7 +139,7 @@ struct StreamTests {
     }
 
     @Test
-    func `no connection comes about`() async throws {
+    func `a failed connection is reported`() async throws {
         try await Chain.run { chain in
             let engine = try chain.engine()
             let closed = await engine.exchange(try request())
@@ -163,7 +163,7 @@ struct StreamTests {
     }
 
     @Test
-    func `a cancelled exchange leaves nothing`() async throws {
+    func `a cancelled exchange leaves no socket`() async throws {
         try await Chain.run { chain in
             let isAsked = Locked(false)
             let server = try Self.server(in: chain) { connection in
@@ -187,11 +187,11 @@ struct StreamTests {
         }
     }
 
-    /// A table of descriptors is filled, which takes too long where it is very large.
+    /// The test fills the table of descriptors, which takes too long if the limit is very large.
     private static let canRunOut = (1...100_000).contains(sysconf(CInt(_SC_OPEN_MAX)))
 
     @Test(.enabled(if: canRunOut, "too many files may be opened here"))
-    func `without a descriptor to spare, an exchange waits`() async throws {
+    func `an exchange waits if no descriptor is available`() async throws {
         try await Chain.run { chain in
             let engine = try SocketEngine { () throws(SocketError) in
                 do {
@@ -212,7 +212,7 @@ struct StreamTests {
     }
 }
 
-/// The course of a datagram, without a socket: time is a number.
+/// The state of a datagram request, without a socket and with simulated time.
 struct ExchangeTests {
     private let address = SocketEndpoint(WireAddress(ipv4: 0x0a01_0001), port: 53)
 
@@ -229,7 +229,7 @@ struct ExchangeTests {
 
     private func at(_ milliseconds: Int) -> Duration { .seconds(100) + .milliseconds(milliseconds) }
 
-    /// The clock that stamps are of.
+    /// Returns a time of the clock of the timestamps.
     private func clock(_ milliseconds: Int) -> Duration { .seconds(1_700_000_000) + .milliseconds(milliseconds) }
 
     private func control(_ milliseconds: Int) -> ControlMessages {
@@ -261,7 +261,7 @@ struct ExchangeTests {
     }
 
     @Test
-    func `it is sent again at its moments, and ends at its limit`() {
+    func `attempts are sent at their times and the request ends at its timeout`() {
         var exchange = exchange()
         var sent: [Int] = []
         var now = 0
@@ -281,7 +281,7 @@ struct ExchangeTests {
     }
 
     @Test
-    func `a round trip is between the stamps of the kernel`() throws {
+    func `the round-trip time is the difference of the kernel timestamps`() throws {
         var exchange = exchange()
         begin(&exchange, 0)
         let number = exchange.noteSent(at: at(0), time: clock(0))
@@ -293,7 +293,7 @@ struct ExchangeTests {
     }
 
     @Test
-    func `a clock that is set, and a stamp of another datagram, make no round trip`() {
+    func `inconsistent timestamps result in no round-trip time`() {
         for (sent, received) in [(3, 2), (3, 90_000), (-5, 15)] {
             var exchange = exchange()
             begin(&exchange, 0)
@@ -305,7 +305,7 @@ struct ExchangeTests {
     }
 
     @Test
-    func `after a second datagram it is not known which one was answered, unless that is said`() {
+    func `with several datagrams the round-trip time requires the number of the answered one`() {
         for (number, expected) in [(nil, nil), (1, Duration.milliseconds(50)), (0, .milliseconds(750))] {
             var exchange = exchange()
             for now in [0, 700] {
@@ -318,7 +318,7 @@ struct ExchangeTests {
     }
 
     @Test
-    func `a refusal ends it at once, want of room only at its end`() {
+    func `a refusal ends the request immediately but a full buffer only at the timeout`() {
         for (cause, ends) in [(SystemError.notPermitted, 0), (.noBufferSpace, 3_000)] {
             var exchange = exchange()
             begin(&exchange, 0)
@@ -330,7 +330,7 @@ struct ExchangeTests {
     }
 
     @Test
-    func `a try that may not be is left out, and one whose tries all were ends`() {
+    func `a forbidden attempt is skipped and a request without attempts ends`() {
         let isFree = Locked(false)
         var exchange = exchange { $0.maySend = { isFree.withLock { $0 } } }
         for now in [0, 700] {
@@ -348,13 +348,13 @@ struct ExchangeTests {
     }
 
     @Test
-    func `a stranger who sends much is kept within bounds`() {
+    func `the number of recorded answers is limited`() {
         var exchange = exchange { $0.accepts = { $0 == [9] } }
         begin(&exchange, 0)
         _ = exchange.noteSent(at: at(0), time: clock(0))
         for _ in 0..<1_000 { answer(&exchange, 1) }
         #expect(exchange.outcome(at: at(1)) == nil)
-        // The one that is waited for is taken all the same.
+        // The accepted answer is recorded anyway.
         exchange.noteAnswer(from: address, [9], isTruncated: false, control: control(2), to: nil, at: at(2))
         let outcome = exchange.outcome(at: at(2))
         #expect(outcome?.end == .answered)
