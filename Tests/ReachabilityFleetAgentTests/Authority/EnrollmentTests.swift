@@ -142,7 +142,7 @@ import X509
             machine.refusal(answer, now: Fleet.now.advanced(by: .seconds(-4000)))?.hasPrefix("it is valid from") == true
         )
         #expect(
-            machine.refusal(answer, now: Fleet.now.advanced(by: Fleet.day * 91))?.hasPrefix("it is expired") == true
+            machine.refusal(answer, now: Fleet.now.advanced(by: Fleet.day * 91))?.hasPrefix("expired at") == true
         )
         OwnFile.remove(machine.scratch.path + "/own/authority.pem")
         #expect(machine.refusal(answer) == "the trusted authority is not set")
@@ -190,7 +190,7 @@ import X509
         #expect(CertificateLife.advice(certificate: file, at: Fleet.now.advanced(by: Fleet.day * 59)) == nil)
         let advice = CertificateLife.advice(certificate: file, at: Fleet.now.advanced(by: Fleet.day * 61))
         #expect(
-            advice == "the certificate \(file) is valid until 2027-02-23T12:00:00Z, 29 d from now; renew it with "
+            advice == "the certificate \(file): valid until 2027-02-23T12:00:00Z, 29 d from now; renew it with "
                 + "`reachability fleet enroll --renew`"
         )
         #expect(

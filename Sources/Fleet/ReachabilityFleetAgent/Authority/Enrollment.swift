@@ -126,7 +126,7 @@ extension Enrollment {
         guard certificate.life.begins <= now else {
             throw refuse("it is valid from \(certificate.life.begins)", "check the clock, which is at \(now)")
         }
-        guard now <= certificate.life.ends else { throw refuse("it is \(certificate.life.text(at: now))") }
+        guard now <= certificate.life.ends else { throw refuse("\(certificate.life.text(at: now))") }
         let texts = chain.map { PEMText.bytes(FleetCertificate.type, $0.derRepresentation) } + [key]
         try FleetFile.write(pairFile, texts.flatMap(\.self))
         OwnFile.remove(keyFile)

@@ -314,7 +314,7 @@ extension FleetCertificateError: CustomStringConvertible {
                 + "`reachability fleet ca list` prints all"
         case .name(let text, let rule): "invalid name \"\(text.printable)\"; use \(rule)"
         case .tooLong(let until, let authority):
-            "cannot sign until \(until): the authority's limit is \(authority); use fewer days, or create a new authority"
+            "cannot sign until \(until): the limit is \(authority); use a shorter validity, or create a new authority"
         case .unmade(let text): "cannot create the certificate: \(text.printable)"
         }
     }

@@ -109,7 +109,7 @@ package struct CertificateLife: Hashable, Sendable {
         let life = CertificateLife(begins: certificate.notBefore, ends: certificate.notAfter)
         guard life.isDue(at: now) else { return nil }
         return
-            "the certificate \(path.printable) is \(life.text(at: now)); renew it with `reachability fleet enroll --renew`"
+            "the certificate \(path.printable): \(life.text(at: now)); renew it with `reachability fleet enroll --renew`"
     }
 }
 

@@ -55,7 +55,7 @@ enum FleetParts {
                 incident.end.map { "\(($0 - incident.start).units)" }
                 ?? view.clock.lasting(since: incident.start) + " so far"
             let machines = incident.deviceCount == 1 ? incident.devices.first ?? "" : "\(incident.deviceCount) machines"
-            let doubt: HTML? = incident.isUnexplained ? " · not all explained" : nil
+            let doubt: HTML? = incident.isUnexplained ? " · some unexplained" : nil
             return """
                 <li><a href="\(FleetLink.incident(incident.id))">\(Sign.svg(account))\
                 <b>\(FaultDescription.heading(incident.attribution, incident.cause)) · \(incident.site)</b>\

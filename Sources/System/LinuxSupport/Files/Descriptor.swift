@@ -46,7 +46,7 @@ extension Descriptor {
         self = file
     }
 
-    /// C counterpart: `fstat(2)`.
+    /// Returns the status of the file. C counterpart: `fstat(2)`.
     func status() throws(SystemError) -> stat {
         var status = stat()
         guard fstat(number, &status) == 0 else { throw .current }

@@ -15,7 +15,7 @@ package enum EnvironmentVariable {
 /// The memory allocator of this process.
 package enum Memory {
     /// Makes all threads use one arena of the allocator. Otherwise each thread keeps memory in its own arena. It is
-    /// intended for a program whose threads mostly work one after another. Call it before any other function.
+    /// intended for a program whose threads mostly work one after another. Call it at the start of the program.
     ///
     /// C counterpart: `mallopt(3)`, `M_ARENA_MAX`.
     package static func shareOnePool() {

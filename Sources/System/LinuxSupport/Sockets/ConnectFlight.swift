@@ -37,7 +37,7 @@ package struct ConnectRequest: Sendable {
 
 /// The outcome of a `ConnectRequest`.
 package struct ConnectOutcome: Sendable {
-    /// The end of the attempt.
+    /// The result of the attempt.
     package enum End: Sendable {
         /// The connection was opened. It is included if the request keeps it.
         case connected(Connection?)

@@ -47,7 +47,7 @@ package struct DatagramRequest: Sendable {
 
 /// The outcome of a `DatagramRequest`.
 package struct DatagramOutcome: Sendable {
-    /// The end of the request.
+    /// The result of the request.
     package enum End: Hashable, Sendable {
         /// An accepted answer arrived.
         case answered

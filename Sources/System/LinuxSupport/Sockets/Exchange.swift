@@ -108,7 +108,7 @@ struct Exchange {
         return ReplyTiming(elapsed: elapsed, roundTrip: roundTrip)
     }
 
-    /// Returns the end of the request; nil while it continues.
+    /// Returns the result of the request; nil while it continues.
     private func end(at now: Duration) -> DatagramOutcome.End? {
         if outcome.answers.contains(where: \.isAccepted) { return .answered }
         let hasError = outcome.errors.contains(where: \.message.isICMP)

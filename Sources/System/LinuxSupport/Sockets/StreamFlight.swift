@@ -36,7 +36,7 @@ package struct StreamRequest: Sendable {
 
 /// The outcome of a `StreamRequest`.
 package struct StreamOutcome: Sendable {
-    /// The end of the request.
+    /// The result of the request.
     package enum End: Sendable {
         /// The answer is complete.
         case answered
