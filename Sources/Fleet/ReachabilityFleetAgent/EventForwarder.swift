@@ -10,7 +10,7 @@ struct EventForwarder {
     private static func pause(after count: Int) -> Duration { .milliseconds(count < 100 ? 50 : 5) }
     /// The maximum number of events without an acknowledgement.
     private static let window = 20
-    // The number of read but unsent events from which no more are read.
+    /// The number of pending events from which no more are read.
     private static let backlog = 100
     /// The delay before another read after the service has not answered.
     private static let patience = Duration.seconds(2)
@@ -71,7 +71,7 @@ struct EventForwarder {
     /// Moves the cursor back. The new position also applies to a restarted agent, because the broker's acknowledgement
     /// does not mean that the requester has the events.
     ///
-    /// - Returns: The cursor to save now; nil to start from the beginning.
+    /// - Returns: The cursor to save now; nil if the replay has no position.
     mutating func rewind(_ replay: DeviceReplay, at wall: Duration) -> AgentCursor? {
         // The requester does not know how far the log was read when it last received a message of this machine.
         let since = [replay.since.map { min($0, wall) }, cursor?.time].compactMap(\.self).min()

@@ -1,5 +1,5 @@
 extension Hub {
-    /// Takes a state message, which a machine has published, or the broker as the machine's will.
+    /// Takes a state message of a machine, or its will, which the broker has published.
     mutating func take(
         _ state: DeviceState,
         of place: FleetPlace,

@@ -23,7 +23,7 @@ package struct HubDevice: Hashable, Sendable {
     /// The number of refused messages of the machine.
     package internal(set) var refused: UInt64 = 0
     /// The mark of the requested replay; nil if no event is missing. Events of the machine are ignored until it sends
-    /// this mark. It then sends all events after the end of the known log again.
+    /// this mark. It then repeats all events after the last one that the hub has.
     package internal(set) var mark: String? {
         didSet {
             asked = nil

@@ -90,8 +90,8 @@ package struct NamespaceFiles: Sendable {
 /// A watch of a directory such as `/run/netns`. It uses inotify for the names, and the mount table for the mounts over
 /// them, because inotify does not report mounts. It has three descriptors.
 ///
-/// `wait()` requires a separate thread. `interrupt()` may be called on any thread. The other functions must not run at
-/// the same time as each other or as `wait()`.
+/// `wait()` requires a separate thread. `interrupt()` may be called on any thread. All other functions must be called on
+/// one serial queue.
 ///
 /// C counterpart: `inotify(7)`, `poll(2)` on `/proc/self/mountinfo` (`proc_pid_mounts(5)`).
 package final class NamespaceDirectoryWatch: @unchecked Sendable {

@@ -38,7 +38,7 @@ final class PingSocket {
     private var isFull = false
     /// The number of failed attempts to send the first queued echo.
     private var attempts = 0
-    /// The number of ICMP errors since the first of these attempts.
+    /// The number of ICMP errors since the last failed attempt.
     private var errorCount = 0
 
     init(_ key: Key, on socket: consuming NetworkSocket, token: UInt64) {
