@@ -207,7 +207,7 @@ import Testing
             "watch --all-netns"
         )
         result.expectRefusal(
-            "cannot enter the network namespace /proc/self/ns/net: Operation not permitted: entering another namespace"
+            "cannot enter the network namespace /proc/self/ns/net: Operation not permitted; entering another namespace"
                 + " needs CAP_SYS_ADMIN",
             status: 77
         )

@@ -204,8 +204,8 @@ import Testing
         try await Command.run(["help", "outbox", "nope"])
             .expectRefusal("there is no subcommand nope: `reachability outbox --help` shows those there are")
         let missing =
-            "cannot enter the network namespace /run/netns/nowhere: No such file or directory:"
-            + " `ip netns list` shows the names there are"
+            "cannot enter the network namespace /run/netns/nowhere: No such file or directory;"
+            + " `ip netns list` shows the existing names"
         for subcommand in ["status", "watch", "why", "list"] {
             try await Command.run([subcommand, "--netns", "nowhere"]).expectRefusal(missing)
         }
@@ -251,7 +251,7 @@ import Testing
     @Test func `a namespace that may not be entered`() async throws {
         let name = try await NamedNamespace.make()
         let sentence =
-            "cannot enter the network namespace /run/netns/\(name.name): Operation not permitted: entering another"
+            "cannot enter the network namespace /run/netns/\(name.name): Operation not permitted; entering another"
             + " namespace needs CAP_SYS_ADMIN"
         for subcommand in ["status", "watch"] {
             let result = try await Command.run(
@@ -267,7 +267,7 @@ import Testing
         let script =
             "mkdir -p /run/netns && touch /run/netns/\(name) && $R status --netns \(name); status=$?; rm /run/netns/\(name); exit $status"
         try await Command.run(script: script).expectRefusal(
-            "cannot enter the network namespace /run/netns/\(name): Invalid argument: the file is no network namespace"
+            "cannot enter the network namespace /run/netns/\(name): Invalid argument; the file is not a network namespace"
         )
     }
 }

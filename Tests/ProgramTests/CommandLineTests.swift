@@ -143,16 +143,16 @@ import Testing
         (
             ["fe80::1"], "fe80::1 is a link-local address and requires an interface; use fe80::1%eth0, for example"
         ),
-        (["127.0.0.1", "x:1"], "\"x:1\" \(hostAdvice)"), (["-4", "::1"], "::1 is no IPv4 address"),
-        (["-6", "127.0.0.1"], "127.0.0.1 is no IPv6 address"),
-        (["--interface", "a/b"], "\"a/b\" is no name of an interface: `ip link` shows those there are"),
+        (["127.0.0.1", "x:1"], "\"x:1\" \(hostAdvice)"), (["-4", "::1"], "::1 is not an IPv4 address"),
+        (["-6", "127.0.0.1"], "127.0.0.1 is not an IPv6 address"),
+        (["--interface", "a/b"], "\"a/b\" is not an interface name; `ip link` lists the interfaces"),
         (["--netns", ""], "\"\" is no name, path or process of a network namespace"),
         (["--netns", "."], "\".\" is no name, path or process of a network namespace"),
         (["--netns", ".."], "\"..\" is no name, path or process of a network namespace"),
         (
             ["--netns", "no-such-namespace"],
-            "cannot enter the network namespace /run/netns/no-such-namespace: No such file or directory:"
-                + " `ip netns list` shows the names there are"
+            "cannot enter the network namespace /run/netns/no-such-namespace: No such file or directory;"
+                + " `ip netns list` shows the existing names"
         ),
         (["--netns", "2147483647"], "there is no process 2147483647"),
         (["--netns", "/proc/2147483647/ns/net"], "there is no process 2147483647"),

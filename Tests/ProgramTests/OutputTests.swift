@@ -69,7 +69,7 @@ import Testing
 
     @Test(arguments: [
         (FakeKernel.RouteKind.prohibit, "prohibited", "prohibited by a route or rule"),
-        (.unreachable, "unreachable", "a route says unreachable"),
+        (.unreachable, "unreachable", "unreachable route"),
         (.blackhole, "blackholed", "blackholed by a route or rule"),
     ])
     func `a refused target has its reason`(kind: FakeKernel.RouteKind, name: String, words: String) throws {

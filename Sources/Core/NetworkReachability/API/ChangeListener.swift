@@ -2,35 +2,35 @@ import Dispatch
 import LinuxSupport
 import Netlink
 
-/// Somebody who hears of every target of a monitor. Of each host it keeps the latest that has not been delivered, so it is
-/// bounded by the number of hosts however slow its reader is.
+/// A listener of all hosts of a monitor. It keeps only the latest undelivered path of each host, so its memory is
+/// limited by the number of hosts even if its reader is slow.
 final class ChangeListener: Sendable {
-    /// The ways in which changes are delivered.
+    /// The method by which changes are delivered.
     enum Outlet: Sendable {
-        /// Called at once, on the monitor's queue.
+        /// Called directly, on the monitor's queue.
         case direct(@Sendable (NetworkReachabilityChange) -> Void)
-        /// Called on a queue.
+        /// Called on the given queue.
         case queue(DispatchQueue, @Sendable (NetworkReachabilityChange) -> Void)
-        /// Called when there is something to `take()`.
+        /// Called when `take()` has a change to return.
         case signal(@Sendable () -> Void)
     }
 
     fileprivate struct Pending {
         let subscription: Subscription
-        /// The last delivered path, if there is one.
+        /// The last delivered path, or nil if none was delivered.
         let last: NetworkPath?
         var path: NetworkPath
-        /// When the notification that led to it was noticed.
+        /// The time at which the notification that caused the change was noticed.
         var noticed: Duration?
     }
 
     fileprivate struct State {
         var subscriptions: [String: Subscription] = [:]
         var pending: [String: Pending] = [:]
-        /// The hosts of which something is pending, first come first.
+        /// The hosts with pending changes, in order of arrival.
         var order: [String] = []
         var next = 0
-        /// Whether the outlet has been called for pending changes.
+        /// A Boolean value that indicates whether the outlet has been called for the pending changes.
         var isAwake = false
         var hasEnded = false
     }
@@ -46,9 +46,9 @@ final class ChangeListener: Sendable {
         self.outlet = outlet
     }
 
-    /// Begins to hear of a host.
+    /// Subscribes to a host.
     func follow(_ host: String, _ record: TargetRecord) {
-        // Little is captured, for there may be very many of these.
+        // Captures little, because there may be very many of these closures.
         let subscription = Subscription(to: record, interest: interest, settle: policy) {
             [weak self] change, subscription in
             self?.put(change, of: host, subscription)
@@ -61,7 +61,7 @@ final class ChangeListener: Sendable {
         if isWanted { subscription.begin() }
     }
 
-    /// Hears of a host no more.
+    /// Ends the subscription to a host.
     func leave(_ host: String) {
         let subscription = state.withLock { state in
             state.pending[host] = nil
@@ -70,7 +70,7 @@ final class ChangeListener: Sendable {
         subscription?.end()
     }
 
-    /// Hears of nothing any more; idempotent, never waits, may be called from inside the listener.
+    /// Ends all subscriptions. Idempotent; never waits; may be called inside the listener.
     func end() {
         let subscriptions = state.withLock { state in
             defer { (state.subscriptions, state.pending) = ([:], [:]) }
@@ -88,7 +88,7 @@ final class ChangeListener: Sendable {
             return
         }
         let wakes = state.withLock { state in
-            // Of a host that has been removed, and perhaps inserted again, nothing older is delivered.
+            // After a host was removed, and possibly inserted again, its older changes are not delivered.
             guard state.subscriptions[host] === subscription else { return false }
             let known = state.pending[host]
             state.pending[host] = Pending(
@@ -113,10 +113,11 @@ final class ChangeListener: Sendable {
         while take({ listener($0) }) {}
     }
 
-    /// How much is kept for a reader that is slow.
+    /// The number of hosts in the queue of pending changes.
     var keptCount: Int { state.withLock { $0.order.count } }
 
-    /// Hands over the first of what is pending; false, and asleep until there is more, when that is nothing.
+    /// Delivers the first pending change. Returns false if no change is pending. The outlet is then called for the next
+    /// change.
     func take(_ listener: (NetworkReachabilityChange) -> Void) -> Bool {
         guard let (host, pending) = state.withLock({ $0.next(interest) }) else { return false }
         pending.subscription.call(since: pending.noticed) {
@@ -127,8 +128,8 @@ final class ChangeListener: Sendable {
 }
 
 extension ChangeListener.State {
-    /// Puts a host at the end, and forgets what has been taken, and hosts that went or stand there twice, as soon as these are
-    /// most of it: a reader that is always a little behind never leaves it empty.
+    /// Appends a host. Compacts the queue when most of its entries are stale, because a reader that is always slightly
+    /// behind never empties it.
     fileprivate mutating func append(_ host: String) {
         order.append(host)
         guard order.count > 2 * subscriptions.count + 8 else { return }
@@ -137,7 +138,7 @@ extension ChangeListener.State {
         next = 0
     }
 
-    /// Takes the first host out of which something is pending that is a change to the listener.
+    /// Removes and returns the first host whose pending path is a change for the listener.
     fileprivate mutating func next(
         _ interest: NetworkReachabilityInterest
     ) -> (host: String, pending: ChangeListener.Pending)? {
@@ -149,7 +150,7 @@ extension ChangeListener.State {
             if let last = pending.last, !interest.isChange(pending.path, after: last) { continue }
             return (host, pending)
         }
-        // Room for everything at once is not kept: it is needed at the beginning, and after a change of the whole network.
+        // The capacity is released, because it is needed only at the start and after a change of the whole network.
         (order, pending, next, isAwake) = ([], [:], 0, false)
         return nil
     }

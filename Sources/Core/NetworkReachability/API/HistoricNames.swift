@@ -1,22 +1,22 @@
 public import Dispatch
 import LinuxSupport
 
-// What other libraries call otherwise, or do in a way of their own.
+// Names and behaviour of other libraries.
 
 // MARK: - Alamofire 4
 
 extension NetworkReachabilityManager {
-    /// The status type, by the name Alamofire nests.
+    /// The status type under the nested name that Alamofire uses.
     public typealias NetworkReachabilityStatus = NetworkReachability.NetworkReachabilityStatus
 
-    /// What carries the packets, by the name Alamofire 4 nests.
+    /// The connection type under the nested name that Alamofire 4 uses.
     public typealias ConnectionType = NetworkReachability.NetworkReachabilityStatus.ConnectionType
 
-    /// The same as ``status``, by its Alamofire 4 name.
+    /// The same as ``status``, with its Alamofire 4 name.
     public var networkReachabilityStatus: NetworkReachabilityStatus { status }
 
-    /// What is called when the flags change, in Alamofire 4's way: set it, then call ``startListening()``. It may be set and
-    /// replaced at any time.
+    /// The closure that is called when the flags change (Alamofire 4). Set it, then call ``startListening()``. It may
+    /// be set or replaced at any time.
     @preconcurrency public var listener: Listener? {
         get { listening.state.withLock { $0.listener } }
         set {
@@ -28,17 +28,18 @@ extension NetworkReachabilityManager {
         }
     }
 
-    /// The queue ``listener`` is called on; the main queue by default. A change counts from the next call on.
+    /// The queue on which ``listener`` is called. The default is the main queue. A new value applies from the next
+    /// call.
     public var listenerQueue: DispatchQueue {
         get { listening.state.withLock { $0.queue } }
         set { listening.state.withLock { $0.queue = newValue } }
     }
 
-    /// Begins to call ``listener`` on ``listenerQueue``: first with the current status, then exactly when the flags change.
-    /// Listening that was under way ends before.
+    /// Starts calling ``listener`` on ``listenerQueue``, first with the current status and then whenever the flags
+    /// change. If the manager is already listening, the previous listener ends first.
     ///
-    /// - Returns: Always true: where netlink is denied, the listener hears ``NetworkReachabilityStatus/unknown`` and, when it
-    ///   works at last, the status.
+    /// - Returns: Always true. If the process is not permitted to use netlink, the listener receives
+    ///   ``NetworkReachabilityStatus/unknown``, and the actual status as soon as netlink works.
     @discardableResult
     public func startListening() -> Bool {
         let listening = listening
@@ -56,28 +57,28 @@ extension NetworkReachabilityManager {
 // MARK: - Alamofire 5
 
 extension NetworkReachabilityManager {
-    /// The same as ``isReachableOnWWAN``, by its Alamofire 5 name.
+    /// The same as ``isReachableOnWWAN``, with its Alamofire 5 name.
     public var isReachableOnCellular: Bool { isReachableOnWWAN }
 
-    /// The queue on which changes are noticed and notified, by its Alamofire name: one serial queue for each network namespace. Work that
-    /// is put on it runs between two changes, and delays those that follow.
+    /// The serial queue of the monitor, with its Alamofire name. There is one per network namespace. Blocks added to it
+    /// run between the handling of two changes, and delay later changes.
     public var reachabilityQueue: DispatchQueue { record.monitor.queue }
 }
 
 extension NetworkReachabilityStatus.ConnectionType {
-    /// Alamofire 5's name for ``wwan``.
+    /// The same as ``wwan``, with its Alamofire 5 name.
     public static var cellular: Self { .wwan }
 }
 
 // MARK: - AFNetworking
 
 extension NetworkReachabilityManager {
-    /// The status now as a short text for people, by its AFNetworking name.
+    /// The current status as a short English text, with its AFNetworking name.
     public var localizedNetworkReachabilityStatusString: String { status.localizedDescription }
 }
 
 extension NetworkReachabilityStatus {
-    /// A short text for people, in AFNetworking's words.
+    /// The status as a short English text, as in AFNetworking.
     public var localizedDescription: String {
         switch self {
         case .unknown: "Unknown"
@@ -90,10 +91,11 @@ extension NetworkReachabilityStatus {
 
 // MARK: - Apple
 
-/// Apple's name of ``NetworkReachabilityFlags``, for code that is written against it.
+/// The same as ``NetworkReachabilityFlags``, with Apple's name.
 public typealias SCNetworkReachabilityFlags = NetworkReachabilityFlags
 
 extension NetworkPath {
-    /// Whether the path uses Low Data Mode, as `NWPath.isConstrained`. Always false: Linux has no Low Data Mode.
+    /// A Boolean value that indicates whether the path uses Low Data Mode, as in `NWPath.isConstrained`. Always false,
+    /// because Linux has no Low Data Mode.
     public var isConstrained: Bool { false }
 }

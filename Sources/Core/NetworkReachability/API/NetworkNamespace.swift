@@ -1,11 +1,12 @@
 package import LinuxSupport
 import Netlink
 
-/// The network namespace to watch: a network of its own, with its own links, addresses and routes.
+/// A network namespace: a separate network stack with its own links, addresses and routes (`network_namespaces(7)`,
+/// `ip-netns(8)`).
 ///
-/// Source: `network_namespaces(7)`, `ip-netns(8)`. Watching another namespace needs CAP_SYS_ADMIN, as `setns(2)` does, in the
-/// user namespace that owns it. Open sockets keep a namespace alive; so a manager lets go of it as soon as it is deleted, and
-/// its status is then unknown for the reason ``NetworkPath/UnsatisfiedReason/namespaceGone``.
+/// To watch another namespace than its own, the process needs CAP_SYS_ADMIN in the user namespace that owns the network
+/// namespace (`setns(2)`). Open sockets keep a namespace alive. Therefore a manager closes its sockets as soon as the
+/// namespace is deleted. Its status is then unknown for the reason ``NetworkPath/UnsatisfiedReason/namespaceGone``.
 public struct NetworkNamespace: Hashable, Sendable {
     enum Place: Hashable {
         case current
@@ -15,37 +16,42 @@ public struct NetworkNamespace: Hashable, Sendable {
 
     let place: Place
 
-    /// The namespace of the process: that of its first thread, also where the thread that makes the manager is in another.
+    /// The network namespace of the process, which is that of its first thread. The namespace of the thread that
+    /// creates the manager has no influence.
     public static let current = NetworkNamespace(place: .current)
 
-    /// The namespace `ip netns add` made by this name: `/run/netns/NAME`. Deleted and made again, it is watched again.
+    /// Returns the namespace that `ip netns add` created with this name, at `/run/netns/NAME`. If the name is deleted
+    /// and created again, the new namespace is watched.
     public static func named(_ name: String) -> NetworkNamespace {
         .path("/run/netns/\(name)")
     }
 
-    /// The namespace bound to a file. That of a process is better given as ``process(_:)``: nothing tells that
-    /// `/proc/1234/ns/net` has gone, so its namespace would live on until the next change in it.
+    /// Returns the namespace that is mounted on a file. For the namespace of a process use ``process(_:)``, because the
+    /// end of a process is not detected through `/proc/PID/ns/net`. The sockets of the manager would keep that
+    /// namespace alive until the next change in it.
     public static func path(_ path: String) -> NetworkNamespace {
         NetworkNamespace(place: .file(path))
     }
 
-    /// The namespace a process is in: that of its first thread, `/proc/PID/ns/net`.
+    /// Returns the namespace of a process, which is that of its first thread (`/proc/PID/ns/net`).
     ///
-    /// A process of another user needs CAP_SYS_PTRACE besides. When the process has ended, the namespace is let go of at
-    /// once, and the status stays unknown for the reason ``NetworkPath/UnsatisfiedReason/namespaceGone``: a later process
-    /// of the same number is another one, and needs another manager. A process that moves to another namespace (`setns(2)`,
-    /// `unshare(2)`) is followed there, but the kernel does not tell: it is noticed with the next question, or with the next
-    /// change in the namespace it has left.
+    /// The process ID is resolved when a manager is created, with `pidfd_open(2)` (Linux 5.3 or later), in the caller's
+    /// PID namespace. A process of another user also requires CAP_SYS_PTRACE.
     ///
-    /// The number is looked up when a manager is made, with `pidfd_open(2)` (Linux 5.3), in the caller's PID namespace.
+    /// When the process ends, the manager closes its sockets immediately. The status stays unknown for the reason
+    /// ``NetworkPath/UnsatisfiedReason/namespaceGone``. A later process with the same ID needs a new manager.
+    ///
+    /// If the process moves to another namespace (`setns(2)`, `unshare(2)`), the manager follows. The kernel sends no
+    /// event for the move, so it is noticed at the next query, or at the next change in the old namespace.
     public static func process(_ identifier: Int32) -> NetworkNamespace {
         NetworkNamespace(place: .process(identifier))
     }
 
-    /// What stands for the process's own namespace; nil for just that. For tests, of which there are many in one process.
+    /// The namespace that replaces the process's own in tests, which run many namespaces in one process; nil for the
+    /// process's own.
     @TaskLocal package static var standIn: NamespaceReference?
 
-    /// What leads to the namespace from now on; nil for the process's own.
+    /// Returns a reference through which the namespace is opened from now on; nil for the process's own.
     func makeReference() throws(NetworkReachabilityError) -> NamespaceReference? {
         do throws(NamespaceError) {
             return try reference()
@@ -62,13 +68,13 @@ public struct NetworkNamespace: Hashable, Sendable {
         }
     }
 
-    /// Whether this still leads to the namespace that it led to before.
+    /// Returns whether this value still refers to the namespace with `identity`.
     package func leads(to identity: NamespaceIdentity?) -> Bool {
         guard let reference = try? reference() else { return place == .current }
         return reference.leads(to: identity)
     }
 
-    /// Moves the calling thread into the namespace, for sockets alone: without the files of `/etc/netns`.
+    /// Moves the calling thread into the namespace to open sockets. The files of `/etc/netns` are not used.
     ///
     /// - Throws: The system's error.
     package func enterForSockets() throws(SystemError) {
@@ -81,10 +87,10 @@ public struct NetworkNamespace: Hashable, Sendable {
 }
 
 extension NetworkNamespace: CustomStringConvertible {
-    /// The file that stands for the namespace, or `current`. What would steer a terminal is shown escaped.
+    /// The file that represents the namespace, or `current`. Control characters are escaped.
     public var description: String { name.printable }
 
-    /// The same as it is, for programs.
+    /// The file that represents the namespace, or `current`, without escapes.
     package var name: String {
         switch place {
         case .current: "current"
@@ -95,8 +101,8 @@ extension NetworkNamespace: CustomStringConvertible {
 }
 
 extension NetworkNamespace {
-    /// Moves the calling thread into the namespace, with the files that `/etc/netns/NAME` has for it, as `ip netns exec` does. Threads
-    /// that it starts from then on are there too.
+    /// Moves the calling thread into the namespace and shows it the files of `/etc/netns/NAME`, as `ip netns exec`
+    /// does. Threads that it starts afterwards are also in the namespace.
     package func enter() throws(NetworkReachabilityError) {
         guard let reference = try makeReference() else { return }
         do throws(NamespaceError) {

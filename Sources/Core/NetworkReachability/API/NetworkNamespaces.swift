@@ -3,7 +3,7 @@ import LinuxSupport
 public import Logging
 import Netlink
 
-/// The named network namespaces of the machine, as they come and go: those that `ip netns` lists.
+/// The named network namespaces of this machine, as listed by `ip netns`, with notifications of changes.
 ///
 /// ```swift
 /// for await entries in NetworkNamespaces().changes {
@@ -11,23 +11,28 @@ import Netlink
 /// }
 /// ```
 ///
-/// A name counts from the moment on that its namespace is mounted: `ip netns add` makes an empty file first. The directory
-/// may be missing, and may come and go. One that is deleted and made again before anybody has read the directory is no change here; the
-/// managers of that name follow it by themselves. Where a name is a symbolic link to `/proc/PID/ns/net`, nothing tells that
-/// the process has ended; ``NetworkNamespace/process(_:)`` is for that.
+/// A name is listed as soon as a namespace is mounted on it. (`ip netns add` first creates an empty file.) The
+/// directory may be missing, and may be created or removed at any time.
 ///
-/// Listening costs three descriptors and a thread for each of these objects: names are heard of by `inotify(7)`, mounts by
-/// `/proc/self/mountinfo`, for which no privilege is needed. All of it may be used from any thread. It may be let go while
-/// its listeners and loops go on.
+/// If a namespace is deleted and created again before the directory is read, no change is reported here. Managers of
+/// that name use the new namespace automatically. If a name is a symbolic link to `/proc/PID/ns/net`, the end of that
+/// process is not detected. Use ``NetworkNamespace/process(_:)`` for the namespace of a process.
+///
+/// An object with listeners uses three descriptors and a thread. Names are watched with `inotify(7)` and mounts with
+/// `/proc/self/mountinfo`. No privilege is required. All methods and properties are thread-safe. The object may be
+/// released while its listeners and loops continue.
 public final class NetworkNamespaces: Sendable {
-    /// A closure that is called with all namespaces when the set changes.
+    /// A closure that receives all namespaces when the set changes.
     public typealias Listener = @Sendable ([Entry]) -> Void
 
     private let follower: NamespaceFollower
 
+    /// Creates an object for a directory of namespaces.
+    ///
     /// - Parameters:
-    ///   - directory: Where the names are, an absolute path; `/run/netns` is that of `ip netns`.
-    ///   - logger: Where to log: changes at `debug`, trouble with the kernel at `warning`.
+    ///   - directory: The absolute path of the directory that contains the names. The default is the directory of `ip
+    ///     netns`, `/run/netns`.
+    ///   - logger: The logger. Changes are logged at `debug`, failures at `warning`.
     public convenience init(directory: String = "/run/netns", logger: Logger? = nil) {
         self.init(directory: directory, clock: SystemMonitorClock(), logger: logger)
     }
@@ -36,21 +41,21 @@ public final class NetworkNamespaces: Sendable {
         follower = NamespaceFollower(directory: directory, clock: clock, logger: logger)
     }
 
-    /// The namespaces there are now, ordered by name. Reads the directory each time, on the calling thread; empty where
-    /// there is none, or it cannot be read.
+    /// The current namespaces, sorted by name. Each access reads the directory on the calling thread. Empty if the
+    /// directory does not exist or cannot be read.
     public var current: [Entry] { follower.read().entries }
 
-    /// The names in the directory that are not network namespaces now, in order: files that were left behind, dangling links. Reads the
-    /// directory each time, on the calling thread.
+    /// The names in the directory that are not network namespaces, for example files left behind or dangling links,
+    /// sorted. Each access reads the directory on the calling thread.
     public var others: [String] { follower.read().unfinished }
 
-    /// Adds a listener, called on `queue` first with the namespaces there are, then whenever one comes or goes, until the
-    /// token is let go or cancelled.
+    /// Adds a listener that is called on `queue`, first with the current namespaces and then whenever a namespace is
+    /// added or removed.
     ///
     /// - Parameters:
-    ///   - queue: The queue of the listener. A serial queue keeps the calls in order.
-    ///   - listener: A closure that is called with all namespaces, sorted by name.
-    /// - Returns: What keeps the listener alive.
+    ///   - queue: The queue on which the listener is called. A serial queue preserves the order of the calls.
+    ///   - listener: A closure that receives all namespaces, sorted by name.
+    /// - Returns: A token. The listener ends when the token is cancelled or released.
     public func addListener(
         onQueue queue: DispatchQueue = .main,
         _ listener: @escaping Listener
@@ -65,7 +70,7 @@ public final class NetworkNamespaces: Sendable {
         )
     }
 
-    /// The namespaces there are, ordered by name, now and whenever one comes or goes.
+    /// The current namespaces, sorted by name, followed by the new set whenever a namespace is added or removed.
     public var changes: some AsyncSequence<[Entry], Never> & Sendable {
         let follower = follower
         return NetworkReachabilityUpdates { continuation in
@@ -77,32 +82,34 @@ public final class NetworkNamespaces: Sendable {
 extension NetworkNamespaces {
     /// A named network namespace.
     public struct Entry: Hashable, Sendable {
-        /// The name in the directory, without it: `blue`.
+        /// The name without the directory, for example `blue`.
         public let name: String
 
-        /// What to set ``NetworkReachabilityOptions/networkNamespace`` to.
+        /// The value for ``NetworkReachabilityOptions/networkNamespace``.
         public let namespace: NetworkNamespace
     }
 }
 
 extension NetworkNamespaces.Entry: CustomStringConvertible {
-    /// The name. What would steer a terminal is shown escaped.
+    /// The name. Control characters are escaped.
     public var description: String { name.printable }
 }
 
-/// Follows a directory of namespaces for everybody who wants to hear of it. As with a monitor an event is never the
-/// answer: whatever happens, the directory is read again.
+/// Watches a directory of namespaces for all listeners. An event only causes the directory to be read again; its
+/// content is not used.
 final class NamespaceFollower: Sendable {
-    /// A name that is no namespace yet is opened again after 1, 2, 4 ... 512 ms, should the mount table not announce it.
+    /// The maximum number of retries for a name that is not a namespace yet. The mount table may not announce the
+    /// mount, so the directory is read again after 1, 2, 4 ... 512 ms.
     private static let scanLimit = 10
 
     private struct State {
         var observers: [ObjectIdentifier: NamespaceObserver] = [:]
         var thread: NamespaceDirectoryThread?
-        /// The names that were no namespaces when last read, and how often time has made us read the directory since they changed.
+        /// The names that were not namespaces at the last read, and the number of timed reads since these names
+        /// changed.
         var unfinished: [String] = []
         var scans = 0
-        /// Attempts to watch that failed since the last that worked.
+        /// The number of consecutive failed attempts to watch the directory.
         var failures = 0
         var entries: [NetworkNamespaces.Entry]?
         var retry: Cancellation?
@@ -124,14 +131,14 @@ final class NamespaceFollower: Sendable {
         state.withLock { $0.thread }?.end()
     }
 
-    /// The namespaces, and the names that are none, now.
+    /// Returns the current namespaces, and the names that are not namespaces.
     func read() -> (entries: [NetworkNamespaces.Entry], unfinished: [String]) {
         let listing = NamespaceListing(directory: directory)
         let entries = listing.names.map { NetworkNamespaces.Entry(name: $0, namespace: .path("\(directory)/\($0)")) }
         return (entries, listing.others)
     }
 
-    /// Delivers the current set and then each change on the queue, until the result is cancelled or released.
+    /// Delivers the current set and then each change, on the queue, until the result is cancelled or released.
     func add(_ deliver: @escaping NamespaceObserver.Delivery) -> Cancellation {
         let observer = NamespaceObserver(deliver)
         queue.async { [self] in begin(observer) }
@@ -158,7 +165,7 @@ final class NamespaceFollower: Sendable {
         retry?.cancel()
     }
 
-    /// Watches first, reads second, so that nothing falls in between. Runs on the queue.
+    /// Starts to watch, then reads, so that no change is missed between the two. Runs on the queue.
     private func scan() {
         let observers = state.withLock { Array($0.observers.values) }
         guard !observers.isEmpty else { return }
@@ -188,12 +195,12 @@ final class NamespaceFollower: Sendable {
                 return thread
             }
             if thread.renew() { return true }
-            // The next attempt begins with another thread.
+            // The next attempt uses a new thread.
             thread.end()
             state.withLock { $0.thread = nil }
-            logger?.warning("cannot watch for namespaces, trying again", metadata: metadata())
+            logger?.warning("cannot watch network namespaces, retrying", metadata: metadata())
         } catch {
-            logger?.warning("cannot watch for namespaces, trying again", metadata: metadata(["error": "\(error)"]))
+            logger?.warning("cannot watch network namespaces, retrying", metadata: metadata(["error": "\(error)"]))
         }
         return false
     }
@@ -202,7 +209,7 @@ final class NamespaceFollower: Sendable {
         more.merging(["directory": "\(directory)"]) { first, _ in first }
     }
 
-    /// Scans again after a while where nothing else may announce a change.
+    /// Schedules another scan if no event may announce the next change.
     private func scheduleScan(_ unfinished: [String], isWatched: Bool) {
         let delay: Duration? = state.withLock { state in
             if state.unfinished != unfinished { (state.unfinished, state.scans) = (unfinished, 0) }
@@ -228,7 +235,7 @@ final class NamespaceObserver: Sendable {
     typealias Delivery = @Sendable ([NetworkNamespaces.Entry], NamespaceObserver) -> Void
 
     private struct State {
-        /// Let go of at the end: a listener may well hold what holds this.
+        /// Nil after the end, because a listener may hold the owner of this object.
         var deliver: Delivery?
         var notified: [NetworkNamespaces.Entry]?
     }
@@ -239,10 +246,10 @@ final class NamespaceObserver: Sendable {
         state = Locked(State(deliver: deliver))
     }
 
-    /// Whether nothing more may be notified.
+    /// A Boolean value that indicates whether the listener has ended and receives nothing more.
     var hasEnded: Bool { state.withLock { $0.deliver == nil } }
 
-    /// Notifies no more.
+    /// Ends the listener.
     func end() {
         let deliver = state.withLock { state in
             defer { state.deliver = nil }
@@ -252,7 +259,7 @@ final class NamespaceObserver: Sendable {
         withExtendedLifetime(deliver) {}
     }
 
-    /// Takes the set as it is now, and delivers it if it has changed.
+    /// Delivers the current set if it differs from the last delivered one.
     func offer(_ entries: [NetworkNamespaces.Entry]) {
         let deliver: Delivery? = state.withLock { state in
             guard state.notified != entries else { return nil }

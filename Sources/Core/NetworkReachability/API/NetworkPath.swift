@@ -1,19 +1,23 @@
 import LinuxSupport
 
-/// The path of packets to a target at one moment, or the reason that there is none. A value: it does not change.
+/// The path of packets to a target at one moment, or the reason why there is no path. A value type.
 public struct NetworkPath: Hashable, Sendable {
-    /// Held together with the paths of other targets that have the same.
+    /// The properties that are shared with equal paths of other targets, which saves memory.
     private(set) var shared: SharedValue<Common>
 
-    /// The address that was looked up and decided. For the network at large one of the addresses that stand for it, for
-    /// a name one of its addresses; nil when there was nothing to look up.
+    /// The address whose route determines the path. For general reachability it is one of
+    /// ``NetworkReachabilityOptions/addressesAtLarge``, for a host name one of its addresses. Nil if no address was
+    /// looked up.
     public var destination: IPAddress?
 
-    /// Whether the status changes all the time: ``flappingChanges`` times within ``flappingWindow``, until it has not changed
-    /// for as long. Changes count while somebody listens to the target, as a listener without a ``SettlePolicy`` hears them.
+    /// A Boolean value that indicates whether the target flaps: its status has changed ``flappingChanges`` times within
+    /// ``flappingWindow``. Flapping ends when the status has not changed for that time.
+    ///
+    /// Changes are counted while the target has a listener. A ``SettlePolicy`` does not affect the count.
     public var isFlapping = false
 
-    /// Grows by one with each change of the path, as seen by this process; starts with 1.
+    /// The number of this version of the path. The first is 1, and each change of the path observed by this process
+    /// adds 1.
     public var generation: UInt64 = 0
 
     package init(flags: NetworkReachabilityFlags? = nil, reason: UnsatisfiedReason? = nil) {
@@ -25,13 +29,13 @@ public struct NetworkPath: Hashable, Sendable {
         self.destination = destination
     }
 
-    /// The status the flags stand for.
+    /// The status that corresponds to ``flags``.
     public var status: NetworkReachabilityStatus { NetworkReachabilityStatus(flags) }
 
-    /// Whether packets leave over a wireless wide area network, which often costs money by the byte.
+    /// A Boolean value that indicates whether packets leave over a wireless wide area network, which is often metered.
     public var isExpensive: Bool { flags?.contains(.isWWAN) ?? false }
 
-    /// Whether everything is the same but the generation, and how often the carrier was lost before.
+    /// Returns whether the two paths are equal except for the generation and the number of carrier losses.
     package func isSame(as other: NetworkPath) -> Bool {
         var other = other
         other.generation = generation
@@ -39,7 +43,7 @@ public struct NetworkPath: Hashable, Sendable {
         return self == other
     }
 
-    /// The properties that the paths of several targets may share.
+    /// The properties that the paths of several targets can share.
     var common: Common {
         get { shared.value }
         set { shared = SharedValue(newValue) }
@@ -47,7 +51,8 @@ public struct NetworkPath: Hashable, Sendable {
 }
 
 extension NetworkPath: CustomStringConvertible {
-    /// For example `reachable (ethernet or Wi-Fi), interface eth0, gateway 192.0.2.1, source 192.0.2.7`.
+    /// The path in one line, for example `reachable (ethernet or Wi-Fi), interface eth0, gateway 192.0.2.1, source
+    /// 192.0.2.7`.
     public var description: String {
         var parts = [status.description]
         if let reason { parts.append(reason.description) }
@@ -59,16 +64,16 @@ extension NetworkPath: CustomStringConvertible {
 }
 
 extension NetworkPath {
-    /// So many changes of the status within ``flappingWindow`` are flapping: three losses with their returns. A
-    /// replugged cable makes two, a switch that starts two or four.
+    /// The number of status changes within ``flappingWindow`` from which a target flaps: 6, three losses and three
+    /// returns. Unplugging and plugging in a cable causes two changes, the restart of a switch two or four.
     public static let flappingChanges = 6
 
-    /// The time within which changes of the status count for ``isFlapping``, and without any after which it ends: one
-    /// minute.
+    /// The period in which status changes are counted for ``isFlapping``: 60 seconds. Flapping ends after a period
+    /// without a change.
     public static let flappingWindow: Duration = .seconds(60)
 }
 
-/// A value that many hold together, because it is large or there are many of them.
+/// A reference to an immutable value that many owners share, because the value is large or has many owners.
 final class SharedValue<Value: Hashable & Sendable>: Hashable, Sendable {
     let value: Value
 
@@ -81,16 +86,17 @@ final class SharedValue<Value: Hashable & Sendable>: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
 
-/// The keys and values of the command's JSON output, schema 1: keys may be added, none is renamed or taken away.
+/// The keys and values of the JSON output of the command `reachability`, schema 1. New keys may be added. Existing keys
+/// are not renamed or removed.
 extension NetworkPath: Codable {
     private enum Key: String, CodingKey {
         case schema, status, connectionType, flags, interface, interfaceType, gateway, source, reason, generation
         case underlyingInterfaces, destination, supportsIPv4, supportsIPv6, flapping
-        // Beside those of the command: what makes the decoded path the same as the encoded one.
+        // Not part of the command's output. They make the decoded path equal to the encoded one.
         case interfaces, table, mtu
     }
 
-    /// Writes all of it but the time, the target and the namespace, which a path does not have.
+    /// Encodes the path. The output has no time, target or namespace, because a path does not contain them.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(1, forKey: .schema)
@@ -118,12 +124,12 @@ extension NetworkPath: Codable {
         try container.encodeIfPresent(mtu, forKey: .mtu)
     }
 
-    /// Reads what ``encode(to:)`` wrote, and the lines of the command. Keys that are not known are passed over.
+    /// Decodes the output of ``encode(to:)``, or a line printed by the command. Unknown keys are ignored.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         let schema = try container.decodeIfPresent(Int.self, forKey: .schema) ?? 1
         guard schema == 1 else {
-            let text = "schema \(schema) is not known: this version reads schema 1"
+            let text = "cannot read schema \(schema): this version reads schema 1"
             throw DecodingError.dataCorruptedError(forKey: .schema, in: container, debugDescription: text)
         }
         self.init()
@@ -155,20 +161,20 @@ extension NetworkPath: Codable {
 extension NetworkPath.UnsatisfiedReason: Codable {}
 
 extension IPAddress: Codable {
-    /// Writes its text, with its zone.
+    /// Encodes the address as text, with its zone.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }
 
-    /// Reads the text of an address.
+    /// Decodes the text of an address.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         guard let address = IPAddress(text) else {
             throw DecodingError.dataCorruptedError(
                 in: container,
-                debugDescription: "\"\(text.printable)\" is no IP address"
+                debugDescription: "\"\(text.printable)\" is not an IP address"
             )
         }
         self = address
@@ -176,14 +182,14 @@ extension IPAddress: Codable {
 }
 
 extension NetworkReachabilityFlags {
-    /// The flags with these names; others are passed over.
+    /// Creates the set of the flags with these names. Unknown names are ignored.
     fileprivate init(names: [String]) {
         self = Self.known.reduce(into: []) { if names.contains($1.1) { $0.insert($1.0) } }
     }
 }
 
 extension NetworkPath {
-    /// The properties that the paths of several targets may share.
+    /// The properties that the paths of several targets can share.
     struct Common: Hashable, Sendable {
         var flags: NetworkReachabilityFlags?
         var reason: UnsatisfiedReason?
@@ -194,20 +200,21 @@ extension NetworkPath {
         var supportsIPv4 = false
         var supportsIPv6 = false
         var mtu: UInt32?
-        /// Beside `interface`.
+        /// The other interfaces that packets may leave through, without `interface`.
         var otherInterfaces: [NetworkInterface] = []
-        /// How often the link that packets leave by, or the one below it, has lost its carrier.
+        /// The number of carrier losses of the outgoing link and the link below it.
         var carrierLosses: UInt32 = 0
     }
 
-    /// How often the interface, or the device that it runs over, has lost its carrier, as the driver counted. If the number has grown and the
-    /// path is the same, the path was away in between.
+    /// The number of carrier losses of the interface, or of the device below it, as counted by the driver. If the
+    /// number has grown and the path is the same, the path was interrupted in between.
     package var carrierLosses: UInt32 {
         get { common.carrierLosses }
         set { common.carrierLosses = newValue }
     }
 
-    /// How often the carrier was lost, and was back, between two paths that are there and leave by the same interface.
+    /// Returns the number of carrier losses between two reachable paths over the same interface; 0 if the paths are not
+    /// comparable.
     package func carrierLosses(since last: NetworkPath) -> UInt32 {
         guard status.isReachable, last.status.isReachable, interface?.index == last.interface?.index else { return 0 }
         return carrierLosses &- last.carrierLosses
@@ -219,57 +226,62 @@ extension NetworkPath {
         set { common.flags = newValue }
     }
 
-    /// Why the target is not reachable or unknown; nil when it is reachable.
+    /// The reason why the target is not reachable or its status is unknown; nil if the target is reachable.
     public var reason: UnsatisfiedReason? {
         get { common.reason }
         set { common.reason = newValue }
     }
 
-    /// The interface packets leave through, or the one that stands in the way: without carrier, down or dormant.
+    /// The interface that packets leave through. If the target is not reachable, the interface that prevents it, for
+    /// example because it is down, dormant or without carrier.
     public var interface: NetworkInterface? {
         get { common.interface }
         set { common.interface = newValue }
     }
 
-    /// The interfaces that packets may leave through, ``interface`` first: those of IPv4 and of IPv6 may be others, and so may those of
-    /// the addresses of one name. Empty where the target is not reachable. As `NWPath.availableInterfaces`.
+    /// The interfaces that packets may leave through, with ``interface`` as the first. IPv4, IPv6 and the addresses of
+    /// one name may use different interfaces. Empty if the target is not reachable. Corresponds to
+    /// `NWPath.availableInterfaces`.
     public var availableInterfaces: [NetworkInterface] {
         guard status.isReachable, let interface else { return [] }
         return [interface] + common.otherInterfaces
     }
 
-    /// The router packets are sent to; nil when the destination is on the link itself.
+    /// The router that packets are sent to; nil if the destination is on the link.
     public var gateway: IPAddress? {
         get { common.gateway }
         set { common.gateway = newValue }
     }
 
-    /// The source address packets get.
+    /// The source address of the packets.
     public var source: IPAddress? {
         get { common.source }
         set { common.source = newValue }
     }
 
-    /// The routing table the route was found in, where the kernel says: 254 is `main`, 255 `local` (`ip-route(8)`).
-    /// For addresses of this machine Linux says 254 until a policy rule has been added for the first time, then 255.
+    /// The routing table that contains the route: 254 is `main`, 255 is `local` (`ip-route(8)`). Nil if the kernel does
+    /// not report it.
+    ///
+    /// For addresses of this machine Linux reports 254 until the first policy rule is added, and 255 afterwards.
     public var table: UInt32? {
         get { common.table }
         set { common.table = newValue }
     }
 
-    /// Whether the target can be reached over IPv4.
+    /// A Boolean value that indicates whether the target is reachable over IPv4.
     public var supportsIPv4: Bool {
         get { common.supportsIPv4 }
         set { common.supportsIPv4 = newValue }
     }
 
-    /// Whether the target can be reached over IPv6.
+    /// A Boolean value that indicates whether the target is reachable over IPv6.
     public var supportsIPv6: Bool {
         get { common.supportsIPv6 }
         set { common.supportsIPv6 = newValue }
     }
 
-    /// The largest packet that the route, or else the interface, takes, in bytes (MTU); nil without a path.
+    /// The maximum packet size in bytes (MTU) of the route, or of the interface if the route has none; nil without a
+    /// path.
     public var mtu: UInt32? {
         get { common.mtu }
         set { common.mtu = newValue }

@@ -4,31 +4,33 @@ import LinuxSupport
 import Logging
 import Netlink
 
-/// Determines whether the network at large, a host or an address is reachable, and calls listeners when that changes.
+/// Determines whether a host, an address or the network in general is reachable, and notifies listeners of changes.
 ///
-/// It has the interface of Alamofire's class of this name, versions 4 and 5, for Linux. Its answer is what the kernel would
-/// do with packets: it looks up the route to every address (RTM_GETROUTE, `rtnetlink(7)`), and checks source address and
-/// carrier. It cannot know what
-/// happens beyond this machine: a dead router with the cable in counts as reachable.
+/// The class has the interface of Alamofire's class of this name, versions 4 and 5. The result comes from the Linux
+/// kernel: for each address the manager looks up the route (RTM_GETROUTE, `rtnetlink(7)`), and checks the source
+/// address and the carrier of the interface. No packets are sent, so failures beyond this machine are not detected. For
+/// example, a failed router behind a connected cable counts as reachable.
 ///
 /// ```swift
 /// let manager = NetworkReachabilityManager(host: "example.org")
 /// manager?.startListening { status in print(status) }
 /// ```
 ///
-/// All of it may be used from any thread. Managers of the same namespace share one monitor: two netlink sockets in all.
-/// Letting go of a manager ends its listeners.
+/// All methods and properties are thread-safe. The managers of a network namespace share one monitor with two netlink
+/// sockets. Releasing a manager ends the calls of its listener; the listeners of ``addListener(settle:onQueue:_:)`` and
+/// ``addPathListener(for:settle:onQueue:_:)`` belong to their tokens.
 public final class NetworkReachabilityManager: Sendable {
     /// A closure that is called on its queue when the status changes.
     public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void
 
-    /// A manager of the network at large that lives as long as the process. It is never nil; Alamofire's is optional.
+    /// A shared manager of general reachability. It exists until the process ends. Never nil; the type is optional as
+    /// in Alamofire.
     public static let `default`: NetworkReachabilityManager? = NetworkReachabilityManager()
 
     package let record: TargetRecord
     package let options: NetworkReachabilityOptions
     let listening = Listening()
-    /// The failure that was logged last, until a question is answered.
+    /// The last failure that was logged. Nil after a query has succeeded.
     private let loggedFailure: Locked<NetlinkError?> = Locked(nil)
 
     package init(_ target: Target, monitor: PathMonitor, options: NetworkReachabilityOptions) {
@@ -41,21 +43,26 @@ public final class NetworkReachabilityManager: Sendable {
     }
 }
 
-// MARK: - The state now
+// MARK: - The current state
 
 extension NetworkReachabilityManager {
-    /// The current path of packets to the target, or the reason that there is none.
+    /// The current path of packets to the target, or the reason why there is no path.
     ///
-    /// The kernel is asked each time, on the calling thread: some ten microseconds, or as long as it is busy changing its
-    /// configuration. The first question about a host name waits for the name service, at most
-    /// ``NetworkReachabilityOptions/nameResolutionWait``; not inside a task, whose thread belongs to all tasks: there the status is
-    /// unknown until the name has been resolved. ``currentPath()`` waits without holding a thread.
+    /// Each access queries the kernel on the calling thread. A query takes about ten microseconds, or longer while the
+    /// kernel changes its network configuration.
+    ///
+    /// The first query for a host name waits for the name service, at most
+    /// ``NetworkReachabilityOptions/nameResolutionWait``. Inside a Swift task it does not wait, because a blocked task
+    /// would occupy a thread of the concurrency pool. The status is then unknown until the name is resolved.
+    /// ``currentPath()`` waits without blocking a thread.
     public var path: NetworkPath {
         path(waitingForName: CurrentTask.exists ? .zero : options.nameResolutionWait)
     }
 
-    /// The current path of packets to the target, or the reason that there is none. It waits for the name of a host, at most
-    /// ``NetworkReachabilityOptions/nameResolutionWait``, and holds no thread meanwhile.
+    /// Returns the current path of packets to the target, or the reason why there is no path.
+    ///
+    /// For a host name the function suspends until the name is resolved, at most
+    /// ``NetworkReachabilityOptions/nameResolutionWait``. It blocks no thread.
     public func currentPath() async -> NetworkPath {
         await withCheckedContinuation { continuation in
             let subscription = Subscription(
@@ -72,7 +79,8 @@ extension NetworkReachabilityManager {
         }
     }
 
-    /// The same, with a wait for the name service of its own; none where it is not above zero.
+    /// Returns the current path. Waits for the name service at most `limit`; does not wait if `limit` is zero or
+    /// negative.
     package func path(waitingForName limit: Duration) -> NetworkPath {
         let path = record.monitor.path(to: record, waitingForName: limit)
         if let logger = options.logger {
@@ -82,10 +90,11 @@ extension NetworkReachabilityManager {
         return path
     }
 
-    /// The path of the last evaluation while a listener follows the target and the kernel has announced no change since; else nil.
+    /// The path of the last evaluation if a listener is subscribed to the target and the kernel has reported no change
+    /// since then; otherwise nil.
     package var knownPath: NetworkPath? { record.monitor.knownPath(to: record) }
 
-    /// Logs why the kernel cannot be asked: once for each failure, not with each question.
+    /// Logs the reason why the kernel cannot be queried, once per failure instead of once per query.
     private func logFailure(of path: NetworkPath, _ logger: Logger) {
         let failure = path.reason == .netlinkUnavailable ? record.monitor.failure : nil
         let isNew = loggedFailure.withLock { logged in
@@ -96,45 +105,52 @@ extension NetworkReachabilityManager {
         logger.warning("status is unknown", metadata: ["error": "\(failure)"])
     }
 
-    /// The current status. Queries the kernel like ``path``; no listener is necessary.
+    /// The current status. Queries the kernel as ``path`` does. Needs no listener.
     public var status: NetworkReachabilityStatus { path.status }
 
-    /// The current flags in Apple's terms; nil while the status is unknown. Queries the kernel like ``path``.
+    /// The current flags in Apple's terms; nil while the status is unknown. Queries the kernel as ``path`` does.
     public var flags: NetworkReachabilityFlags? { path.flags }
 
-    /// Whether the target is reachable now.
+    /// A Boolean value that indicates whether the target is reachable now. Queries the kernel as ``path`` does.
     public var isReachable: Bool { status.isReachable }
 
-    /// Whether the target is reachable now over any interface except a wireless wide area network.
+    /// A Boolean value that indicates whether the target is reachable now over an interface other than a wireless wide
+    /// area network.
     public var isReachableOnEthernetOrWiFi: Bool { status == .reachable(.ethernetOrWiFi) }
 
-    /// Whether the target is reachable now over a wireless wide area network.
+    /// A Boolean value that indicates whether the target is reachable now over a wireless wide area network.
     public var isReachableOnWWAN: Bool { status == .reachable(.wwan) }
 
-    /// Whether names can be resolved as far as this machine knows: name servers are configured, and the kernel has a path to one of
-    /// them. Asks like ``path``. As `NWPath.supportsDNS`.
+    /// A Boolean value that indicates whether this machine can resolve names: name servers are configured, and the
+    /// kernel has a path to at least one of them. Queries the kernel as ``path`` does, and sends no packet to a name
+    /// server. Corresponds to
+    /// `NWPath.supportsDNS`.
     public var supportsDNS: Bool { record.monitor.reachesNameServer() }
 
-    /// How often the status changed within the last ``NetworkPath/flappingWindow``, counted while somebody listens to the
-    /// target; at most 100. With ``NetworkPath/flappingChanges`` and more the target flaps.
+    /// The number of status changes within the last ``NetworkPath/flappingWindow``, at most 100. Changes are counted
+    /// only while the target has a listener. The target flaps if the number reaches ``NetworkPath/flappingChanges``.
     public var flapCount: Int { record.monitor.flapCount(of: record) }
 
-    /// The statistics of the monitor that serves this manager. All managers of a network namespace share one monitor, so
-    /// they have the same statistics. Reading them is fast, sends no query and is thread-safe.
+    /// The statistics of the monitor that serves this manager. All managers of a network namespace share one monitor
+    /// and therefore have the same statistics. Reading them is fast, sends no query and is thread-safe.
     public var statistics: MonitorStatistics { record.monitor.statistics }
 }
 
 extension NetworkReachabilityManager {
-    /// Whether the manager listens for changes.
+    /// A Boolean value that indicates whether a listener of ``startListening(onQueue:onUpdatePerforming:)`` or
+    /// ``startListening()`` is active.
     public var isListening: Bool { listening.state.withLock { $0.subscription != nil } }
 
-    /// Begins to call `listener` on `queue`, in Alamofire 5's way: first with the current status, then whenever the status
-    /// changes. Listening that was under way ends before; ``listener`` is not called by this.
+    /// Starts calling `listener` on `queue`, first with the current status and then whenever the status changes
+    /// (Alamofire 5).
+    ///
+    /// If the manager is already listening, the previous listener ends first. This method does not call the property
+    /// ``listener``.
     ///
     /// - Parameters:
-    ///   - queue: The queue of the listener. A serial queue keeps the calls in order.
-    ///   - listener: A closure that is called with the status. ``stopListening()`` releases it.
-    /// - Returns: Always true, see ``startListening()``.
+    ///   - queue: The queue on which the listener is called. A serial queue preserves the order of the calls.
+    ///   - listener: A closure that receives the status. ``stopListening()`` releases it.
+    /// - Returns: Always true, as for ``startListening()``.
     @preconcurrency @discardableResult
     public func startListening(
         onQueue queue: DispatchQueue = .main,
@@ -146,22 +162,26 @@ extension NetworkReachabilityManager {
         return true
     }
 
-    /// Ends what `startListening` began. It may be called at any time, also inside the listener, and never waits.
+    /// Ends the calls that ``startListening(onQueue:onUpdatePerforming:)`` or ``startListening()`` started. Never
+    /// waits, and may be called at any time, also inside the listener.
     ///
-    /// Called on the listener's own serial queue, no call of the listener follows. Called elsewhere, a call that is just
-    /// starting may still finish.
+    /// If this method is called on the listener's serial queue, no further call follows. On another thread, a call that
+    /// is about to start may still run.
     public func stopListening() {
         listening.replaceSubscription(with: nil)
     }
 
-    /// Adds a listener beside all others, in AFNetworking's way: called on `queue` first with the current status, then exactly
-    /// when the flags change, until the token is let go or cancelled. It does not depend on `startListening`.
+    /// Adds a listener that is called on `queue`, first with the current status and then whenever the flags change
+    /// (AFNetworking).
+    ///
+    /// Any number of listeners can be added. They do not depend on `startListening`, nor on the lifetime of the
+    /// manager.
     ///
     /// - Parameters:
-    ///   - policy: Whether a change is reported at once, or only after it has lasted.
-    ///   - queue: The queue of the listener. A serial queue keeps the calls in order.
-    ///   - listener: A closure that is called with the status.
-    /// - Returns: What keeps the listener alive.
+    ///   - policy: The policy that decides whether a change is reported at once or after it has lasted for a time.
+    ///   - queue: The queue on which the listener is called. A serial queue preserves the order of the calls.
+    ///   - listener: A closure that receives the status.
+    /// - Returns: A token. The listener ends when the token is cancelled or released.
     public func addListener(
         settle policy: SettlePolicy = .immediate,
         onQueue queue: DispatchQueue = .main,
@@ -170,16 +190,17 @@ extension NetworkReachabilityManager {
         addPathListener(for: .flags, settle: policy, onQueue: queue) { listener($0.status) }
     }
 
-    /// Adds a listener that is called with the whole path, with its reason: first as it is now, then whenever the part of it changes
-    /// that the listener is interested in.
+    /// Adds a listener that is called with the whole path, first with the current one and then whenever a part that is
+    /// contained in `interest` changes.
     ///
     /// - Parameters:
-    ///   - interest: What counts as a change.
-    ///   - policy: Whether a change is reported at once, or only after it has lasted.
-    ///   - queue: Where the listener is called. With nil it is called at once by the monitor itself, which saves a wake-up
-    ///     and holds every other listener up until it returns; what changes meanwhile is notified as one change.
-    ///   - listener: A closure that is called with the path.
-    /// - Returns: What keeps the listener alive.
+    ///   - interest: The parts of the path whose changes are reported.
+    ///   - policy: The policy that decides whether a change is reported at once or after it has lasted for a time.
+    ///   - queue: The queue on which the listener is called. If nil, the monitor calls the listener directly. This
+    ///     saves a thread wake-up, but delays all other listeners of the network namespace until the call returns.
+    ///     Changes during the call are reported as one change.
+    ///   - listener: A closure that receives the path.
+    /// - Returns: A token. The listener ends when the token is cancelled or released.
     public func addPathListener(
         for interest: NetworkReachabilityInterest = .path,
         settle policy: SettlePolicy = .immediate,
@@ -191,7 +212,8 @@ extension NetworkReachabilityManager {
         return NetworkReachabilityToken(Cancellation { subscription.end() })
     }
 
-    /// A subscription that calls a listener on a queue, or with nil at once; not begun yet.
+    /// Returns a subscription that calls `listener` on `queue`, or directly if the queue is nil. The subscription has
+    /// not begun.
     private func subscribe(
         _ interest: NetworkReachabilityInterest,
         settle policy: SettlePolicy = .immediate,
@@ -209,7 +231,8 @@ extension NetworkReachabilityManager {
         }
     }
 
-    /// A subscription to the target, not begun yet. Who hears of the status alone hears first what ``status`` says.
+    /// Returns a subscription to the target that has not begun. If only the status or the flags are of interest, the
+    /// first notification waits for the name service, as ``status`` does.
     func subscribe(
         _ interest: NetworkReachabilityInterest,
         settle policy: SettlePolicy,
@@ -225,7 +248,7 @@ extension NetworkReachabilityManager {
     }
 }
 
-/// Keeps a listener alive: letting go of it, or cancelling it, is the end of the listener.
+/// A token that keeps a listener alive. The listener ends when the token is cancelled or released.
 public final class NetworkReachabilityToken: Sendable {
     private let cancellation: Cancellation
 
@@ -237,71 +260,80 @@ public final class NetworkReachabilityToken: Sendable {
         cancel()
     }
 
-    /// Ends the listener, at any time, also inside of it; never waits. Called on the listener's own serial queue, no call
-    /// follows.
+    /// Ends the listener. Never waits, and may be called at any time, also inside the listener. If it is called on the
+    /// listener's serial queue, no further call follows.
     public func cancel() {
         cancellation.cancel()
     }
 }
 
 extension NetworkReachabilityManager {
-    /// A manager of the network at large: reachable while the kernel has a path to most of the internet.
+    /// Creates a manager of general reachability. The status is reachable if the kernel has a path to the majority of
+    /// ``NetworkReachabilityOptions/addressesAtLarge`` of one address family.
     ///
-    /// It is never nil; it is failable because Alamofire's is. Where netlink is denied the status is unknown until it works.
+    /// The result is never nil; the initializer is failable as in Alamofire. If the process is not permitted to use
+    /// netlink, the status is unknown until netlink works.
     public convenience init?() {
         try? self.init(options: NetworkReachabilityOptions())
     }
 
-    /// A manager of a host, given by name or by address literal (IPv4, or IPv6 with a zone where it is link-local).
+    /// Creates a manager of a host, given by its name or by an address literal (IPv4, or IPv6 with a zone if it is
+    /// link-local).
     ///
-    /// A URL, a name with a port, an address in brackets and the empty string are nil; ``init(host:options:)`` says why.
-    /// `0.0.0.0` and `::` stand for the network at large, as with Apple's function.
+    /// The addresses `0.0.0.0` and `::` select general reachability, as in Apple's API.
+    ///
+    /// The result is nil for a URL, a name with a port, an address in brackets and an empty string.
+    /// ``init(host:options:)`` throws the reason.
     public convenience init?(host: String) {
         try? self.init(host: host, options: NetworkReachabilityOptions())
     }
 
-    /// A manager of an address; nil for a link-local IPv6 address without a zone.
+    /// Creates a manager of an address. The result is nil for a link-local IPv6 address without a zone.
     ///
-    /// `0.0.0.0` and `::` stand for the network at large, as with Apple's function.
+    /// The addresses `0.0.0.0` and `::` select general reachability, as in Apple's API.
     public convenience init?(address: IPAddress) {
         try? self.init(address: address, options: NetworkReachabilityOptions())
     }
 
-    /// A manager of a socket address of any family; nil when that is neither IPv4 nor IPv6. The port does not matter.
+    /// Creates a manager of a socket address of any family. The port is ignored. The result is nil if the family is
+    /// neither IPv4 nor IPv6, or if the address is link-local IPv6 without a scope.
     public convenience init?(address: sockaddr_storage) {
         guard let address = IPAddress(address) else { return nil }
         self.init(address: address)
     }
 
-    /// A manager of an IPv4 socket address. The port does not matter.
+    /// Creates a manager of an IPv4 socket address. The port is ignored.
     public convenience init?(address: sockaddr_in) {
         self.init(address: IPAddress(address))
     }
 
-    /// A manager of an IPv6 socket address; nil when it is link-local and names no scope. The port does not matter.
+    /// Creates a manager of an IPv6 socket address. The port is ignored. The result is nil for a link-local address
+    /// without a scope.
     public convenience init?(address: sockaddr_in6) {
         self.init(address: IPAddress(address))
     }
 
-    /// A manager of the network at large.
+    /// Creates a manager of general reachability.
     ///
-    /// - Throws: ``NetworkReachabilityError`` when a namespace cannot be entered or no addresses are given. Netlink denied
-    ///   by a sandbox is no error: the status is unknown until it works.
+    /// - Throws: ``NetworkReachabilityError`` if the network namespace cannot be entered, or if
+    ///   ``NetworkReachabilityOptions/addressesAtLarge`` is empty. A sandbox that denies netlink is not an error. The
+    ///   status is then unknown until netlink works.
     public convenience init(options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
         try self.init(Target(options: options), options: options)
     }
 
-    /// A manager of a host, given by name or by address literal.
+    /// Creates a manager of a host, given by its name or by an address literal.
     ///
-    /// - Throws: ``NetworkReachabilityError`` when `host` is neither, or when a namespace cannot be entered.
+    /// - Throws: ``NetworkReachabilityError`` if `host` is neither a host name nor an address, or if the network
+    ///   namespace cannot be entered.
     public convenience init(host: String, options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
         try self.init(Target(host: host, options: options), options: options)
     }
 
-    /// A manager of an address.
+    /// Creates a manager of an address.
     ///
-    /// - Throws: ``NetworkReachabilityError`` when it is link-local IPv6 without a zone, or when a namespace cannot be
-    ///   entered.
+    /// - Throws: ``NetworkReachabilityError`` if the address is link-local IPv6 without a zone, or if the network
+    ///   namespace cannot be entered.
     public convenience init(address: IPAddress, options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
         try self.init(Target(address: address, options: options), options: options)
     }

@@ -4,8 +4,9 @@ import Netlink
 
 /// Watches any number of hosts, and reports all changes in one place.
 ///
-/// It answers each of them as a ``NetworkReachabilityManager`` would, and shares everything with those: ten thousand targets
-/// cost two netlink sockets, and after a change of a route those targets alone are evaluated that the route leads to.
+/// Each host has the same result as with a ``NetworkReachabilityManager``, and both share one monitor per network
+/// namespace. Ten thousand hosts need two netlink sockets. After a change of a route, only the hosts whose addresses
+/// the route covers are evaluated.
 ///
 /// ```swift
 /// let monitor = try NetworkReachabilityMonitor()
@@ -14,13 +15,14 @@ import Netlink
 /// for await change in monitor.changes { print(change) }
 /// ```
 ///
-/// All of it may be used from any thread. Hosts may come and go at any time, in logarithmic time or better.
+/// All methods and properties are thread-safe. Hosts can be inserted and removed at any time, in logarithmic time or
+/// better.
 public final class NetworkReachabilityMonitor: Sendable {
     private struct WeakListener {
         weak let listener: ChangeListener?
     }
 
-    /// A host, and its place among all that were ever inserted.
+    /// A host and its position in the order of insertion.
     private struct Watched {
         let record: TargetRecord
         let place: UInt64
@@ -36,9 +38,9 @@ public final class NetworkReachabilityMonitor: Sendable {
     private let monitor: PathMonitor
     private let state: Locked<State> = Locked(State())
 
-    /// A monitor without targets.
+    /// Creates a monitor without hosts.
     ///
-    /// - Throws: ``NetworkReachabilityError`` when a namespace cannot be entered.
+    /// - Throws: ``NetworkReachabilityError`` if the network namespace cannot be entered.
     public convenience init(
         options: NetworkReachabilityOptions = NetworkReachabilityOptions()
     ) throws(NetworkReachabilityError) {
@@ -54,27 +56,28 @@ public final class NetworkReachabilityMonitor: Sendable {
 // MARK: - Targets
 
 extension NetworkReachabilityMonitor {
-    /// The hosts that are watched, in the order in which they were inserted.
+    /// The watched hosts, in the order of their insertion.
     public var hosts: [String] { inOrder.map(\.host) }
 
     private var inOrder: [(host: String, record: TargetRecord)] {
         state.withLock { $0.hosts }.sorted { $0.value.place < $1.value.place }.map { ($0.key, $0.value.record) }
     }
 
-    /// How many hosts are watched.
+    /// The number of watched hosts.
     public var count: Int { state.withLock { $0.hosts.count } }
 
-    /// Checks a host without watching it.
+    /// Checks the syntax of a host without watching it.
     ///
-    /// - Throws: ``NetworkReachabilityError`` when it is neither a name nor an address.
+    /// - Throws: ``NetworkReachabilityError`` if `host` is neither a host name nor an address.
     public func check(_ host: String) throws(NetworkReachabilityError) {
         _ = try Target(host: host, options: options)
     }
 
-    /// Watches one more host, given by name or by address literal; listeners hear of its state soon.
+    /// Starts to watch a host, given by its name or by an address literal. Listeners are notified of its state soon
+    /// afterwards.
     ///
-    /// - Returns: False if it was watched already.
-    /// - Throws: ``NetworkReachabilityError`` when `host` is neither.
+    /// - Returns: False if the host was already watched.
+    /// - Throws: ``NetworkReachabilityError`` if `host` is neither a host name nor an address.
     @discardableResult
     public func insert(_ host: String) throws(NetworkReachabilityError) -> Bool {
         let record = monitor.record(of: try Target(host: host, options: options))
@@ -89,9 +92,9 @@ extension NetworkReachabilityMonitor {
         return true
     }
 
-    /// Stops watching a host. A change that is being delivered may still be reported.
+    /// Stops watching a host. A change whose delivery has begun may still be reported.
     ///
-    /// - Returns: False if it was not watched.
+    /// - Returns: False if the host was not watched.
     @discardableResult
     public func remove(_ host: String) -> Bool {
         let (record, listeners) = state.withLock { state in
@@ -102,9 +105,11 @@ extension NetworkReachabilityMonitor {
         return withExtendedLifetime(record) { true }
     }
 
-    /// Makes these the hosts that are watched: removes all others, and inserts what is missing, in their order.
+    /// Replaces the list of watched hosts. Hosts that are not in `hosts` are removed, then the missing ones are
+    /// inserted in the order given. Hosts in both lists are not affected.
     ///
-    /// - Throws: ``NetworkReachabilityError`` when one of them is no host; then nothing has changed.
+    /// - Throws: ``NetworkReachabilityError`` if an element is neither a host name nor an address. The list is then
+    ///   unchanged.
     public func setHosts(_ hosts: some Sequence<String>) throws(NetworkReachabilityError) {
         let hosts = Array(hosts)
         for host in hosts { try check(host) }
@@ -113,33 +118,36 @@ extension NetworkReachabilityMonitor {
         for host in hosts { try insert(host) }
     }
 
-    /// The path packets to a host take now; nil if it is not watched. Asks the kernel on the calling thread, as
-    /// ``NetworkReachabilityManager/path`` does, and like that waits for no name inside a task.
+    /// Returns the current path of packets to a host, or nil if the host is not watched. Queries the kernel on the
+    /// calling thread. May wait for the name service, except inside a Swift task, as
+    /// ``NetworkReachabilityManager/path`` does.
     public func path(to host: String) -> NetworkPath? {
         guard let record = state.withLock({ $0.hosts[host]?.record }) else { return nil }
         return monitor.path(to: record, waitingForName: CurrentTask.exists ? .zero : options.nameResolutionWait)
     }
 
-    /// What this monitor, and every manager of its namespace, has done so far.
+    /// The statistics of this monitor and of all managers in the same network namespace.
     public var statistics: MonitorStatistics { monitor.statistics }
 }
 
 // MARK: - Listeners
 
 extension NetworkReachabilityMonitor {
-    /// Adds a listener of every target: notified first of what each of them is now, in the order of ``hosts``, then whenever the part of its path changes that
-    /// the listener is interested in. What happens to one host is notified in order.
+    /// Adds a listener of all hosts. It is first called with the current state of each host, in the order of ``hosts``,
+    /// and then whenever a part of a path that is contained in `interest` changes.
     ///
-    /// A listener that is slow, or whose queue is, hears the latest of each host when its turn comes, not everything in
-    /// between: so many changes are kept as there are hosts, however many there are meanwhile.
+    /// The order of the changes of one host is preserved. If the listener or its queue is slow, only the latest path of
+    /// each host is kept and intermediate ones are skipped. The number of waiting changes therefore never exceeds the
+    /// number of hosts.
     ///
     /// - Parameters:
-    ///   - interest: What counts as a change.
-    ///   - policy: How long a change has to last before it is notified.
-    ///   - queue: Where the listener is called; a serial one. With nil it is called at once by the monitor itself, which holds
-    ///     everybody else up until it returns.
-    ///   - listener: A closure that is called with the host and its path.
-    /// - Returns: What keeps the listener alive, also without the monitor.
+    ///   - interest: The parts of a path whose changes are reported.
+    ///   - policy: The policy that decides whether a change is reported at once or after it has lasted for a time.
+    ///   - queue: The serial queue on which the listener is called. If nil, the monitor calls the listener directly,
+    ///     which delays all other listeners of the network namespace until the call returns.
+    ///   - listener: A closure that receives the host and its path.
+    /// - Returns: A token. The listener ends when the token is cancelled or released. It does not need the monitor to
+    ///   stay alive.
     public func addListener(
         for interest: NetworkReachabilityInterest = .status,
         settle policy: SettlePolicy = .immediate,
@@ -152,12 +160,18 @@ extension NetworkReachabilityMonitor {
         return NetworkReachabilityToken(Cancellation { changes.end() })
     }
 
-    /// The state of every target now, and each change of a status: ``changes(for:settle:)`` with its defaults.
+    /// The current state of each host, followed by every change of a status. The same as ``changes(for:settle:)`` with
+    /// default arguments.
     public var changes: some AsyncSequence<NetworkReachabilityChange, Never> & Sendable { changes(for: .status) }
 
-    /// The state of every target now, and each change that counts for `interest` and lasts as `policy` wants it.
+    /// Returns a sequence of the current state of each host, followed by the changes.
     ///
-    /// Each loop is a listener of its own, and ends with its task. One that is slow reads the latest of each host.
+    /// Each loop is an independent listener, which ends with the loop or its task. A slow reader receives the latest
+    /// path of each host.
+    ///
+    /// - Parameters:
+    ///   - interest: The parts of a path whose changes are reported.
+    ///   - policy: The policy that decides whether a change is reported at once or after it has lasted for a time.
     public func changes(
         for interest: NetworkReachabilityInterest,
         settle policy: SettlePolicy = .immediate
@@ -174,14 +188,15 @@ extension NetworkReachabilityMonitor {
             state.listeners.removeAll { $0.listener == nil }
             state.listeners.append(WeakListener(listener: listener))
         }
-        // On the monitor's queue, so that all hosts begin together and are reported in order.
+        // Runs on the monitor's queue, so that all hosts begin together and in the order of `hosts`.
         monitor.soon { [self] in
             for (host, record) in inOrder { tell(listener, of: host, record) }
         }
     }
 
-    /// Lets a listener hear of a host, or no more. Others may remove or insert it at the same moment, and be faster or slower
-    /// with their listeners: whoever comes last has seen to it that what the listener follows is what is watched.
+    /// Subscribes a listener to a host, or unsubscribes it if the record is nil. Other threads may insert or remove the
+    /// same host at the same time. The loop ends when the subscription agrees with the list of hosts, so the last
+    /// thread establishes the correct state.
     private func tell(_ listener: ChangeListener, of host: String, _ record: TargetRecord?) {
         var record = record
         while true {
@@ -193,12 +208,12 @@ extension NetworkReachabilityMonitor {
     }
 }
 
-/// What became of one of many targets.
+/// A change of one of the hosts of a ``NetworkReachabilityMonitor``.
 public struct NetworkReachabilityChange: Hashable, Sendable {
-    /// The host as it was given.
+    /// The host, as it was passed to the monitor.
     public let host: String
 
-    /// The current path of packets to the host, or the reason that there is none.
+    /// The current path of packets to the host, or the reason why there is no path.
     public let path: NetworkPath
 
     /// The current status of the host.
@@ -206,19 +221,21 @@ public struct NetworkReachabilityChange: Hashable, Sendable {
 }
 
 extension NetworkReachabilityChange: CustomStringConvertible {
-    /// For example `example.org: not reachable, no carrier, interface eth0`. What would steer a terminal is shown escaped.
+    /// The host and the path, for example `example.org: not reachable, no carrier, interface eth0`. Control characters
+    /// are escaped.
     public var description: String { "\(host.printable): \(path)" }
 }
 
-/// The changes of many targets as an asynchronous sequence: it begins with what each of them is now, goes on with each
-/// change, and keeps only the newest of each host for a reader that is slow. It never fails and never ends by itself.
+/// The changes of many hosts as an asynchronous sequence. It begins with the current state of each host and continues
+/// with each change. For a slow reader it keeps only the newest path of each host. The sequence never throws, and ends
+/// only when its task is cancelled.
 ///
-/// Each loop over it is a listener of its own, which ends with the loop or its task.
+/// Each loop is an independent listener, which ends with the loop or its task.
 struct NetworkReachabilityChanges: AsyncSequence, Sendable {
     /// A host and its path.
     typealias Element = NetworkReachabilityChange
 
-    /// The sequence never fails: trouble is the status unknown, and in the log.
+    /// The sequence never throws. Failures are reported as status unknown and in the log.
     typealias Failure = Never
 
     private let listen: @Sendable (_ signal: @escaping @Sendable () -> Void) -> ChangeListener
@@ -227,7 +244,7 @@ struct NetworkReachabilityChanges: AsyncSequence, Sendable {
         self.listen = listen
     }
 
-    /// Begins to listen; its first elements are what is so now.
+    /// Starts to listen. The first elements are the current states of the hosts.
     func makeAsyncIterator() -> Iterator {
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let listener = listen { continuation.yield() }
@@ -235,7 +252,7 @@ struct NetworkReachabilityChanges: AsyncSequence, Sendable {
         return Iterator(listener, signals.makeAsyncIterator())
     }
 
-    /// Reads one loop's changes.
+    /// Reads the changes of one loop.
     struct Iterator: AsyncIteratorProtocol {
         private let listener: ChangeListener
         private var signals: AsyncStream<Void>.Iterator
@@ -245,12 +262,12 @@ struct NetworkReachabilityChanges: AsyncSequence, Sendable {
             self.signals = signals
         }
 
-        /// The next change; nil when the task is cancelled.
+        /// Returns the next change, or nil if the task is cancelled.
         mutating func next() async -> NetworkReachabilityChange? {
             await next(isolation: #isolation)
         }
 
-        /// The next change; nil when the task is cancelled.
+        /// Returns the next change, or nil if the task is cancelled.
         mutating func next(isolation actor: isolated (any Actor)?) async -> NetworkReachabilityChange? {
             while !Task.isCancelled {
                 var change: NetworkReachabilityChange?

@@ -1,18 +1,23 @@
 import LinuxSupport
 import Netlink
 
-/// The changes of a target, or of the set of namespaces, as an asynchronous sequence: it begins with what is so now, goes on
-/// with each change, and keeps only the newest for a reader that is slow. It never fails and never ends by itself.
+/// The changes of a target, or of the set of namespaces, as an asynchronous sequence. It begins with the current value
+/// and continues with each change. For a slow reader it keeps only the newest value. The sequence never throws, and
+/// ends only when its task is cancelled.
 ///
-/// Each loop over it is a subscription of its own, which ends with the loop or its task. The manager may be let go.
+/// Each loop is an independent subscription, which ends with the loop or its task. The manager may be released before.
 struct NetworkReachabilityUpdates<Element: Equatable & Sendable>: AsyncSequence, Sendable {
-    /// The sequence never fails: trouble is the status unknown, and in the log.
+    /// The sequence never throws. Failures are reported as status unknown and in the log.
     typealias Failure = Never
 
     private let isSame: @Sendable (Element, Element) -> Bool
     private let subscribe: @Sendable (AsyncStream<Element>.Continuation) -> Cancellation
 
-    /// - Parameter isSame: Returns whether the second of two elements is not a change.
+    /// Creates a sequence.
+    ///
+    /// - Parameters:
+    ///   - isSame: Returns whether the second element is not a change after the first.
+    ///   - subscribe: Starts a subscription that yields its values to the continuation.
     init(
         isSame: @escaping @Sendable (Element, Element) -> Bool = { $0 == $1 },
         _ subscribe: @escaping @Sendable (AsyncStream<Element>.Continuation) -> Cancellation
@@ -21,16 +26,16 @@ struct NetworkReachabilityUpdates<Element: Equatable & Sendable>: AsyncSequence,
         self.subscribe = subscribe
     }
 
-    /// Begins a subscription; its first element is what is so now.
+    /// Starts a subscription. The first element is the current value.
     func makeAsyncIterator() -> Iterator {
-        // A late reader wants the truth, not the history.
+        // A slow reader needs the current value, not the history.
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
         let subscription = subscribe(continuation)
         continuation.onTermination = { _ in subscription.cancel() }
         return Iterator(stream.makeAsyncIterator(), isSame)
     }
 
-    /// Reads one loop's changes.
+    /// Reads the changes of one loop.
     struct Iterator: AsyncIteratorProtocol {
         private var stream: AsyncStream<Element>.Iterator
         private let isSame: @Sendable (Element, Element) -> Bool
@@ -41,13 +46,13 @@ struct NetworkReachabilityUpdates<Element: Equatable & Sendable>: AsyncSequence,
             self.isSame = isSame
         }
 
-        /// The next change; nil when the task is cancelled. What was skipped over may have led back to where the reader was:
-        /// that is no change.
+        /// Returns the next change, or nil if the task is cancelled. If skipped changes led back to the last returned
+        /// value, there is no change to return.
         mutating func next() async -> Element? {
             await next(isolation: #isolation)
         }
 
-        /// The next change; nil when the task is cancelled.
+        /// Returns the next change, or nil if the task is cancelled.
         mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             while let element = await stream.next(isolation: actor) {
                 if let last, isSame(last, element) { continue }
@@ -60,43 +65,45 @@ struct NetworkReachabilityUpdates<Element: Equatable & Sendable>: AsyncSequence,
 }
 
 extension NetworkReachabilityManager {
-    /// The status now and whenever it changes.
+    /// The current status, followed by every change.
     public var statuses: some AsyncSequence<NetworkReachabilityStatus, Never> & Sendable {
         statuses(settle: .immediate)
     }
 
-    /// The status now, and its changes that last as `policy` wants it.
+    /// Returns a sequence of the current status, followed by the changes that satisfy `policy`.
     public func statuses(settle policy: SettlePolicy) -> some AsyncSequence<NetworkReachabilityStatus, Never> & Sendable
     {
         updates(.status, policy, \.status)
     }
 
-    /// The flags now and whenever they change; nil while nothing is known.
+    /// The current flags, followed by every change. The flags are nil while the status is unknown.
     public var flagChanges: some AsyncSequence<NetworkReachabilityFlags?, Never> & Sendable {
         flagChanges(settle: .immediate)
     }
 
-    /// The flags now, and their changes that last as `policy` wants it; nil while nothing is known.
+    /// Returns a sequence of the current flags, followed by the changes that satisfy `policy`. The flags are nil while
+    /// the status is unknown.
     public func flagChanges(
         settle policy: SettlePolicy
     ) -> some AsyncSequence<NetworkReachabilityFlags?, Never> & Sendable {
         updates(.flags, policy, \.flags)
     }
 
-    /// The path now and whenever anything of it changes.
+    /// The current path, followed by a new path whenever any part of it changes.
     public var paths: some AsyncSequence<NetworkPath, Never> & Sendable { paths(settle: .immediate) }
 
-    /// The path now, and its changes that last as `policy` wants it.
+    /// Returns a sequence of the current path, followed by the changes that satisfy `policy`.
     public func paths(settle policy: SettlePolicy) -> some AsyncSequence<NetworkPath, Never> & Sendable {
         paths(for: .path, settle: policy)
     }
 
-    /// The path now, and its changes that count for `interest` and last as `policy` wants it.
+    /// Returns a sequence of the current path, followed by the changes of the parts contained in `interest` that
+    /// satisfy `policy`.
     public func paths(
         for interest: NetworkReachabilityInterest,
         settle policy: SettlePolicy = .immediate
     ) -> some AsyncSequence<NetworkPath, Never> & Sendable {
-        // The generation counts what a slow reader has skipped, which alone is no other path.
+        // The generation also counts changes that a slow reader has skipped. A new generation alone is not a change.
         updates(interest, policy, \.self) { $0.isSame(as: $1) }
     }
 

@@ -1,73 +1,77 @@
 extension NetworkPath {
-    /// Why a target is not reachable, or why nothing is known of it.
+    /// The reason why a target is not reachable, or why its status is unknown.
     ///
-    /// The list grows with the kernel, so it is not an enumeration; the raw value is the name.
+    /// The type is not an enumeration, because later kernels and versions may add reasons. The raw value is the name of
+    /// the reason.
     public struct UnsatisfiedReason: RawRepresentable, Hashable, Sendable {
-        /// The name, as JSON output has it.
+        /// The name, as used in JSON output.
         public let rawValue: String
 
-        /// Takes any name, known or not.
+        /// Creates a reason from any name, known or unknown.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// No route leads to the target (ENETUNREACH).
+        /// The kernel has no route to the target (ENETUNREACH).
         public static let noRoute = UnsatisfiedReason(rawValue: "noRoute")
 
-        /// A route of type `unreachable` covers the target (EHOSTUNREACH, RTN_UNREACHABLE).
+        /// A route of type `unreachable` matches the target (EHOSTUNREACH, RTN_UNREACHABLE).
         public static let unreachable = UnsatisfiedReason(rawValue: "unreachable")
 
-        /// A route or rule of type `prohibit` covers the target (EACCES, RTN_PROHIBIT).
+        /// A route or rule of type `prohibit` matches the target (EACCES, RTN_PROHIBIT).
         public static let prohibited = UnsatisfiedReason(rawValue: "prohibited")
 
-        /// A route or rule of type `blackhole` covers the target (EINVAL, RTN_BLACKHOLE).
+        /// A route or rule of type `blackhole` matches the target (EINVAL, RTN_BLACKHOLE).
         public static let blackholed = UnsatisfiedReason(rawValue: "blackholed")
 
-        /// A default route leads to an interface that throws every packet away (`dummy`, `ifb`).
+        /// A default route leads to an interface that discards all packets (`dummy`, `ifb`).
         public static let discarded = UnsatisfiedReason(rawValue: "discarded")
 
-        /// The interface has no carrier: the cable is out, the tunnel's owner is gone (IFF_LOWER_UP).
+        /// The interface has no carrier (IFF_LOWER_UP is not set): for example, the cable is unplugged, or the process
+        /// that owns a tunnel has ended.
         public static let noCarrier = UnsatisfiedReason(rawValue: "noCarrier")
 
-        /// The interface is administratively down (IFF_UP).
+        /// The interface is administratively down (IFF_UP is not set).
         public static let linkDown = UnsatisfiedReason(rawValue: "linkDown")
 
-        /// The interface waits for an outside event, such as Wi-Fi keys (RFC 2863 dormant).
+        /// The interface waits for an external event, such as Wi-Fi authorization (IF_OPER_DORMANT, RFC 2863).
         public static let dormant = UnsatisfiedReason(rawValue: "dormant")
 
-        /// There is no address that an answer could come back to.
+        /// The kernel has no source address that a reply could reach.
         public static let noSourceAddress = UnsatisfiedReason(rawValue: "noSourceAddress")
 
-        /// Packets would leave through an interface of a type that was ruled out
-        /// (``NetworkReachabilityOptions/requiredInterfaceType``, ``NetworkReachabilityOptions/prohibitedInterfaceTypes``).
+        /// Packets would leave through an interface of a type that the options exclude
+        /// (``NetworkReachabilityOptions/requiredInterfaceType``,
+        /// ``NetworkReachabilityOptions/prohibitedInterfaceTypes``).
         public static let interfaceNotAllowed = UnsatisfiedReason(rawValue: "interfaceNotAllowed")
 
-        /// There is no interface but the loopback, or the one the route or the zone names is gone.
+        /// There is no interface except the loopback interface, or the interface of the route or of the zone no longer
+        /// exists.
         public static let noInterface = UnsatisfiedReason(rawValue: "noInterface")
 
-        /// The name service does not know the name, or could not be asked.
+        /// The name does not exist, or the name service cannot be queried.
         public static let nameNotResolved = UnsatisfiedReason(rawValue: "nameNotResolved")
 
-        /// The kernel refused for a reason that none of the others names.
+        /// The kernel rejected the route lookup with another error.
         public static let refused = UnsatisfiedReason(rawValue: "refused")
 
-        /// Unknown: the name service has not answered yet.
+        /// The status is unknown because the name service has not answered yet.
         public static let resolving = UnsatisfiedReason(rawValue: "resolving")
 
-        /// Unknown: the kernel cannot be asked, for example because a sandbox denies netlink.
+        /// The status is unknown because the kernel cannot be queried, for example because a sandbox denies netlink.
         public static let netlinkUnavailable = UnsatisfiedReason(rawValue: "netlinkUnavailable")
 
-        /// Unknown: the network namespace was deleted, or the process it was that of has ended.
+        /// The status is unknown because the network namespace was deleted, or the process of the namespace has ended.
         public static let namespaceGone = UnsatisfiedReason(rawValue: "namespaceGone")
     }
 }
 
 extension NetworkPath.UnsatisfiedReason: CustomStringConvertible {
-    /// A few words for people, for example `no carrier`.
+    /// A short text, for example `no carrier`.
     public var description: String {
         switch self {
         case .noRoute: "no route"
-        case .unreachable: "a route says unreachable"
+        case .unreachable: "unreachable route"
         case .prohibited: "prohibited by a route or rule"
         case .blackholed: "blackholed by a route or rule"
         case .discarded: "the interface discards all packets"

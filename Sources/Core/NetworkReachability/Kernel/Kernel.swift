@@ -2,62 +2,63 @@ package import Dispatch
 package import LinuxSupport
 package import Netlink
 
-/// Everything the library learns of the network, it learns through a kernel. Tests play it.
+/// The interface to the kernel, the only source of information about the network. Tests replace it.
 package protocol Kernel: Sendable {
-    /// Opens a connection to one network namespace, that of the process where none is named.
+    /// Opens a connection to one network namespace, by default that of the process.
     func connect() throws(NetlinkError) -> any KernelConnection
 
-    /// The unicast default routes of the tables that rules lead to, by family and table.
+    /// Returns the unicast default routes of the tables that rules refer to, by family and table.
     ///
-    /// This walks tables, over sockets of its own. It stands here and not with the connection because nothing that happens
-    /// again and again may do so.
+    /// The function dumps whole tables through separate sockets. It is not part of ``KernelConnection``, because
+    /// repeated work must not dump tables.
     func defaultRoutes() throws(NetlinkError) -> [DefaultRoute]
 
-    /// Runs `changed` on `queue` when the namespace may have been deleted or made again; nil where it has no name.
+    /// Calls `changed` on `queue` when the namespace may have been deleted or created again. Returns nil for a
+    /// namespace without a name.
     func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation?
 }
 
-/// A connection to one network namespace for queries and events. Thread-safe.
-///
-/// Letting go of the connection closes its descriptors.
+/// A connection to one network namespace for queries and events. Thread-safe. Releasing the connection closes its
+/// descriptors.
 package protocol KernelConnection: KernelAnswering, AnyObject, Sendable {
-    /// False once the namespace this was opened in is no longer the one it was opened by; holding on would keep a
-    /// deleted namespace and its devices alive.
+    /// A Boolean value that indicates whether the namespace is still the one in which the connection was opened. If
+    /// false, release the connection, because its sockets keep a deleted namespace and its devices alive.
     var isCurrent: Bool { get }
 
-    /// Begins to listen: `heard` runs on `queue` once for each burst of messages. A second call is a programming error.
+    /// Starts to listen for events. Calls `heard` on `queue` once per burst of messages. May be called only once.
     ///
-    /// - Returns: The names of the groups that this kernel does not have.
+    /// - Returns: The names of the multicast groups that this kernel does not support.
     func listen(
         on queue: DispatchQueue,
         _ heard: @escaping @Sendable (EventBurst) -> Void
     ) throws(NetlinkError) -> [String]
 
-    /// Whether events wait that the listener has not received yet. The last answers may contain their changes.
+    /// A Boolean value that indicates whether events are waiting that the listener has not received. The last answers
+    /// may already include their changes.
     var hasEvents: Bool { get }
 
-    /// Whether events were read that the listener has not received yet.
+    /// A Boolean value that indicates whether events were read that the listener has not received.
     var isDelivering: Bool { get }
 
-    /// Says which routes are to be heard of, from now on until it is said again or the connection is let go; nil for all.
-    /// Every other message is heard of in any case.
+    /// Sets the filter of route messages. It applies until the next call or until the connection is released; nil
+    /// passes all route messages. All other messages always pass.
     func setFilter(_ filter: RouteFilter?) throws(NetlinkError)
 
-    /// Listens no more. `heard` may still run once if it is just starting.
+    /// Stops listening. A call of `heard` that is about to start may still run.
     func stopListening()
 }
 
 extension KernelConnection {
-    /// No events are read before the listener receives them.
+    /// Always false, because no event is read before the listener receives it.
     package var isDelivering: Bool { false }
 }
 
-/// The outside world of a monitor: the kernel, time and the name service, all of which tests can play.
+/// The environment of a monitor: the kernel, the clock and the name service. Tests can replace each of them.
 package struct MonitorEnvironment: Sendable {
     package var kernel: any Kernel
     package var clock: any MonitorClock
     package var resolver: any HostResolver
-    /// Whether the kernel drops messages about routes that lead to no target.
+    /// A Boolean value that indicates whether the kernel drops messages about routes that concern no target.
     package var filtersRoutes = true
 
     package init(kernel: any Kernel, clock: any MonitorClock, resolver: any HostResolver) {
@@ -67,25 +68,26 @@ package struct MonitorEnvironment: Sendable {
     }
 }
 
-/// The seam to time: tests advance it by hand.
+/// A source of time. Tests replace it by a clock that they advance.
 package protocol MonitorClock: Sendable {
-    /// Time that stands still while the machine sleeps (CLOCK_MONOTONIC).
+    /// The time that does not advance while the machine sleeps (CLOCK_MONOTONIC).
     var monotonic: Duration { get }
 
-    /// Time that goes on while the machine sleeps (CLOCK_BOOTTIME).
+    /// The time that also advances while the machine sleeps (CLOCK_BOOTTIME).
     var boot: Duration { get }
 
-    /// Runs `action` once on `queue` after `delay`, unless cancelled before.
+    /// Runs `action` once on `queue` after `delay`, unless it is cancelled before.
     func schedule(
         after delay: Duration,
         on queue: DispatchQueue,
         _ action: @escaping @Sendable () -> Void
     ) -> Cancellation
 
-    /// Runs `action` once on `queue`, after what is there already.
+    /// Runs `action` once on `queue`, after the blocks that are already queued.
     func soon(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void)
 
-    /// Runs `action` on `queue` whenever the machine may have slept or its clock was set; nil where that cannot be known.
+    /// Calls `action` on `queue` whenever the machine may have slept or its clock was set. Returns nil if this cannot
+    /// be detected.
     func watchForSleep(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation?
 }
 
@@ -95,29 +97,31 @@ extension MonitorClock {
     }
 }
 
-/// The seam to the name service.
+/// A name service. Tests replace it.
 package protocol HostResolver: Sendable {
-    /// What this machine knows of a name without asking anybody: the hosts file, and `localhost` (RFC 6761). Empty when
-    /// it knows nothing. Never waits for the network.
+    /// Returns the addresses of a name that are known without a query: those in the hosts file and `localhost` (RFC
+    /// 6761). Empty if there are none. Never waits for the network.
     func localAddresses(of name: String) -> [NameLookup.Address]
 
-    /// Asks the name service and calls `completion` once, on a thread of the resolver's own.
+    /// Queries the name service and calls `completion` once, on a thread of the resolver.
     func resolve(
         _ name: String,
         _ completion: @escaping @Sendable (Result<[NameLookup.Address], NameLookup.Failure>) -> Void
     )
 
-    /// Where names are looked up now; nil where that is not known.
+    /// The current configuration of the name service; nil if it is not known.
     var configuration: ResolverConfiguration? { get }
 
-    /// Returns the answer of each server to a query for `name` within the limit; nil if no server can be queried. Blocks.
+    /// Returns the answer of each server to a query for `name` within the limit, or nil if no server can be queried.
+    /// Blocks.
     func answers(
         of servers: [IPAddress],
         to name: String,
         within limit: Duration
     ) -> [NameServerQuestion.Answer]?
 
-    /// Runs `changed` on `queue` whenever the name service's configuration changes; nil where that cannot be known.
+    /// Calls `changed` on `queue` whenever the configuration of the name service changes. Returns nil if this cannot be
+    /// detected.
     func watchConfiguration(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation?
 }
 

@@ -2,15 +2,16 @@ package import Dispatch
 package import LinuxSupport
 package import Netlink
 
-/// The kernel this process runs on.
+/// The kernel of this machine.
 struct LinuxKernel: Kernel {
-    /// The network namespace to open; nil for the process's own, whichever the calling thread is in.
+    /// The network namespace to open; nil for the process's own, which may differ from that of the calling thread.
     let namespace: NamespaceReference?
 
-    /// Receives the messages of the sockets, for recordings; nil for none.
+    /// Receives the messages of the sockets, for recordings; nil if they are not recorded.
     let tap: (any NetlinkTap)?
 
-    /// The process's namespace when this was made: another one would be another network altogether.
+    /// The process's namespace when this value was created. If the process has changed its namespace since then, the
+    /// network is a different one.
     private let home = NamespaceIdentity.ofProcess
 
     init(namespace: NamespaceReference?, tap: (any NetlinkTap)? = nil) {
@@ -22,7 +23,8 @@ struct LinuxKernel: Kernel {
         guard let namespace else {
             return try atHome { () throws(NetlinkError) in LinuxConnection(try RouteSockets(tap: tap)) }
         }
-        // Its directory may have been away. Before it is opened, so that nothing falls in between.
+        // The directory may have been missing. Called before the namespace is opened, so that no change is missed in
+        // between.
         if namespace.process == nil { SharedFileWatch.shared.renew(namespace.path) }
         return try NamespaceEntry.ask(inside: namespace) { identity throws(NetlinkError) in
             LinuxConnection(try RouteSockets(tap: tap), namespace: namespace, identity: identity)
@@ -55,10 +57,10 @@ struct LinuxKernel: Kernel {
 }
 
 extension MonitorEnvironment {
-    /// This machine, as `options` want it watched.
+    /// Creates an environment of this machine for `options`.
     ///
-    /// - Parameter tap: hears what passes the netlink sockets.
-    /// - Throws: ``NetworkReachabilityError`` when the network namespace is that of no process.
+    /// - Parameter tap: Receives the messages of the netlink sockets.
+    /// - Throws: ``NetworkReachabilityError`` if the process of the network namespace does not exist.
     package init(
         of options: NetworkReachabilityOptions,
         tap: (any NetlinkTap)? = nil
@@ -76,7 +78,7 @@ extension MonitorEnvironment {
     }
 }
 
-/// The machine's own time.
+/// The system clock.
 package struct SystemMonitorClock: MonitorClock {
     package init() {}
 
@@ -90,13 +92,13 @@ package struct SystemMonitorClock: MonitorClock {
     ) -> Cancellation { DispatchTimer.schedule(after: delay, on: queue, action) }
 
     package func watchForSleep(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation? {
-        // A retry must be timed also when there are no descriptors left.
+        // Retries must work even if no descriptors are left.
         DispatchTimer.prepare()
         return SleepWatch.shared.add(on: queue, action)
     }
 }
 
-/// The two netlink sockets of a namespace, the listening one with a thread of its own while it listens.
+/// The two netlink sockets of a namespace. While it listens, the event socket has a thread of its own.
 final class LinuxConnection: KernelConnection {
     private let sockets: RouteSockets
     private let listener: Locked<EventThread?> = Locked(nil)
@@ -104,9 +106,11 @@ final class LinuxConnection: KernelConnection {
     private let namespace: NamespaceReference?
     private let identity: NamespaceIdentity?
 
+    /// Creates a connection from open sockets.
+    ///
     /// - Parameters:
-    ///   - namespace: what the sockets were opened through; nil for the process's namespace.
-    ///   - identity: the namespace they were opened in.
+    ///   - namespace: The reference through which the sockets were opened; nil for the process's namespace.
+    ///   - identity: The namespace in which the sockets were opened.
     init(_ sockets: RouteSockets, namespace: NamespaceReference? = nil, identity: NamespaceIdentity? = nil) {
         self.sockets = sockets
         self.namespace = namespace
@@ -149,11 +153,11 @@ final class LinuxConnection: KernelConnection {
 
 /// A thread that waits for the event socket and runs the listener on its queue.
 ///
-/// A Dispatch source would wake a thread of Dispatch's, which wakes another for the queue: measured, that alone doubles the
-/// time from a change to its notification. `sync` runs on the thread that calls it, so here one wake-up is enough.
+/// A Dispatch source wakes a Dispatch thread, which wakes another thread for the queue. This doubles the measured time
+/// from a change to its notification. `sync` runs the block on the calling thread, so one wake-up is sufficient.
 final class EventThread: Sendable {
     private let events: EventSocket
-    /// Its own, so that the end of one thread never wakes the next, which waits for the same socket.
+    /// One per thread, so that the end of one thread never wakes the next one, which waits for the same socket.
     private let wakeup: Wakeup
     private let hasEnded = Locked(false)
     private let delivering = Locked(false)
@@ -163,17 +167,18 @@ final class EventThread: Sendable {
         do {
             wakeup = try Wakeup()
         } catch {
-            throw NetlinkError("make a descriptor to wake the thread that listens", error)
+            throw NetlinkError("create the wake-up descriptor of the event thread", error)
         }
     }
 
-    /// Whether events are being read, or the listener has not returned yet.
+    /// A Boolean value that indicates whether events are being read, or the listener has not returned.
     var isDelivering: Bool { delivering.withLock { $0 } }
 
-    /// Runs `heard` on `queue` for each burst, until `end()`.
+    /// Calls `heard` on `queue` for each burst, until `end()` is called.
     func start(on queue: DispatchQueue, _ heard: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
         do {
-            // The thread holds the socket: its descriptor is closed when both the connection and the thread are done with it.
+            // The thread retains the socket. The descriptor is closed after both the connection and the thread have
+            // released it.
             try Thread.detach { [self] in
                 while !hasEnded.withLock({ $0 }) {
                     var failure: SystemError?
@@ -186,7 +191,7 @@ final class EventThread: Sendable {
                         var burst = events.drain()
                         burst.failure = burst.failure ?? failure
                         if burst.isEmpty { return }
-                        // What cannot be read is not read again and again.
+                        // A socket that cannot be read is not read again.
                         if burst.failure != nil { hasEnded.withLock { $0 = true } }
                         burst.noticed = noticed
                         if burst.messages > 1 { burst.completed = SystemClock.monotonic }
@@ -195,7 +200,7 @@ final class EventThread: Sendable {
                 }
             }
         } catch {
-            throw NetlinkError("start a thread to listen", error)
+            throw NetlinkError("start a thread for netlink events", error)
         }
     }
 
