@@ -209,7 +209,7 @@ import Testing
         try world.apply(.addRoute(RouteChange("192.0.2.1/32", .blackhole)))
         #expect(await recorder.heard.waitForCount(2))
         #expect(recorder.histories["192.0.2.1"] == [.wired, .notReachable])
-        #expect(log.values == ["the kernel lacks groups: NEXTHOP IPV6_NETCONF"])
+        #expect(log.values == ["kernel lacks multicast groups: NEXTHOP IPV6_NETCONF"])
         token.cancel()
     }
 }

@@ -1,23 +1,24 @@
 package import LinuxSupport
 package import Netlink
 
-/// The answers of the kernel in one evaluation.
+/// The kernel's answers in one evaluation.
 ///
-/// Pure code reads it as if everything were known. What is not known yet is thrown as ``MissingAnswers``; whoever runs that code
-/// asks for it and runs the code again.
+/// Pure code reads the answers as if all were known. A missing answer is thrown as ``MissingAnswers``. The caller then
+/// queries the kernel and runs the code again.
 package struct Answers {
-    /// Questions and their answers, in the same order.
+    /// Queries and their answers, in the same order.
     struct Round: Equatable {
         let questions: [KernelQuestion]
         let answers: [KernelAnswer]
     }
 
     private var known: [KernelQuestion: (answer: KernelAnswer, isUsed: Bool)] = [:]
-    /// The questions whose answers were read, in the order in which they were read first.
+    /// The queries whose answers were read, in the order of the first read.
     private(set) var used: [KernelQuestion] = []
-    /// The maximum number of questions that are remembered as used.
+    /// The maximum number of queries that are remembered as used.
     static let usedLimit = 64
-    /// Whether one of the links asked for so far carries packets, the loopback link aside.
+    /// A Boolean value that indicates whether one of the queried links can carry packets, not counting the loopback
+    /// link.
     private(set) var hasCarrierSomewhere = false
 
     package init() {}
@@ -27,22 +28,23 @@ package struct Answers {
         for (question, answer) in zip(round.questions, round.answers) {
             known[question] = (answer, false)
             guard case .link(let link?) = answer else { continue }
-            // A port carries packets of its controller alone, a VRF's also its own; that is found out where it matters.
+            // A port carries only packets of its controller, except that a VRF's port also carries its own. That case
+            // is handled where it matters.
             if !link.isLoopback, link.obstacle == nil, link.controllerIndex == nil, !link.discardsPackets {
                 hasCarrierSomewhere = true
             }
-            // A link asked for by name is known by its index too.
+            // A link that was queried by name is also known by its index.
             if case .linkNamed = question { known[.link(link.index)] = (answer, false) }
         }
     }
 
-    /// The known answers to questions; nil if one is missing.
+    /// Returns the known answers to queries; nil if one is missing.
     func round(_ questions: [KernelQuestion]) -> Round? {
         let answers = questions.compactMap { known[$0]?.answer }
         return answers.count == questions.count ? Round(questions: questions, answers: answers) : nil
     }
 
-    /// The answer to any question; ``KernelAnswer`` has what is in it.
+    /// Returns the answer to a query, whose content depends on the type of query.
     package mutating func answer(to question: KernelQuestion) throws(MissingAnswers) -> KernelAnswer {
         guard let place = known.index(forKey: question) else { throw MissingAnswers(questions: [question]) }
         if !known.values[place].isUsed {
@@ -55,27 +57,27 @@ package struct Answers {
 
 /// Frequent queries.
 extension Answers {
-    /// The link with an index; nil if it does not exist.
+    /// Returns the link with an index; nil if it does not exist.
     package mutating func link(_ index: UInt32) throws(MissingAnswers) -> Link? {
         try answer(to: .link(index)).link
     }
 
-    /// The link with the index or name in a zone; nil if it does not exist.
+    /// Returns the link with the index or name in a zone; nil if it does not exist.
     package mutating func link(zone: String) throws(MissingAnswers) -> Link? {
         try answer(to: UInt32(zone).map { .link($0) } ?? .linkNamed(zone)).link
     }
 
-    /// Every link of the namespace: only where one of them must explain something.
+    /// Returns all links of the namespace. A dump, used only if the cause of an obstacle is searched.
     package mutating func links() throws(MissingAnswers) -> [Link] {
         try answer(to: .links).links
     }
 
-    /// How a packet would leave.
+    /// Returns the route that a packet would take.
     package mutating func route(_ query: RouteQuery) throws(MissingAnswers) -> Result<Route, SystemError> {
         try answer(to: .route(query)).route
     }
 
-    /// The routing entry that a packet would take; nil if there is none.
+    /// Returns the routing table entry that a packet would use; nil if no entry matches.
     package mutating func entry(_ query: RouteQuery) throws(MissingAnswers) -> Route? {
         var query = query
         query.wantsEntry = true
@@ -84,12 +86,12 @@ extension Answers {
         return try? answer.get()
     }
 
-    /// Every address of the namespace.
+    /// Returns all addresses of the namespace.
     package mutating func addresses() throws(MissingAnswers) -> [InterfaceAddress] {
         try answer(to: .addresses).addresses
     }
 
-    /// The neighbour with this address on a link; nil when the link knows none.
+    /// Returns the neighbour with this address on a link; nil if the kernel has no entry.
     package mutating func neighbour(
         _ address: WireAddress,
         on link: UInt32
@@ -98,11 +100,11 @@ extension Answers {
     }
 }
 
-/// Questions that have to be asked before an evaluation can go on.
+/// The queries that must be answered before an evaluation can continue.
 package struct MissingAnswers: Error {
     let questions: [KernelQuestion]
 
-    /// Does the same to each element, as far as answers are there.
+    /// Runs `body` for each element, and collects the answers that are missing.
     ///
     /// - Throws: The missing answers of all elements, which are then queried in one round.
     package static func forEach<Element>(

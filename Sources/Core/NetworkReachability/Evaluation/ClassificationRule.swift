@@ -1,13 +1,14 @@
 package import Netlink
 
-/// What an interface is, and what that means for a path through it.
+/// The class of an interface, and its meaning for a path through the interface.
 package struct InterfaceClass: Hashable, Sendable {
-    /// The word for people.
+    /// The type that is shown to users.
     package var type: InterfaceType
-    /// Whether packets leave through a modem: the interface is a modem, or runs over one according to its links.
+    /// A Boolean value that indicates whether packets leave through a cellular modem: the interface is a modem, or its
+    /// links show that it runs over one.
     package var isWWAN: Bool
-    /// Whether the interface may lead to other networks. False only for Wi-Fi that serves others or merely listens:
-    /// access points, group owners, monitors.
+    /// A Boolean value that indicates whether the interface can lead to other networks. False only for Wi-Fi interfaces
+    /// in the role of an access point, a group owner or a monitor.
     package var isUplink: Bool
 
     package init(type: InterfaceType, isWWAN: Bool, isUplink: Bool = true) {
@@ -16,14 +17,14 @@ package struct InterfaceClass: Hashable, Sendable {
         self.isUplink = isUplink
     }
 
-    /// A class that follows from its type alone.
+    /// Creates a class that follows from the type alone.
     package init(_ type: InterfaceType, isUplink: Bool = true) {
         self.init(type: type, isWWAN: type == .wwan, isUplink: isUplink)
     }
 }
 
 extension InterfaceClass {
-    /// The class of a link without a kind, by its device: the last lines of the decision list.
+    /// Creates the class of a link without a kind from its device. These are the last rules of the decision list.
     init(_ link: Link, _ hardware: LinkHardware) {
         if let role = hardware.wireless {
             self.init(.wiFi, isUplink: role.isUplink)
@@ -32,7 +33,7 @@ extension InterfaceClass {
         } else if hardware.deviceType == "wwan" || hardware.hasModemDriver || link.hasModemName || link.isRawIPDevice {
             self.init(.wwan)
         } else if hardware.deviceType == "l2tpeth" || link.hasL2TPName {
-            // Its device has no kind, looks like ethernet, and sends its frames inside of L2TP.
+            // The device of L2TP has no kind, has the type of an ethernet device, and sends its frames inside L2TP.
             self.init(.tunnel)
         } else if link.hardwareType == .ethernet || link.hardwareType == .infiniband {
             self.init(.ethernet)
@@ -43,12 +44,14 @@ extension InterfaceClass {
 }
 
 extension Link {
-    /// A hardware device without link-layer frames: modems in raw IP mode are the only ones.
+    /// A Boolean value that indicates whether the link is a hardware device without link-layer frames. Only modems in
+    /// raw IP mode are.
     fileprivate var isRawIPDevice: Bool { hardwareType == .none && parentBus != nil }
 }
 
 extension WirelessRole {
-    /// Whether an interface in this role joins a network instead of making or watching one.
+    /// A Boolean value that indicates whether an interface in this role joins a network, instead of providing or
+    /// monitoring one.
     fileprivate var isUplink: Bool {
         switch self {
         case .accessPoint, .accessPointVLAN, .peerGroupOwner, .monitor: false
@@ -58,16 +61,16 @@ extension WirelessRole {
 }
 
 extension Link {
-    /// Whether the name is one that the kernel, udev or a vendor gives to modems only (`systemd.net-naming-scheme(7)`).
-    /// `ppp` names are not: DSL uses them too.
+    /// A Boolean value that indicates whether the kernel, udev or a vendor gives the name only to modems
+    /// (`systemd.net-naming-scheme(7)`). `ppp` names are not included, because DSL uses them too.
     var hasModemName: Bool {
         ["wwan", "wwx", "wwp", "wws", "rmnet", "ccmni", "qmimux"].contains { name.hasPrefix($0) }
     }
 }
 
 extension LinkHardware {
-    /// Whether the driver serves modems only. `cdc_ncm`, `cdc_ether` and `rndis_host` do not: they also serve ethernet
-    /// adapters and the tethers of phones.
+    /// A Boolean value that indicates whether the driver is only for modems. `cdc_ncm`, `cdc_ether` and `rndis_host`
+    /// are not included, because ethernet adapters and phones also use them.
     var hasModemDriver: Bool {
         guard let driver else { return false }
         switch driver {
@@ -77,22 +80,22 @@ extension LinkHardware {
     }
 }
 
-/// The method to find the class of a link: from the link alone, or from another link or device.
+/// The rule that determines the class of a link: from the link alone, or from another link or the device.
 ///
-/// The first line of the decision list that fits wins. A link with a kind never gets to the hardware: an unknown kind of
-/// software device must not pass for a wire.
+/// The first matching rule of the decision list applies. A link with a kind is never classified by its hardware, so
+/// that a software device of an unknown kind does not count as ethernet.
 enum ClassificationRule: Hashable, Sendable {
-    /// The link says it all.
+    /// The link itself determines the class.
     case known(InterfaceClass)
-    /// The type is known; the link it runs over is worth naming, but decides nothing (a modem's or Wi-Fi's own stacks).
+    /// The type is known. The link below is listed, but does not influence the class (links of a modem or of Wi-Fi).
     case stacked(InterfaceType)
-    /// A tunnel, on a modem if the link it runs over is.
+    /// A tunnel. It is WWAN if the link that carries it is WWAN.
     case tunnel
-    /// Whatever the link it runs over is; ethernet where that cannot be seen.
+    /// The class of the link below; ethernet if that link is not visible.
     case lower
-    /// Whatever the active port of a bond or team is.
+    /// The class of the active port of a bond or team.
     case activePort
-    /// Whatever a bridge's ports are, virtual ones not counted.
+    /// The class of the ports of a bridge, without virtual ports.
     case bridgePorts
     /// The device determines the class.
     case hardware
@@ -114,15 +117,15 @@ enum ClassificationRule: Hashable, Sendable {
         switch kind {
         case "wwan", "rmnet": .stacked(.wwan)
         case "virt_wifi": .stacked(.wiFi)
-        // A tun device that was given ARPHRD_PPP plays a modem's link.
+        // A tun device that was given ARPHRD_PPP simulates the link of a modem.
         case "tun": link.hardwareType == .ppp ? .known(InterfaceClass(.wwan)) : .tunnel
         // A ppp session runs over a modem or over DSL. Only its name distinguishes them.
         case "ppp": link.hasModemName ? .known(InterfaceClass(.wwan)) : .tunnel
-        // An InfiniBand device has a kind although it is hardware; a partition of one runs over it.
+        // An InfiniBand device has a kind although it is hardware. A partition runs over it.
         case "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec", "hsr", "dsa", "ipoib": .lower
         case "bond", "team", "batadv": .activePort
         case "bridge": .bridgePorts
-        // Their IFLA_LINK is the other end of the pair, not a layer below.
+        // The IFLA_LINK of these kinds is the other end of the pair, not a lower layer.
         case "veth", "netkit": .known(InterfaceClass(.wiredVirtual))
         case _ where isTunnel(kind): .tunnel
         default: .known(InterfaceClass(.other))
@@ -133,13 +136,13 @@ enum ClassificationRule: Hashable, Sendable {
         switch link.hardwareType {
         case .ppp: link.hasModemName ? .known(InterfaceClass(.wwan)) : .tunnel
         case .ipip, .ip6Tunnel, .sit, .gre, .ip6GRE: .tunnel
-        // Monitors see frames of others and carry no packets of ours.
+        // Monitor interfaces receive frames of others and carry no packets of this machine.
         case .ieee80211, .ieee80211Prism, .ieee80211Radiotap: .known(InterfaceClass(.other, isUplink: false))
         default: .hardware
         }
     }
 
-    /// Kinds of `ip-link(8)` whose packets travel inside others.
+    /// Returns whether links of this kind (`ip-link(8)`) encapsulate their packets in other packets.
     private static func isTunnel(_ kind: String) -> Bool {
         switch kind {
         case "wireguard", "ipip", "sit", "erspan", "xfrm", "vxlan", "geneve", "gtp", "bareudp", "amt", "pfcp", "ovpn",
@@ -153,12 +156,13 @@ enum ClassificationRule: Hashable, Sendable {
 }
 
 extension Link {
-    /// Whether its packets travel inside others, to a far end that need not be the next hop. PPP is not a tunnel: its far end is the provider.
+    /// A Boolean value that indicates whether the link encapsulates its packets in others, sent to a far end that need
+    /// not be the next hop. PPP is not a tunnel, because its far end is the provider.
     package var isTunnel: Bool {
         if hardwareType == .ppp || kind == "ppp" { return false }
         return ClassificationRule(for: self) == .tunnel || kind == nil && hasL2TPName
     }
 
-    /// Whether the kernel has named it as an interface of L2TP, which has no kind.
+    /// A Boolean value that indicates whether the kernel named the link as an L2TP interface, which has no kind.
     var hasL2TPName: Bool { name.hasPrefix("l2tpeth") }
 }

@@ -1,14 +1,14 @@
 package import LinuxSupport
 import Netlink
 
-/// The query about one target.
+/// A target to evaluate.
 package struct EvaluationSubject: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        /// The network at large: a majority of those of one family decides, IPv4 before IPv6.
+        /// General reachability: the majority of the addresses of one family decides, IPv4 before IPv6.
         case majority([IPAddress])
-        /// A host: any of its addresses will do.
+        /// A host: one reachable address is sufficient.
         case any([IPAddress])
-        /// A name without an address, because of this; and the servers that would know, where it is known which.
+        /// A name without an address, with the reason and the name servers that may know it, if they are known.
         case unnamed(NetworkPath.UnsatisfiedReason, servers: [IPAddress]?)
     }
 
@@ -24,10 +24,10 @@ package struct EvaluationSubject: Hashable, Sendable {
     }
 }
 
-/// A path, and how long it holds if nothing is announced.
+/// A path, and the time for which it is valid if no event arrives.
 package struct Evaluation: Hashable, Sendable {
     package var path: NetworkPath
-    /// When to evaluate again although no event will come; nil for never.
+    /// The time after which to evaluate again, although no event will arrive; nil if the path does not expire.
     package var lifetime: Duration?
 
     package init(path: NetworkPath, lifetime: Duration? = nil) {
@@ -36,7 +36,7 @@ package struct Evaluation: Hashable, Sendable {
 }
 
 extension Judge {
-    /// The path to a target.
+    /// Returns the path to a target.
     package mutating func evaluate(_ subject: EvaluationSubject) throws(MissingAnswers) -> Evaluation {
         switch subject.kind {
         case .any(let addresses):
@@ -44,7 +44,7 @@ extension Judge {
             return try evaluation(of: [quorum], quorum.verdicts.first(where: \.isSatisfied) ?? quorum.worst)
         case .majority(let addresses):
             var quorums: [Quorum] = []
-            // Both are judged together: where IPv4 is lost, what IPv6 does is known already.
+            // Both families are judged in one pass, so that the result for IPv6 is already known if IPv4 is lost.
             try MissingAnswers.forEach([false, true]) { isIPv6 throws(MissingAnswers) in
                 quorums.append(try quorum(of: addresses.filter { $0.isIPv6 == isIPv6 }, .majority, subject))
             }
@@ -53,9 +53,9 @@ extension Judge {
         case .unnamed(let reason, let servers):
             let unnamed = NetworkPath(flags: reason == .nameNotResolved ? [] : nil, reason: reason)
             guard let servers else { return Evaluation(path: unnamed) }
-            // The C library's questions carry no mark and are not bound.
+            // The queries of the C library have no firewall mark and are not bound.
             var found = try evaluate(EvaluationSubject(.any(servers)))
-            // Without a server there is no destination, and "no route" says nothing.
+            // Without a server there is no destination, and "no route" is not informative.
             let saysMore = found.path.destination != nil || found.path.reason != .noRoute
             if found.path.status.isReachable || !saysMore { found.path = unnamed }
             found.path.destination = nil
@@ -63,7 +63,7 @@ extension Judge {
         }
     }
 
-    /// Judges addresses until they are decided.
+    /// Judges addresses until the quorum is decided.
     package mutating func quorum(
         of addresses: [IPAddress],
         _ rule: Quorum.Rule,
@@ -83,7 +83,7 @@ extension Judge {
         common.supportsIPv4 = satisfied.contains { !$0.destination.isIPv6 }
         common.supportsIPv6 = satisfied.contains { $0.destination.isIPv6 }
         common.otherInterfaces = try interfaces(of: satisfied).filter { $0 != common.interface }
-        // A link that is gone meanwhile leads nowhere.
+        // The link may have been removed in the meantime.
         let isGone = deciding?.isSatisfied == true && common.reason != nil
         return Evaluation(
             path: memory.path(common, to: isGone ? nil : deciding?.destination),
@@ -95,13 +95,13 @@ extension Judge {
 // MARK: - From a verdict to a path
 
 extension Judge {
-    /// The interfaces that packets leave through, each once.
+    /// Returns the interfaces that packets leave through, without duplicates.
     private mutating func interfaces(of verdicts: [Verdict]) throws(MissingAnswers) -> [NetworkInterface] {
         var links: [UInt32] = []
         for case .success(let egress) in verdicts.map(\.outcome) where !links.contains(egress.link) {
             links.append(egress.link)
         }
-        // One is that of the path itself.
+        // A single interface is that of the path itself.
         guard links.count > 1 else { return [] }
         var interfaces: [NetworkInterface] = []
         for index in links {
@@ -111,7 +111,7 @@ extension Judge {
         return interfaces
     }
 
-    /// The path that follows from a verdict; nil for a target without addresses.
+    /// Returns the path properties that follow from a verdict; nil stands for a target without addresses.
     private mutating func common(by verdict: Verdict?) throws(MissingAnswers) -> NetworkPath.Common {
         switch verdict?.outcome {
         case .success(let egress)?: try common(through: egress)
@@ -142,7 +142,7 @@ extension Judge {
     private mutating func common(at obstacle: Verdict.Obstacle) throws(MissingAnswers) -> NetworkPath.Common {
         var common = NetworkPath.Common(flags: [], reason: obstacle.reason)
         common.gateway = obstacle.gateway.map { IPAddress($0) }
-        // A source that receives no answers is not a source.
+        // A source address that cannot receive replies is not reported.
         common.source = obstacle.cause == .noSourceAddress ? nil : obstacle.source.map { IPAddress($0) }
         guard let index = obstacle.link, let link = try answers.link(index) else { return common }
         let known = try memory.interfaces.entry(for: link, &answers)
@@ -151,7 +151,8 @@ extension Judge {
         return common
     }
 
-    /// Says more than "no route" where the links do: routes go when their link does, and leave no trace.
+    /// Returns a more specific obstacle than "no route" if the links show one. When a link goes down, its routes are
+    /// removed.
     package mutating func explained(_ obstacle: Verdict.Obstacle) throws(MissingAnswers) -> Verdict.Obstacle {
         guard obstacle.cause == .noRoute, !answers.hasCarrierSomewhere else { return obstacle }
         let links = try answers.links().filter { !$0.isLoopback }
@@ -159,7 +160,7 @@ extension Judge {
         let uplinks = links.filter { $0.mayLeadElsewhere(among: links) }
         let candidates = uplinks.isEmpty ? links : uplinks
         let up = candidates.filter(\.isUp)
-        // If all the others run over one, that one is the reason.
+        // If all other links run over one link, that link is the reason.
         let lowest = candidates.filter { link in
             link.lowerIsElsewhere || !candidates.contains { $0.index == link.lowerIndex }
         }
@@ -171,24 +172,27 @@ extension Judge {
 }
 
 extension Link {
-    /// Whether packets of this machine may leave through the link to other machines: it is no port of a bridge or bond, which carry its
-    /// packets, it discards none, and if it needs ports, it has one.
+    /// Returns whether packets of this machine can leave to other machines through the link: it is not a port of a
+    /// bridge or bond, it does not discard packets, and it has a port if it needs one.
     fileprivate func mayLeadElsewhere(among links: [Link]) -> Bool {
         let controller = links.first { $0.index == controllerIndex }
-        // A port of a VRF keeps its own addresses and routes.
+        // A port of a VRF has its own addresses and routes.
         if controllerIndex != nil, controller?.kind != "vrf" { return false }
         return !discardsPackets && (!hasPorts || links.contains { $0.controllerIndex == index })
     }
 }
 
-/// What one evaluation leaves to the next. It saves questions and memory, and is never an answer to where packets go.
+/// A cache that one evaluation leaves for the next. It reduces queries and memory, and never determines where packets
+/// go.
 package struct EvaluationMemory {
-    /// The types of interfaces, good until a link changes.
+    /// The types of interfaces. Valid until a link changes.
     package var interfaces = InterfaceTable()
-    /// What the last evaluation needed to know: asking for it at once saves round trips. It begins with a question about a link,
-    /// for notifications can come before the state they announce, but not before the answer of a link that is asked for.
+    /// The queries of the last evaluation, which are sent first in the next one to save round trips. The first query is
+    /// about a link: a notification can arrive before the state that it announces, but the answer to a link query
+    /// cannot.
     private(set) var expected = Self.first
-    /// The latest that paths had in common, so that those of ten thousand targets that leave through the same interface hold it together.
+    /// The most recent shared properties of paths. Thousands of targets that leave through the same interface share one
+    /// object.
     private var recent: [SharedValue<NetworkPath.Common>] = []
 
     private static let first: [KernelQuestion] = [.link(1)]
@@ -205,7 +209,8 @@ package struct EvaluationMemory {
         return NetworkPath(new, to: destination)
     }
 
-    /// Takes the questions whose answers an evaluation has read. Returns whether all of them are expected from now on.
+    /// Records the queries whose answers an evaluation has used. Returns true if all of these queries will be sent
+    /// first in the next evaluation.
     mutating func note(_ used: [KernelQuestion]) -> Bool {
         var links = used.filter(\.isLink)
         let isEnough =
@@ -217,7 +222,7 @@ package struct EvaluationMemory {
         return isEnough
     }
 
-    /// Forgets what a change of a link makes wrong.
+    /// Discards the types of interfaces after a change of a link.
     package mutating func forgetInterfaces() {
         interfaces = InterfaceTable()
     }
@@ -228,7 +233,7 @@ extension KernelQuestion {
         if case .link = self { true } else { false }
     }
 
-    /// Whether asking once too often costs next to nothing.
+    /// A Boolean value that indicates whether an unnecessary query of this type costs almost nothing.
     fileprivate var isCheap: Bool {
         switch self {
         case .link, .linkNamed, .route: true
@@ -237,34 +242,34 @@ extension KernelQuestion {
     }
 }
 
-/// The bindings of the sockets of a program, and the paths that count for it.
+/// The socket options and restrictions that apply to the packets of a program.
 package struct PathConstraints: Hashable, Sendable {
-    /// The firewall mark packets will carry (SO_MARK); 0 for none.
+    /// The firewall mark of the packets (SO_MARK); 0 for none.
     package var mark: UInt32
-    /// The interface packets will be bound to, by name or index (SO_BINDTODEVICE); nil for none.
+    /// The interface that the packets are bound to, by name or index (SO_BINDTODEVICE); nil for none.
     package var interface: String?
-    /// The source address packets will be bound to (`bind(2)`); nil for the kernel's choice.
+    /// The source address that the packets are bound to (`bind(2)`); nil if the kernel selects one.
     package var source: IPAddress?
-    /// The family that counts; nil for both.
+    /// The only address family to evaluate; nil for both.
     package var family: AddressFamily?
-    /// The only type of interface that counts; nil for all.
+    /// The only permitted type of interface; nil for all.
     package var requiredType: InterfaceType?
-    /// Types of interfaces that do not count.
+    /// The excluded types of interfaces.
     package var prohibitedTypes: Set<InterfaceType> = []
 
     package init(mark: UInt32 = 0, interface: String? = nil, family: AddressFamily? = nil) {
         (self.mark, self.interface, self.family) = (mark, interface, family)
     }
 
-    /// Those of the family that counts.
+    /// Returns the addresses of the family to evaluate.
     func counted(_ addresses: [IPAddress]) -> [IPAddress] {
         family == nil ? addresses : addresses.filter { $0.wire.family == family }
     }
 
-    /// Whether some types of interfaces do not count.
+    /// A Boolean value that indicates whether some types of interfaces are excluded.
     var limitsTypes: Bool { requiredType != nil || !prohibitedTypes.isEmpty }
 
-    /// Whether packets may leave through an interface of this type.
+    /// Returns whether packets may leave through an interface of this type.
     func permits(_ type: InterfaceType) -> Bool {
         (requiredType ?? type) == type && !prohibitedTypes.contains(type)
     }

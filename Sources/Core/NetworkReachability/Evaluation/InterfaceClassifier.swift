@@ -1,25 +1,28 @@
 package import Netlink
 
-/// Determines the type of an interface: a pure decision list over links and their devices.
+/// Determines the type of an interface with a decision list, a pure function of links and devices.
 ///
-/// Sources: `rtnetlink(7)`, `ip-link(8)`, `<linux/if_arp.h>`, `<linux/nl80211.h>`. The kernel does not distinguish a phone's tether
-/// from an ethernet adapter, and does not report the purpose of a ppp or tun or whether Wi-Fi is metered.
+/// Sources: `rtnetlink(7)`, `ip-link(8)`, `<linux/if_arp.h>`, `<linux/nl80211.h>`. The kernel does not distinguish a
+/// phone's tether from an ethernet adapter, and does not report the purpose of a ppp or tun link or whether Wi-Fi is
+/// metered.
 extension Answers {
-    /// Layers followed below a link; the kernel itself refuses to stack more (MAX_NEST_DEV).
+    /// The maximum number of layers followed below a link. The kernel does not permit more (MAX_NEST_DEV).
     private static var depthLimit: Int { 8 }
 
     /// Classifies one link.
     ///
-    /// - Returns: The class, and the links it runs over from the next layer down to the last: the device of a VLAN,
-    ///   the active port of a bond, the port of a bridge that decided. The chain ends where a link runs over nothing,
-    ///   where it continues in another network namespace, and before a link that is already part of it.
+    /// - Returns: The class and the lower links, from the next layer to the last: the device of a VLAN, the active port
+    ///   of a bond, the port of a bridge that determined the class. The chain ends at a link without a lower link, at a
+    ///   link whose lower link is in another network namespace, and before a link that it already contains.
     package mutating func classify(
         _ link: Link
     ) throws(MissingAnswers) -> (class: InterfaceClass, underlying: [Link]) {
         try classify(link, above: [])
     }
 
-    /// - Parameter above: Indices of the links that run over this one, in this walk.
+    /// Classifies one link as part of a recursion.
+    ///
+    /// - Parameter above: The indices of the links above this one in the recursion.
     private mutating func classify(
         _ link: Link,
         above: [UInt32]
@@ -51,7 +54,7 @@ extension Answers {
             return (port?.class ?? InterfaceClass(.wiredVirtual), port?.chain ?? [])
         case .hardware:
             let hardware = try answer(to: .hardware(link)).hardware
-            // A link of a modem may have any name.
+            // A link of a modem can have any name.
             if let index = hardware.lowerIndex, !path.contains(index), let below = try self.link(index),
                 let lower = try layer(below, path: path), lower.class.isWWAN
             {
@@ -61,11 +64,11 @@ extension Answers {
         }
     }
 
-    /// One layer below another: its class, and the chain that begins with it.
+    /// A lower layer: its class, and the chain that begins with it.
     private typealias Layer = (class: InterfaceClass, chain: [Link])
 
     private mutating func lower(of link: Link, path: [UInt32]) throws(MissingAnswers) -> Layer? {
-        // An index of another namespace may be that of an unrelated link here.
+        // The index belongs to another namespace and may identify an unrelated link here.
         guard !link.lowerIsElsewhere, let index = link.lowerIndex, !path.contains(index),
             let lower = try self.link(index)
         else { return nil }
@@ -82,8 +85,8 @@ extension Answers {
         return (found, [link] + underlying)
     }
 
-    /// The port that stands for all: one that carries packets before one that does not, then an uplink, then a device
-    /// before software; the lowest index where all are equal, so that the answer is always the same.
+    /// Returns the port that represents all ports. Ports that carry packets precede others, then uplinks, then hardware
+    /// devices. If all are equal, the lowest index is selected, so the result is deterministic.
     private mutating func best(of ports: [Link], path: [UInt32]) throws(MissingAnswers) -> Layer? {
         let ordered = ports.sorted { ($0.readiness, $0.index) < ($1.readiness, $1.index) }
         var best: Layer?
@@ -93,7 +96,7 @@ extension Answers {
             guard let layer = try layer(port, path: path), layer.class.rank < bestRank else { continue }
             best = layer
             bestRank = layer.class.rank
-            // None can be better: the rest need not be asked.
+            // No better port exists, so the remaining ports are not examined.
             if bestRank == 0 { break }
         }
         return best
@@ -101,12 +104,12 @@ extension Answers {
 }
 
 extension Link {
-    /// 0 for a port that carries packets, 1 for one that is only up, 2 for the rest.
+    /// 0 for a port that is up with carrier, 1 for one that is only up, 2 for all others.
     fileprivate var readiness: Int { isUp ? (hasCarrier ? 0 : 1) : 2 }
 }
 
 extension InterfaceClass {
-    /// How poorly a port of this class stands for its controller.
+    /// The rank of a port of this class as a representative of its controller. Lower is better.
     fileprivate var rank: Int {
         let rank =
             switch type {
@@ -118,17 +121,16 @@ extension InterfaceClass {
     }
 }
 
-/// The known types of interfaces, which seldom change and may require system calls.
-///
-/// Valid until a link changes. Its owner then creates a new one.
+/// A cache of the types of interfaces, which rarely change and may require system calls to determine. Valid until a
+/// link changes; the owner then replaces it.
 package struct InterfaceTable {
-    /// An interface and the flags it lends to a path over it.
+    /// An interface, and the flags that a path over it has.
     package struct Entry: Hashable, Sendable {
         package var interface: NetworkInterface
         package var flags: NetworkReachabilityFlags
     }
 
-    /// The interfaces that packets leave through.
+    /// The interfaces that packets leave through, by index.
     private var entries: [UInt32: (link: Link, entry: Entry)] = [:]
 
     package init() {}

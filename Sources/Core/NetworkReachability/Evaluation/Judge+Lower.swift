@@ -1,13 +1,15 @@
 package import LinuxSupport
 package import Netlink
 
-/// Obstacles below a link that is fine itself: at the device it runs over, at its ports, at the far end of a tunnel.
+/// Obstacles below a link that is itself usable: at its lower device, its ports, or the far end of its tunnel.
 extension Judge {
-    /// Layers followed below a link; the kernel itself refuses to stack more.
+    /// The maximum number of layers followed below a link. The kernel does not permit more.
     private static let depthLimit = 8
 
+    /// Returns the cause that blocks packets below a link; nil if no cause is found.
+    ///
     /// - Parameters:
-    ///   - query: The query that was answered with this link.
+    ///   - query: The query whose answer contains this link.
     ///   - source: The source address of the packets.
     mutating func lowerObstacle(
         of link: Link,
@@ -27,14 +29,15 @@ extension Judge {
             link.isModemChannel
             ? try answers.answer(to: .hardware(link)).hardware.lowerIndex : link.leavesByLower ? link.lowerIndex : nil
         guard let lower, let lowerLink = try answers.link(lower) else { return nil }
-        // Stations on the same device answer each other, whatever the device does with their packets to others.
+        // Links on the same lower device exchange packets with each other, even if the device discards packets to
+        // others.
         let isThrownAway =
             link.servesSiblings ? try isThrownAway(query, by: lowerLink) : lowerLink.discardsPackets
         return isThrownAway
             ? .discarded : try obstacle(at: lowerLink, query, from: source, depth: depth)
     }
 
-    /// How often the device that packets of a link leave by has lost its carrier.
+    /// Returns the number of carrier losses of the device through which the packets of a link leave.
     mutating func carrierLosses(of link: Link, depth: Int = 0) throws(MissingAnswers) -> UInt32 {
         guard depth < Self.depthLimit, link.leavesByLower, let index = link.lowerIndex,
             let lower = try answers.link(index)
@@ -42,7 +45,7 @@ extension Judge {
         return try carrierLosses(of: lower, depth: depth + 1)
     }
 
-    /// What stands in the way at a lower link, or below it.
+    /// Returns the obstacle at a lower link or below it.
     private mutating func obstacle(
         at link: Link,
         _ query: RouteQuery,
@@ -53,8 +56,8 @@ extension Judge {
         return try lowerObstacle(of: link, query, from: source, depth: depth + 1)
     }
 
-    /// A controller is as good as its active port, or as the best of its ports if the kernel names no active one. A bond replaces an active
-    /// port that has lost its carrier, and so that port decides nothing.
+    /// Returns the obstacle at the ports of a controller. The active port decides; if the kernel reports none, the best
+    /// port. A bond replaces an active port that has lost its carrier, so such a port does not decide.
     private mutating func obstacle(
         atPortsOf controller: Link,
         _ query: RouteQuery,
@@ -65,9 +68,9 @@ extension Judge {
         if let active = ports.first(where: { $0.index == controller.activePortIndex && $0.obstacle == nil }) {
             ports = [active]
         }
-        // A mesh itself always has a carrier, a bridge until it gets its first port.
+        // A mesh interface always has carrier. A bridge has carrier until it gets its first port.
         var worst = ports.isEmpty ? Verdict.Cause.noCarrier : nil
-        // A port that runs over no other link takes no further question.
+        // Ports without lower links are judged first, because they need no further query.
         for port in ports.filter({ !$0.runsOverOthers }) + ports.filter(\.runsOverOthers) {
             guard
                 let cause = port.discardsPackets
@@ -78,7 +81,8 @@ extension Judge {
         return worst
     }
 
-    /// A route to a VRF hands packets over to the VRF's own routes; the VRF itself always has a carrier.
+    /// Returns the obstacle inside a VRF. A route to a VRF passes packets to the VRF's own routes. The VRF itself
+    /// always has carrier.
     private mutating func obstacle(
         inside vrf: Link,
         _ query: RouteQuery,
@@ -103,13 +107,13 @@ extension Judge {
 // MARK: - Tunnels
 
 extension Judge {
-    /// The far ends that a tunnel sends packets for a destination to; nil if the link is no tunnel, or if its far ends are not known.
-    /// Empty if no peer accepts the destination.
+    /// Returns the far ends to which a tunnel sends packets for a destination. Nil if the link is not a tunnel or its
+    /// far ends are not known. Empty if no peer accepts the destination.
     package mutating func farEnds(
         of link: Link,
         for destination: WireAddress
     ) throws(MissingAnswers) -> [TunnelFarEnd]? {
-        // Its outer packets travel in another network namespace.
+        // The outer packets travel in another network namespace.
         if link.lowerIsElsewhere { return nil }
         if let remote = link.tunnelRemote { return [TunnelFarEnd(remote, mark: link.tunnelMark)] }
         switch link.kind {
@@ -118,20 +122,21 @@ extension Judge {
             return peers.map { TunnelFarEnd.chosen(among: $0, for: destination) }
         case "vxlan":
             let ends = try answers.answer(to: .forwarding(link: link.index)).forwarding
-            // A group has no single address to judge.
+            // A multicast group has no single address to judge.
             let isKnown = !ends.isEmpty && !ends.contains { $0.address?.isMulticast ?? true }
             return isKnown ? ends : nil
         default: return nil
         }
     }
 
-    /// A tunnel keeps its carrier if the path below it is lost. One far end with a path suffices.
+    /// Returns the obstacle on the way to the far ends of a tunnel. A tunnel keeps its carrier if the path below it is
+    /// lost. One far end with a path is sufficient.
     private mutating func obstacle(
         toAnyOf ends: [TunnelFarEnd],
         of link: Link
     ) throws(MissingAnswers) -> Verdict.Cause? {
-        // WireGuard refuses packets that no peer accepts, and packets to a peer without an endpoint (EHOSTUNREACH); an xfrm interface
-        // refuses packets that no policy covers.
+        // WireGuard rejects packets that no peer accepts, and packets to a peer without an endpoint (EHOSTUNREACH). An
+        // xfrm interface rejects packets that no policy covers.
         var worst: Verdict.Cause? = ends.isEmpty ? .unreachable : nil
         for end in ends {
             guard let cause = try obstacle(to: end, of: link) else { return nil }
@@ -142,8 +147,8 @@ extension Judge {
 
     private mutating func obstacle(to end: TunnelFarEnd, of link: Link) throws(MissingAnswers) -> Verdict.Cause? {
         guard let address = end.address else { return .unreachable }
-        // A tunnel whose far end is to be reached through the tunnel leads nowhere. Of IPsec the mark of the outer packets is not known
-        // (XFRMA_SET_MARK), and another one may lead elsewhere.
+        // A tunnel whose far end is routed through the tunnel itself does not work. For IPsec the mark of the outer
+        // packets is not known (XFRMA_SET_MARK), and a different mark may select a different route.
         guard !tunnels.contains(link.index) else { return link.kind == "xfrm" ? nil : .noRoute }
         tunnelEnds.insert(address)
         tunnels.append(link.index)
@@ -157,19 +162,20 @@ extension Judge {
     }
 }
 
-// MARK: - What links say of themselves
+// MARK: - Properties of links
 
 extension Link {
-    /// Why no packet leaves through this link; nil when one does. Judged by what is true when asked: IFF_UP and
-    /// IFF_LOWER_UP. The operational state lags behind by up to a second, except for `dormant`.
+    /// The reason why no packet leaves through this link; nil if the link is usable. Uses the current IFF_UP and
+    /// IFF_LOWER_UP. The operational state can be late by up to a second, and is used only for `dormant`.
     package var obstacle: Verdict.Cause? {
         if !isUp { return .linkDown }
         if !hasCarrier { return .noCarrier }
         return isDormant ? .dormant : nil
     }
 
-    /// Whether packets leave by IFLA_LINK whatever the routes are. Some of these follow its carrier by themselves; a VLAN with
-    /// loose binding and the links of a modem do not. Of veth and netkit it is the other end.
+    /// A Boolean value that indicates whether packets leave through IFLA_LINK independently of the routes. Some of
+    /// these links follow the carrier of the lower link automatically. A VLAN with loose binding and the links of a
+    /// modem do not. For veth and netkit, IFLA_LINK is the other end.
     fileprivate var leavesByLower: Bool {
         if lowerIsElsewhere { return false }
         return switch kind {
@@ -179,10 +185,10 @@ extension Link {
         }
     }
 
-    /// Whether links on the same lower device exchange packets without it.
+    /// A Boolean value that indicates whether links on the same lower device exchange packets without that device.
     fileprivate var servesSiblings: Bool { ["macvlan", "macvtap", "ipvlan", "ipvtap"].contains(kind) }
 
-    /// Whether IFLA_LINK of a tunnel is what its outer packets are bound to.
+    /// A Boolean value that indicates whether the outer packets of a tunnel are bound to its IFLA_LINK.
     fileprivate var bindsOuterPackets: Bool {
         switch kind {
         case "vxlan", "ipip", "sit", "ip6tnl", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "vti",
@@ -192,13 +198,13 @@ extension Link {
         }
     }
 
-    /// Whether packets leave by one of its ports.
+    /// A Boolean value that indicates whether packets leave through one of the link's ports.
     package var hasPorts: Bool { ["bridge", "bond", "team", "batadv"].contains(kind) }
 
-    /// Whether to judge it takes questions about other links or addresses.
+    /// A Boolean value that indicates whether judging the link requires queries about other links or addresses.
     fileprivate var runsOverOthers: Bool { leavesByLower || hasPorts || tunnelRemote != nil || kind == "vxlan" }
 
-    /// Whether whatever is sent through it is thrown away.
+    /// A Boolean value that indicates whether the link discards all packets.
     package var discardsPackets: Bool {
         switch kind {
         case "dummy", "ifb", "nlmon", "vsockmon": true
@@ -207,7 +213,7 @@ extension Link {
         }
     }
 
-    /// Whether the link belongs to a modem, whose lower device is only in sysfs.
+    /// A Boolean value that indicates whether the link belongs to a modem, whose lower device is only listed in sysfs.
     fileprivate var isModemChannel: Bool {
         kind == nil && !isLoopback && hardwareType == .none && parentBus == nil
     }

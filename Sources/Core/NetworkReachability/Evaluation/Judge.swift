@@ -1,22 +1,24 @@
 package import LinuxSupport
 import Netlink
 
-/// Decides whether packets to single addresses would be delivered. A pure function of answers: it sends no query and keeps no state
-/// from one evaluation to the next. Every line of it was needed by a real case.
+/// Decides whether packets to single addresses would be delivered.
+///
+/// A pure function of the kernel's answers: it sends no query, and keeps no state from one evaluation to the next. Each
+/// of its conditions is required by an observed case.
 package struct Judge {
     package var answers: Answers
-    /// The tunnels that lead to the address that is judged.
+    /// The tunnels that lead to the address being judged.
     var tunnels: [UInt32] = []
-    /// The far ends of tunnels that were judged too: routes to them matter as well.
+    /// The far ends of tunnels that were also judged. Routes to them affect the result.
     package internal(set) var tunnelEnds: Set<WireAddress> = []
-    /// What earlier evaluations have left.
+    /// The cached results of earlier evaluations.
     package var memory: EvaluationMemory
 
     package init(_ answers: Answers = Answers(), _ memory: EvaluationMemory = EvaluationMemory()) {
         (self.answers, self.memory) = (answers, memory)
     }
 
-    /// Verdicts in the order of the checks.
+    /// Returns the verdicts in the order of the checks.
     package mutating func verdicts(on checks: [AddressCheck]) throws(MissingAnswers) -> [Verdict] {
         var verdicts: [Verdict] = []
         verdicts.reserveCapacity(checks.count)
@@ -26,7 +28,7 @@ package struct Judge {
         return verdicts
     }
 
-    /// What becomes of packets to one address.
+    /// Returns the verdict on packets to one address.
     package mutating func verdict(on check: AddressCheck) throws(MissingAnswers) -> Verdict {
         var verdict = Verdict(destination: check.address, outcome: .failure(Verdict.Obstacle(.noInterface)))
         guard var query = try query(for: check) else { return verdict }
@@ -35,7 +37,8 @@ package struct Judge {
             return verdict
         }
         let first = try answers.route(query)
-        // While the loopback device is down its addresses are foreign, and a default route would take packets to a router.
+        // While the loopback device is down, 127.0.0.0/8 is not local, and a default route would send the packets to a
+        // router.
         if query.destination.isLoopback, (try? first.get())?.kind != .local, try answers.link(1)?.isUp == false {
             verdict.outcome = .failure(Verdict.Obstacle(.linkDown, link: 1))
             return verdict
@@ -48,8 +51,8 @@ package struct Judge {
         if route.kind != .local {
             switch query.destination.family {
             case .ipv4:
-                // An IPv4 socket repeats its lookup with the source it got, so rules on the source decide, and so does the
-                // choice among several next hops.
+                // An IPv4 socket repeats its lookup with the selected source address. Rules on the source and the
+                // choice among several next hops depend on it.
                 if let source = route.source {
                     query.source = source
                     switch try answers.route(query) {
@@ -63,7 +66,7 @@ package struct Judge {
                     }
                 }
             case .ipv6:
-                // A route may expire. Only its entry contains the lifetime.
+                // A route can expire. Only the routing table entry contains the lifetime.
                 let entry = try answers.entry(query)
                 verdict.lifetime = entry?.lifetime
                 if let entry, entry.nextHops.count != 1 {
@@ -76,8 +79,9 @@ package struct Judge {
         return verdict
     }
 
-    /// Judges an IPv6 route with several next hops. The kernel chooses one of them by addresses and transport protocol, with or without a
-    /// carrier (measured with packets), so that connections and datagrams to one address may leave by different next hops: both count.
+    /// Judges an IPv6 route with several next hops. The kernel selects a next hop by addresses and transport protocol,
+    /// with or without carrier (measured with packets). TCP and UDP to one address may therefore use different next
+    /// hops, and both must work.
     private mutating func egressOfEachTransport(
         _ query: RouteQuery
     ) throws(MissingAnswers) -> Result<Verdict.Egress, Verdict.Obstacle> {
@@ -95,7 +99,7 @@ package struct Judge {
         return outcomes.first { if case .failure = $0 { true } else { false } } ?? outcomes[0]
     }
 
-    /// Whether a socket can be bound to an address, which must be the machine's own and not tentative.
+    /// Returns whether a socket can be bound to an address: it must be assigned to this machine and not tentative.
     private mutating func isOwn(_ address: WireAddress) throws(MissingAnswers) -> Bool {
         if case .success(let route) = try answers.route(RouteQuery(destination: address)) {
             route.kind == .local
@@ -104,7 +108,8 @@ package struct Judge {
         }
     }
 
-    /// What leaves through an interface of a type that does not count does not get there. Packets to this machine itself leave through none.
+    /// Returns an obstacle if packets leave through an interface of an excluded type; otherwise the outcome unchanged.
+    /// Packets to this machine itself are not restricted.
     private mutating func permitted(
         _ outcome: Result<Verdict.Egress, Verdict.Obstacle>,
         _ constraints: PathConstraints
@@ -119,21 +124,21 @@ package struct Judge {
         return .failure(obstacle)
     }
 
-    /// What to ask first; nil where the zone is missing or leads nowhere.
+    /// Returns the first route query for a check; nil if the required zone is missing or does not exist.
     private mutating func query(for check: AddressCheck) throws(MissingAnswers) -> RouteQuery? {
         var query = RouteQuery(destination: check.address.wire, mark: check.constraints.mark)
         if let zone = check.zone {
             guard let link = try answers.link(zone: zone) else { return nil }
             query.outputInterface = link.index
         } else if check.address.isIPv6, check.address.isLinkLocal {
-            // Without a zone the kernel picks any link with fe80::/64, which says nothing.
+            // Without a zone the kernel selects any link with fe80::/64, so the result has no meaning.
             return nil
         }
         query.source = check.constraints.source?.wire
         return query
     }
 
-    /// The cause of a failed lookup. If packets are bound to a link that is down, that is the cause.
+    /// Returns the cause of a failed lookup. If the packets are bound to a link that is down, the link is the cause.
     private mutating func obstacle(
         _ error: SystemError,
         _ query: RouteQuery
@@ -145,8 +150,8 @@ package struct Judge {
         return Verdict.Obstacle(cause, link: bound)
     }
 
-    /// Judges the next hop that the kernel has chosen. It goes on choosing one without a carrier, unless `ignore_routes_with_linkdown` was
-    /// set before the carrier was lost.
+    /// Judges the next hop that the kernel selected. The kernel also selects next hops without carrier, unless
+    /// `ignore_routes_with_linkdown` was set before the carrier was lost.
     mutating func egress(
         _ query: RouteQuery,
         _ route: Route
@@ -182,8 +187,9 @@ package struct Judge {
         )
     }
 
-    /// Whether no table has this route: IPv4 takes for a neighbour whatever no route leads to from the link that was asked for.
-    /// No neighbour answers there, but a link without neighbours forwards packets.
+    /// Returns whether the route is in no table. With an output interface, IPv4 treats every address without a route as
+    /// a neighbour on that link. Such a neighbour does not answer, but a link that needs no neighbour resolution
+    /// forwards the packets.
     private mutating func isGuess(_ query: RouteQuery, _ route: Route) throws(MissingAnswers) -> Bool {
         guard let bound = query.outputInterface, query.destination.family == .ipv4, !query.destination.isLinkLocal,
             route.kind == .unicast, route.table == nil
@@ -191,16 +197,16 @@ package struct Judge {
         return try answers.link(bound)?.asksForNeighbours ?? false
     }
 
-    /// Whether packets take a default route through a device that throws them away. Narrower routes through such a device are
-    /// let be: containers and clusters have them for services that packet filters answer.
+    /// Returns whether packets take a default route through a device that discards them. Narrower routes through such a
+    /// device are accepted, because containers and clusters use them for services that packet filters answer.
     mutating func isThrownAway(_ query: RouteQuery, by link: Link) throws(MissingAnswers) -> Bool {
         guard link.discardsPackets else { return false }
-        // Halves of everything (0.0.0.0/1) and all public addresses of IPv6 (2000::/3) are as wide as a default route.
+        // Half of the address space (0.0.0.0/1) and all public IPv6 addresses (2000::/3) count as default routes.
         return (try answers.entry(query)?.prefixLength ?? 0) < 4
     }
 
-    /// Whether an answer can come back to `source`. A link-local source is good on its link only, for routers do not forward
-    /// it (RFC 3927, RFC 4291); a neighbour answers it.
+    /// Returns whether a reply can reach `source`. A link-local source works only for destinations on the link, because
+    /// routers do not forward it (RFC 3927, RFC 4291).
     private mutating func canBeAnswered(
         _ source: WireAddress,
         _ query: RouteQuery,
@@ -209,18 +215,18 @@ package struct Judge {
         let destination = query.destination
         if source.isUnspecified || source.isLoopback { return destination.isLoopback }
         guard source.isLinkLocal, !destination.isLinkLocal, !destination.isMulticast else { return true }
-        // An address of 169.254.0.0/16 may be valid beyond the link. The kernel knows by its scope.
+        // An address of 169.254.0.0/16 may be valid beyond the link. Its scope in the kernel decides.
         if source.family == .ipv4, try answers.addresses().contains(where: { $0.address == source && !$0.isLinkLocal })
         {
             return true
         }
         if let gateway = hop.gateway { return gateway == destination }
-        // Not a neighbour only because a default route leads to the link: a prefix must say so.
+        // A default route to the link does not make the destination a neighbour. A prefix must match it.
         return (try answers.entry(query)?.prefixLength ?? 0) > 0
     }
 }
 
-/// An address as packets will be sent to it.
+/// An address with the constraints that its packets are subject to.
 package struct AddressCheck: Hashable, Sendable {
     package let address: IPAddress
     package let constraints: PathConstraints
@@ -229,6 +235,7 @@ package struct AddressCheck: Hashable, Sendable {
         (self.address, self.constraints) = (address, constraints)
     }
 
-    /// The name or index of the interface that packets are bound to; nil for none. The zone of the address comes first.
+    /// The name or index of the interface that packets are bound to; nil if they are not bound. The zone of the address
+    /// takes precedence.
     package var zone: String? { address.zone ?? constraints.interface }
 }

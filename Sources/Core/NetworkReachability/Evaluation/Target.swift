@@ -4,7 +4,7 @@ import Netlink
 /// A watched destination with its constraints. Equal targets share one evaluation.
 package struct Target: Hashable, Sendable {
     package enum Destination: Hashable, Sendable {
-        /// The network at large, by a majority of these addresses in one of the two families, IPv4 first.
+        /// General reachability, determined by the majority of these addresses in one of the two families, IPv4 first.
         case atLarge([IPAddress])
         case address(IPAddress)
         /// A host name, and the interval after which it is resolved again.
@@ -13,7 +13,7 @@ package struct Target: Hashable, Sendable {
 
     package let destination: Destination
 
-    /// Nil for none, as with nearly all targets.
+    /// Nil if there are no constraints, as for almost all targets.
     private let shared: SharedValue<PathConstraints>?
 
     package var constraints: PathConstraints { shared?.value ?? PathConstraints() }
@@ -36,23 +36,23 @@ extension Target: CustomStringConvertible {
     package var description: String {
         switch destination {
         case .atLarge: "the network at large"
-        // The zone may have any name.
+        // A zone can contain any characters.
         case .address(let address): address.description.printable
         case .name(let name, _): name.printable
         }
     }
 }
 
-/// What managers are made of, checked.
+/// Creation of targets from the arguments of managers, with validation.
 extension Target {
-    /// The network at large.
+    /// Creates the target of general reachability.
     package init(options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
         let addresses = try PathConstraints(options).counted(options.addressesAtLarge)
         guard !addresses.isEmpty else { throw .noAddressesAtLarge }
         try self.init(.atLarge(addresses), options)
     }
 
-    /// A host, given by name or by address literal.
+    /// Creates the target of a host, given by its name or by an address literal.
     package init(host: String, options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
         if let address = IPAddress(host) {
             try self.init(address: address, options: options)
@@ -62,7 +62,7 @@ extension Target {
         }
     }
 
-    /// An address; `0.0.0.0` and `::` stand for the network at large.
+    /// Creates the target of an address. `0.0.0.0` and `::` select general reachability.
     package init(address: IPAddress, options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
         if address.isUnspecified {
             try self.init(options: options)
@@ -100,23 +100,24 @@ extension PathConstraints {
     }
 }
 
-/// The network at large, as a set of public addresses that stand for it.
+/// The default addresses for general reachability.
 ///
-/// `0.0.0.0` cannot be looked up on Linux: the kernel always answers that it is local. So the question "is there a
-/// network?" is asked for several real addresses, and the majority of one family decides. No packet is sent to them.
+/// Linux cannot look up a route to `0.0.0.0`: the kernel always answers that it is local. Therefore several real public
+/// addresses are looked up, and the majority of one family decides. No packet is sent to them.
 enum AtLarge {
-    /// Operators of name servers known all over the world, spread over the whole address space: with half of it routed
-    /// (`0.0.0.0/1` alone), or one provider's network, there is no majority.
+    /// The addresses of well-known name servers of different operators, distributed over the address space. If only
+    /// half of the space is routed (`0.0.0.0/1`), or only one provider's network, there is no majority.
     static let addresses: [IPAddress] = [
         "1.1.1.1", "8.8.8.8", "9.9.9.9", "64.6.64.6", "192.5.5.241", "193.0.14.129", "199.7.83.42", "202.12.27.33",
         "2001:4860:4860::8888", "2606:4700:4700::1111", "2620:fe::fe", "2a10:50c0::ad1:ff", "2400:3200::1",
     ].compactMap { IPAddress($0) }
 }
 
-/// An address of a documentation prefix. On the internet no host has one, so that a host that answers there intercepts. Some laboratories
-/// use these prefixes, so the routes and the addresses in use decide.
+/// An address in a prefix reserved for documentation. On the internet no host has such an address, so a host that
+/// answers intercepts connections. Some laboratory networks use these prefixes. Therefore the routes and the addresses
+/// in use are checked.
 package enum UnassignedAddress {
-    /// RFC 5737, RFC 3849 and RFC 9637, in the sequence in which they are tried.
+    /// The prefixes of RFC 5737, RFC 3849 and RFC 9637, in the sequence in which they are tried.
     private static let prefixes = [
         AddressPrefix(WireAddress(ipv4: 0xc000_0200), length: 24),
         AddressPrefix(WireAddress(ipv4: 0xc633_6400), length: 24),
@@ -125,15 +126,17 @@ package enum UnassignedAddress {
         AddressPrefix(WireAddress(family: .ipv6, bits: 0x3fff << 112), length: 20),
     ]
 
-    /// A route with a longer prefix leads to a network that exists. Shorter ones are default routes, or parts of one (0.0.0.0/1, 2000::/3).
+    /// The longest prefix that counts as a default route or as a part of one (0.0.0.0/1, 2000::/3). A route with a
+    /// longer prefix leads to an existing network.
     private static let longestDefault = 3
 
-    /// Returns an address that no host has, as far as the routes and the addresses in use show. Queries the kernel on the calling thread.
+    /// Returns an address that no host has, according to the routes and the addresses in use. Queries the kernel on the
+    /// calling thread.
     ///
     /// - Parameters:
-    ///   - path: The path to the network at large. Packets to the address must take it.
-    ///   - manager: The manager of that path. Its interface and its firewall mark count.
-    ///   - used: Addresses of hosts that exist.
+    ///   - path: The path of general reachability. Packets to the address must take it.
+    ///   - manager: The manager of that path. Its interface and its firewall mark are used.
+    ///   - used: The addresses of existing hosts.
     package static func choose(
         _ family: AddressFamily,
         along path: NetworkPath,
@@ -156,10 +159,10 @@ package enum UnassignedAddress {
         return nil
     }
 
-    /// Returns an address that no host has for each family in which the network at large has a path. Queries the kernel on the calling
-    /// thread.
+    /// Returns an address that no host has, for each family whose first address in `addresses` has a path. Queries the
+    /// kernel on the calling thread.
     ///
-    /// - Parameter makeManager: Makes the manager of an address at large.
+    /// - Parameter makeManager: Creates the manager of one of the addresses.
     package static func choose(
         towards addresses: [IPAddress],
         _ makeManager: (IPAddress) -> NetworkReachabilityManager?
@@ -176,7 +179,7 @@ package enum UnassignedAddress {
         }
     }
 
-    /// Whether two addresses are of one documentation prefix.
+    /// Returns whether two addresses are in the same documentation prefix.
     package static func isOfOneNetwork(_ one: IPAddress, _ other: IPAddress) -> Bool {
         prefixes.contains { $0.contains(one.wire) && $0.contains(other.wire) }
     }

@@ -1,28 +1,28 @@
 package import LinuxSupport
 import Netlink
 
-/// The result for packets to one address.
+/// The result of judging packets to one address.
 package struct Verdict: Hashable, Sendable {
-    /// How they would leave.
+    /// The properties with which packets leave.
     package struct Egress: Hashable, Sendable {
-        /// The index of the link they leave through.
+        /// The index of the outgoing link.
         package var link: UInt32
         package var gateway: WireAddress?
         package var source: WireAddress
         package var table: UInt32?
         package var mtu: UInt32
-        /// The address is one of this machine's own.
+        /// A Boolean value that indicates whether the destination is an address of this machine.
         package var isLocal: Bool
     }
 
-    /// What stands in their way, and at which link.
+    /// The obstacle that blocks packets, with the link where it was found.
     package struct Obstacle: Error, Hashable, Sendable {
         package var cause: Cause
-        /// The index of the link that does.
+        /// The index of the link where the obstacle is; nil if it is not a property of a link.
         package var link: UInt32?
         package var gateway: WireAddress?
         package var source: WireAddress?
-        /// Whether the obstacle is below the link, not the link itself.
+        /// A Boolean value that indicates whether the obstacle is below the link, not the link itself.
         package var isBelow = false
 
         package init(_ cause: Cause, link: UInt32? = nil) {
@@ -35,17 +35,19 @@ package struct Verdict: Hashable, Sendable {
 
     package var destination: IPAddress
     package var outcome: Result<Egress, Obstacle>
-    /// When to ask again although nothing will be announced: a route is about to expire.
+    /// The time after which to judge again, although no event will arrive, because a route expires; nil if no route
+    /// expires.
     package var lifetime: Duration?
 
-    /// Whether packets flow, now and without anybody's help.
+    /// A Boolean value that indicates whether packets flow now, without user intervention.
     package var isSatisfied: Bool {
         if case .success = outcome { true } else { false }
     }
 }
 
 extension Verdict {
-    /// Why packets would not get through. Of several causes the last in this order is the reason, which is nearest to success.
+    /// The cause of an obstacle. If addresses have different causes, the last one in this order is reported, because it
+    /// is the closest to success.
     package enum Cause: Int, CaseIterable, Comparable, Sendable {
         case noRoute
         case noInterface
@@ -77,7 +79,7 @@ extension Verdict {
             }
         }
 
-        /// The position of the cause in the chain from the route to the source address.
+        /// The part of a path that a cause concerns.
         package enum Subject: Sendable { case route, link, source }
 
         package var subject: Subject {
@@ -88,7 +90,7 @@ extension Verdict {
             }
         }
 
-        /// Nil for a reason that no verdict has: the name or the kernel itself is at fault.
+        /// Creates the cause for a reason; nil for reasons that no verdict has, which concern the name or the kernel.
         package init?(_ reason: NetworkPath.UnsatisfiedReason) {
             guard let cause = Self.allCases.first(where: { $0.reason == reason }) else { return nil }
             self = cause
@@ -99,7 +101,8 @@ extension Verdict {
 }
 
 extension Verdict.Obstacle {
-    /// Translates the error number of a route lookup that failed. `connect(2)` fails with the same numbers (measured).
+    /// Creates an obstacle from the error number of a failed route lookup. `connect(2)` fails with the same numbers
+    /// (measured).
     package init(_ error: SystemError) {
         switch error {
         case .networkUnreachable: self.init(.noRoute)
@@ -114,19 +117,19 @@ extension Verdict.Obstacle {
     }
 }
 
-/// Enough of a set of addresses to decide for all of them, with as few verdicts as possible. Pure.
+/// A set of addresses that decides a target with as few verdicts as possible. Pure.
 package struct Quorum {
-    /// How many are needed.
+    /// The number of reachable addresses that are required.
     package enum Rule: Hashable, Sendable {
         /// More than half.
         case majority
-        /// One; all are judged at once.
+        /// One. All addresses are judged at once.
         case one
     }
 
     package let addresses: [IPAddress]
     private let rule: Rule
-    /// Of the first addresses, in their order.
+    /// The verdicts on the first addresses, in their order.
     package private(set) var verdicts: [Verdict] = []
     private var satisfied = 0
 
@@ -139,10 +142,10 @@ package struct Quorum {
 
     package var isReached: Bool { satisfied >= needed }
 
-    /// Reached, or not to be reached any more.
+    /// A Boolean value that indicates whether the quorum is reached, or can no longer be reached.
     package var isDecided: Bool { isReached || satisfied + addresses.count - verdicts.count < needed }
 
-    /// Which to judge next; none when it is decided.
+    /// The addresses to judge next; empty if the quorum is decided.
     package var next: ArraySlice<IPAddress> {
         if isDecided { return [] }
         let rest = addresses.dropFirst(verdicts.count)
@@ -154,7 +157,7 @@ package struct Quorum {
         verdicts += more
     }
 
-    /// The first of the satisfied verdicts that leave through the interface most of them leave through.
+    /// The first satisfied verdict that leaves through the most frequent interface.
     var mostCommon: Verdict? {
         let links = verdicts.compactMap(\.link)
         let counts = Dictionary(grouping: links) { $0 }.mapValues(\.count)
@@ -162,10 +165,10 @@ package struct Quorum {
         return verdicts.first { verdict in verdict.link.map { counts[$0] == most } ?? false }
     }
 
-    /// The first of the verdicts with the obstacle that explains most.
+    /// The first verdict with the obstacle that is closest to success.
     var worst: Verdict? { Verdict.worst(verdicts) }
 
-    /// When the first of the verdicts ends.
+    /// The shortest lifetime of the verdicts.
     var lifetime: Duration? { verdicts.compactMap(\.lifetime).min() }
 }
 
@@ -175,7 +178,7 @@ extension Verdict {
         if case .success(let egress) = outcome { egress.link } else { nil }
     }
 
-    /// The first of those whose obstacle explains most; nil if none has an obstacle.
+    /// Returns the first verdict with the obstacle that is closest to success; nil if none has an obstacle.
     static func worst(_ verdicts: [Verdict]) -> Verdict? {
         var worst: (verdict: Verdict, cause: Cause)?
         for verdict in verdicts {

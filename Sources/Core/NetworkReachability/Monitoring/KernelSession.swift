@@ -2,28 +2,29 @@ import Dispatch
 import LinuxSupport
 import Netlink
 
-/// The connection to one namespace, and the evaluations made over it. It is used by one thread at a time, so that evaluations
-/// have an order and their results never overtake each other.
+/// The connection to one namespace, and the evaluations over it. Used by one thread at a time, so that evaluations have
+/// an order and their results never overtake each other.
 struct KernelSession {
     private let kernel: any Kernel
     private var connection: (any KernelConnection)?
     private(set) var isListening = false
     private var memory = EvaluationMemory()
-    /// The last evaluation, with the answers that it read. Equal answers lead to equal paths, so it is not repeated for equal answers.
+    /// The last evaluation and the answers that it used. Equal answers give equal paths, so it is not repeated for
+    /// equal answers.
     private var last: (subjects: [EvaluationSubject], round: Answers.Round, evaluations: [Evaluation])?
-    /// The far ends of the tunnels that targets were reached through since it listens.
+    /// The far ends of tunnels through which targets were reached since listening began.
     private(set) var tunnelEnds: Set<WireAddress> = []
-    /// The reason that there is no connection, or that the last one was given up.
+    /// The reason why there is no connection, or why the last one was closed.
     private(set) var failure: NetlinkError?
-    /// The number of routes looked up since ``takeLookups()``.
+    /// The number of route lookups since the last ``takeLookups()``.
     private var lookups: UInt64 = 0
 
     init(kernel: any Kernel) {
         self.kernel = kernel
     }
 
-    /// The paths to the subjects, in their order. All of them are asked about together: in one round where everything is as at
-    /// the last evaluation, else in two or three.
+    /// Returns the paths to the subjects, in their order. All subjects are queried together: in one round if nothing
+    /// has changed since the last evaluation, otherwise in two or three.
     mutating func evaluate(_ subjects: [EvaluationSubject]) -> [Evaluation] {
         do throws(NetlinkError) {
             let (connection, first) = try ask()
@@ -44,7 +45,8 @@ struct KernelSession {
         }
     }
 
-    /// Runs a pure function of answers, and asks what it misses, until nothing is missing.
+    /// Runs a pure function of the kernel's answers. Repeats it after querying the missing answers, until none is
+    /// missing.
     mutating func answering<Value>(
         _ body: (inout Judge) throws(MissingAnswers) -> Value
     ) throws(NetlinkError) -> Value {
@@ -52,10 +54,10 @@ struct KernelSession {
         return try answering(first, over: connection, body).value
     }
 
-    /// Asks what the last evaluation needed to know.
+    /// Sends the queries that the last evaluation needed.
     private mutating func ask() throws(NetlinkError) -> (any KernelConnection, Answers.Round) {
         let connection = try connect()
-        // Only while listening is it known when an interface changes.
+        // Changes of interfaces are only noticed while listening.
         if !isListening { forgetInterfaces() }
         return (connection, try ask(memory.expected, over: connection))
     }
@@ -83,30 +85,30 @@ struct KernelSession {
                 tunnelEnds.formUnion(judge.tunnelEnds)
                 return (value, judge.answers)
             } catch {
-                // Many miss the same.
+                // Several subjects may miss the same answer.
                 var seen: Set<KernelQuestion> = []
                 round = try ask(error.questions.filter { seen.insert($0).inserted }, over: connection)
             }
         }
     }
 
-    /// Whether the last answers may contain changes that have not been reported yet.
+    /// A Boolean value that indicates whether the last answers may contain changes that have not been reported yet.
     var hasEvents: Bool { isListening && (connection?.hasEvents ?? false) }
 
-    /// Whether the listener has received all events, and will receive the next one.
+    /// A Boolean value that indicates whether the listener has received all events, and will receive the next one.
     var isQuiet: Bool {
-        // In this order: events that were pending before may be on their way now.
+        // The order matters: events that were pending may now be in delivery.
         guard isListening, let connection, connection.isCurrent else { return false }
         return !connection.hasEvents && !connection.isDelivering
     }
 
-    /// The number of routes looked up since the last call.
+    /// Returns the number of route lookups since the last call.
     mutating func takeLookups() -> UInt64 {
         defer { lookups = 0 }
         return lookups
     }
 
-    /// Forgets the interfaces, because a link may have changed.
+    /// Discards the interfaces, because a link may have changed.
     mutating func forgetInterfaces() {
         memory.forgetInterfaces()
         last = nil
@@ -116,7 +118,7 @@ struct KernelSession {
 // MARK: - The connection
 
 extension KernelSession {
-    /// Connects where there is no connection, and lets go of one whose namespace was deleted.
+    /// Connects if there is no connection. Closes a connection whose namespace was deleted.
     @discardableResult
     mutating func connect() throws(NetlinkError) -> any KernelConnection {
         letGoOfOtherNamespace()
@@ -132,9 +134,9 @@ extension KernelSession {
         }
     }
 
-    /// Begins to listen, if it does not yet.
+    /// Starts to listen, if it does not yet.
     ///
-    /// - Returns: The groups that the kernel does not have; nil where it listened already.
+    /// - Returns: The multicast groups that the kernel does not support; nil if it was already listening.
     mutating func listen(
         on queue: DispatchQueue,
         _ heard: @escaping @Sendable (EventBurst) -> Void
@@ -153,7 +155,7 @@ extension KernelSession {
         }
     }
 
-    /// Applies to the connection that listens; another has to be given it again.
+    /// Sets the filter of the listening connection. A new connection needs the filter again.
     func setFilter(_ filter: RouteFilter) throws(NetlinkError) {
         if isListening { try connection?.setFilter(filter) }
     }
@@ -164,19 +166,19 @@ extension KernelSession {
         isListening = false
     }
 
-    /// Ends a connection to a namespace that is no longer the one meant; it would keep that alive.
+    /// Closes a connection to a namespace that was replaced, because its sockets keep the old namespace alive.
     mutating func letGoOfOtherNamespace() {
         if let connection, !connection.isCurrent { disconnect() }
     }
 
-    /// Lets go of the connection; the next question opens another.
+    /// Closes the connection. The next query opens another one.
     mutating func disconnect() {
         stopListening()
         connection = nil
         (memory, last) = (EvaluationMemory(), nil)
     }
 
-    /// Lets go of a connection that cannot be used, and says what that means for every target.
+    /// Closes a connection that cannot be used. Returns the reason that applies to every target.
     mutating func giveUp(_ error: NetlinkError) -> NetworkPath.UnsatisfiedReason {
         failure = error
         disconnect()
@@ -191,10 +193,11 @@ extension KernelQuestion {
 }
 
 extension PathMonitor {
-    /// Asks the kernel a question on the calling thread that needs no network: for the route to 127.0.0.1. Nothing counts as a change.
+    /// Checks whether the kernel answers. Looks up the route to 127.0.0.1 on the calling thread, which needs no
+    /// network. The result does not count as a change.
     ///
-    /// - Returns: Whether it answered, whatever that was. In a namespace that is gone there is nobody to ask, which its targets tell: that
-    ///   is an answer, too.
+    /// - Returns: True if the kernel answered, with any result. A deleted namespace, which its targets report, also
+    ///   counts as an answer.
     package func answers() -> Bool {
         do throws(NetlinkError) {
             _ = try answering { judge throws(MissingAnswers) in try judge.evaluate(Self.question) }

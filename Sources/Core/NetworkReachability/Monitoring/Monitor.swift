@@ -1,25 +1,25 @@
 import LinuxSupport
 import Netlink
 
-/// The state machine of a monitor: each function takes something that happened, changes the state, and returns what is to be done.
+/// The state machine of a monitor. Each function takes an event, changes the state, and returns the actions to perform.
 ///
-/// It sends no query, does not wait and calls no listener: ``PathMonitor`` performs the actions.
+/// It sends no query, does not wait and calls no listener. ``PathMonitor`` performs the actions.
 struct Monitor {
     /// The state of one target.
     struct TargetState {
         var path = NetworkPath()
-        /// The generation of the path that subscribers were offered last.
+        /// The generation of the path that was last offered to the subscribers.
         var offered: UInt64 = 0
         var subscribers: [Subscriber] = []
         var flaps = FlapCounter()
-        /// The addresses it is found by in the index.
+        /// The addresses under which the target is listed in the index.
         var indexed: [WireAddress] = []
 
         /// The record of a target that has listeners.
         var record: TargetRecord? { subscribers.first?.subscription.record }
     }
 
-    /// Listeners and callers hold a record. The monitor does not.
+    /// A weak reference to a record. Listeners and callers retain records; the monitor does not.
     private struct WeakRecord {
         weak let record: TargetRecord?
         let id: TargetRecord.ID
@@ -28,13 +28,14 @@ struct Monitor {
     /// A subscriber of a target.
     struct Subscriber {
         let subscription: Subscription
-        /// The path that was reported last.
+        /// The last reported path.
         var last: NetworkPath?
-        /// From its beginning on paths count; those of evaluations under way are older than the subscriber.
+        /// A Boolean value that indicates whether the subscriber has begun. Paths of evaluations that started before
+        /// are older than the subscriber, and are not reported.
         var hasBegun = false
-        /// Whether the first notification waits for the name of the host.
+        /// A Boolean value that indicates whether the first report waits for the name of the host.
         var nameWait = NameWait.isOver
-        /// Whether the next evaluation decides about the change that is held back.
+        /// A Boolean value that indicates whether the next evaluation decides on the change that is held back.
         var isDue = false
     }
 
@@ -49,9 +50,9 @@ struct Monitor {
         case notify(Subscription, PathChange)
         case schedule(MonitorTimer, after: Duration)
         case cancel(MonitorTimer)
-        /// Takes the next targets in line and evaluates them.
+        /// Evaluates the next targets in the queue.
         case evaluate
-        /// The same after everybody else who waits for the queue.
+        /// The same as `evaluate`, after the blocks that are already in the dispatch queue.
         case evaluateSoon
         case updateFilter
         case updateFilterSoon
@@ -61,36 +62,37 @@ struct Monitor {
     }
 
     private(set) var states: [TargetRecord.ID: TargetState] = [:]
-    /// What subscriptions hold back; those that hold nothing back have none.
+    /// The settling of the subscriptions that hold back changes.
     private var settling: [ObjectIdentifier: Settling] = [:]
     private var records: [Target: WeakRecord] = [:]
     private var lastID: TargetRecord.ID = 0
     /// The targets that have listeners.
     private(set) var watched: Set<TargetRecord.ID> = []
-    /// Those of them that are hosts by name.
+    /// The watched targets that are host names.
     private(set) var watchedNames: Set<TargetRecord.ID> = []
-    /// Those that begin to be watched as soon as the queue has a turn for them.
+    /// The targets whose subscriptions begin at the next turn of the queue.
     private var arrivals: [TargetRecord] = []
     private var index = TargetIndex()
     private var isFilterPlanned = false
 
     /// The events that led to evaluations.
     struct Origin: Hashable {
-        /// When the first notification was noticed; nil where none led to them.
+        /// The time at which the first notification was noticed; nil if none caused the evaluations.
         var noticed: Duration?
-        /// When the last of what may have led to them was known of; nil where that is the first.
+        /// The time at which the last possible cause was known; nil if it is the same as `noticed`.
         var completed: Duration?
-        /// The port of the process that removed something, if one burst alone led to them; see ``EventBurst/remover``.
+        /// The netlink port of the process that removed something, if a single burst caused the evaluations. See
+        /// ``EventBurst/remover``.
         var remover: UInt32?
     }
 
-    /// The targets in line to be evaluated, first in, first out, and where that comes from.
+    /// The targets that wait for an evaluation, first in, first out, and the events that caused it.
     private var line: [TargetRecord.ID] = []
     private var lineStart = 0
     private var inLine: Set<TargetRecord.ID> = []
-    /// Whether targets were taken out of the line, and their paths are not known yet.
+    /// A Boolean value that indicates whether targets were removed from the queue and their paths are not known yet.
     private var isEvaluating = false
-    /// Whether a turn of the queue is scheduled for the rest of the line.
+    /// A Boolean value that indicates whether a turn of the dispatch queue is scheduled for the remaining targets.
     private var isContinued = false
     private var origin = Origin()
     /// The targets of the trailing evaluation; nil for all.
@@ -100,7 +102,7 @@ struct Monitor {
     private var nextExpiry: Duration?
     private var isRetryScheduled = false
     private var retries = 0
-    /// Since something was heard last.
+    /// The number of read failures since the last received event.
     private var readFailures = 0
     private(set) var statistics = MonitorStatistics()
 }
@@ -108,7 +110,7 @@ struct Monitor {
 // MARK: - Targets
 
 extension Monitor {
-    /// The record of a target; nil if it has none yet.
+    /// Returns the record of a target; nil if it has none yet.
     func record(of target: Target) -> TargetRecord? {
         records[target]?.record
     }
@@ -123,13 +125,13 @@ extension Monitor {
         states[record.id] = TargetState()
     }
 
-    /// The last owner has released the record.
+    /// Removes a record whose last owner has released it.
     mutating func forget(_ id: TargetRecord.ID, _ target: Target) {
         states[id] = nil
         if records[target]?.id == id { records[target] = nil }
     }
 
-    /// Counts a new path as a change where it is one, and returns it with its generation. In the order of evaluation.
+    /// Counts a new path if it is a change, and returns it with its generation. Called in the order of evaluation.
     mutating func take(
         _ path: NetworkPath,
         of id: TargetRecord.ID,
@@ -143,7 +145,7 @@ extension Monitor {
         statistics.lookups += count
     }
 
-    /// How often the status of a target changed lately.
+    /// Returns the number of status changes of a target within the flapping window.
     mutating func flapCount(of id: TargetRecord.ID, at now: Duration) -> Int {
         states[id]?.flaps.forget(at: now)
         return states[id]?.flaps.count ?? 0
@@ -153,7 +155,7 @@ extension Monitor {
 // MARK: - Subscriptions
 
 extension Monitor {
-    /// Whether this is the first arrival, so that the queue is to be asked for a turn.
+    /// Adds a subscription. Returns whether it is the first arrival, so that a turn of the queue must be scheduled.
     mutating func add(_ subscription: Subscription) -> Bool {
         let (id, interest) = (subscription.record.id, subscription.interest)
         settling[ObjectIdentifier(subscription)] = subscription.settleTime.map { Settling(for: $0, interest) }
@@ -170,8 +172,8 @@ extension Monitor {
         states[subscription.record.id]?.subscribers.removeAll { $0.subscription === subscription }
     }
 
-    /// Lets all begin that have arrived: their targets are watched from now on. Those that come until the queue has a turn begin
-    /// together.
+    /// Begins all subscriptions that have arrived, and starts to watch their targets. Subscriptions that arrive before
+    /// the queue has a turn begin together.
     mutating func begin() -> (arrived: [TargetRecord], actions: [Action]) {
         let arrived = arrivals.filter { states[$0.id]?.subscribers.isEmpty == false }
         arrivals = []
@@ -182,7 +184,7 @@ extension Monitor {
             if setAddresses(record.addresses, of: record.id) { isIndexed = false }
             guard var state = states[record.id] else { continue }
             for place in state.subscribers.indices { state.subscribers[place].hasBegun = true }
-            // Everybody is offered a path although it may be no change.
+            // Every subscriber is offered a path, even if it is not a change.
             state.offered = 0
             states[record.id] = state
         }
@@ -190,8 +192,8 @@ extension Monitor {
         return (arrived, (isIndexed ? [] : [.updateFilter]) + [.evaluate])
     }
 
-    /// Ends what nobody wants any more. What counts is what is so now: an end may have overtaken its beginning, or been followed
-    /// by another.
+    /// Ends the watching of a target without subscribers. The current state decides: the end of a subscription may
+    /// overtake its beginning, or another subscription may follow.
     mutating func end(_ subscription: Subscription) -> (isUnwatched: Bool, isLast: Bool, actions: [Action]) {
         let id = subscription.record.id
         let identifier = ObjectIdentifier(subscription)
@@ -201,7 +203,7 @@ extension Monitor {
         let isUnwatched = states[id]?.subscribers.isEmpty ?? true
         if isUnwatched, watched.remove(id) != nil {
             watchedNames.remove(id)
-            // A filter that is too wide does no harm, and many may end at once.
+            // A filter that passes too much is harmless, and many subscriptions may end at once.
             if setAddresses([], of: id), !isFilterPlanned {
                 isFilterPlanned = true
                 actions.append(.updateFilterSoon)
@@ -223,7 +225,7 @@ extension Monitor {
         return true
     }
 
-    /// The addresses of a name are others.
+    /// Processes new addresses of a host name.
     mutating func addressesChanged(of record: TargetRecord) -> [Action] {
         guard watched.contains(record.id) else { return [] }
         let isNew = setAddresses(record.addresses, of: record.id)
@@ -231,7 +233,7 @@ extension Monitor {
         return (isNew ? [.updateFilter] : []) + [.evaluate]
     }
 
-    /// The filter for the watched targets.
+    /// Returns the filter for the watched targets.
     mutating func takeFilter() -> RouteFilter {
         isFilterPlanned = false
         return index.filter
@@ -241,12 +243,12 @@ extension Monitor {
 // MARK: - Events
 
 extension Monitor {
-    /// The kernel has announced changes.
+    /// Processes a burst of events from the kernel.
     mutating func heard(_ burst: EventBurst, at now: Duration) -> [Action] {
         statistics.count(burst)
         readFailures = 0
         guard burst.isRelevant else { return [] }
-        // Also if no target is concerned: new subscriptions evaluate over the same connection.
+        // Also if no target is affected, because new subscriptions evaluate over the same connection.
         var actions: [Action] = burst.mayChangeInterfaces ? [.forgetInterfaces] : []
         let concerned = burst.isOnlyRoutes ? index.targets(concernedBy: burst.prefixes) : nil
         if concerned?.isEmpty ?? watched.isEmpty {
@@ -266,30 +268,31 @@ extension Monitor {
         return actions
     }
 
-    /// Every watched target is to be evaluated although nothing was heard.
+    /// Queues all watched targets for evaluation without an event.
     mutating func evaluateAll() -> [Action] {
         enqueue(watched.sorted())
         return watched.isEmpty ? [] : [.evaluate]
     }
 
-    /// Tunnels that targets turned out to be reached through matter too; what changed before that was known is looked for.
+    /// Adds the far ends of tunnels through which targets are reached. All targets are evaluated, because earlier
+    /// changes of routes to these addresses were not observed.
     mutating func foundTunnels(to ends: Set<WireAddress>) -> [Action] {
         guard index.setTunnelEnds(ends) else { return [] }
         enqueue(watched.sorted())
         return [.updateFilter, .evaluateSoon]
     }
 
-    /// Listening works.
+    /// Records that listening works.
     mutating func isListening() {
         retries = 0
     }
 
-    /// Listening does not work.
+    /// Schedules another attempt, because listening does not work.
     mutating func cannotListen() -> [Action] {
         scheduleRetry(after: \.retries)
     }
 
-    /// Events can no longer be read, so the state of every watched target is unknown.
+    /// Sets the state of every watched target to unknown, because events can no longer be read.
     mutating func cannotRead(at now: Duration) -> [Action] {
         var actions: [Action] = []
         for id in watched.sorted() {
@@ -307,7 +310,7 @@ extension Monitor {
         return [.schedule(.retry, after: MonitorTiming.retryDelay(afterFailures: self[keyPath: failures]))]
     }
 
-    /// A timer has fired. Returns whether to listen before the actions.
+    /// Processes a timer that has fired. Returns whether to start listening before the actions are performed.
     mutating func fired(_ timer: MonitorTimer, at now: Duration) -> (listens: Bool, actions: [Action]) {
         switch timer {
         case .trailing:
@@ -334,12 +337,12 @@ extension Monitor {
         case .nameWait(let subscription, let id):
             guard let place = place(of: subscription, id) else { return (false, []) }
             states[id]?.subscribers[place].nameWait = .isOver
-            // The path may be the same as when the wait began.
+            // The path may be the same as at the start of the wait.
             states[id]?.offered = 0
             enqueue([id])
             return (false, [.evaluate])
         case .flappingEnd(let id):
-            // Everybody is offered the path once more.
+            // Every subscriber is offered the path once more.
             states[id]?.offered = 0
             enqueue([id])
             return (false, [.evaluate])
@@ -353,12 +356,12 @@ extension Monitor {
     }
 }
 
-// MARK: - The line
+// MARK: - The queue of targets
 
 extension Monitor {
-    /// Puts targets in line, each once: few of them before the many of a storm.
+    /// Queues targets, each once. A small number is queued before the many targets of a storm.
     private mutating func enqueue(_ ids: some Sequence<TargetRecord.ID>, _ new: Origin = Origin()) {
-        // The origin of targets that wait already is ambiguous now.
+        // The origin of targets that already wait is now ambiguous.
         origin.remover = line.isEmpty ? new.remover : nil
         origin.completed = new.completed ?? (origin.noticed == nil ? nil : new.noticed) ?? origin.completed
         origin.noticed = origin.noticed ?? new.noticed
@@ -366,10 +369,11 @@ extension Monitor {
         line.insert(contentsOf: ids, at: ids.count < MonitorTiming.evaluationLimit ? lineStart : line.count)
     }
 
-    /// Takes at most `count` targets that are watched out of the line.
+    /// Removes at most `count` targets from the queue. Returns those that are watched.
     ///
-    /// - Parameter isContinuing: Whether this is the turn that was asked for.
-    /// - Returns: Them, and whether the queue is to be asked for another turn: one at a time, however often events put more in line.
+    /// - Parameter isContinuing: Whether this is the scheduled turn of the dispatch queue.
+    /// - Returns: The targets, their origin, and whether to schedule another turn of the dispatch queue. Only one is
+    ///   scheduled at a time, however many events arrive.
     mutating func next(
         _ count: Int,
         isContinuing: Bool
@@ -398,7 +402,7 @@ extension Monitor {
 // MARK: - Results
 
 extension Monitor {
-    /// The path of a watched target, unless it is to be evaluated again.
+    /// Returns the path of a watched target; nil if the target is to be evaluated again.
     func settledPath(of id: TargetRecord.ID) -> NetworkPath? {
         guard watched.contains(id), !inLine.contains(id), !isEvaluating, !isTrailingScheduled,
             let state = states[id], state.subscribers.contains(where: \.hasBegun)
@@ -406,9 +410,9 @@ extension Monitor {
         return state.path
     }
 
-    /// Targets were evaluated; says who is to be notified.
+    /// Processes the results of an evaluation. Returns the notifications.
     ///
-    /// - Parameter origin: What led to it.
+    /// - Parameter origin: The events that caused the evaluation.
     mutating func evaluated(
         _ results: [(record: TargetRecord, path: NetworkPath, lifetime: Duration?)],
         _ origin: Origin,
@@ -436,7 +440,7 @@ extension Monitor {
         at now: Duration,
         _ actions: inout [Action]
     ) {
-        // In place: a copy of the state would copy its subscribers.
+        // In place, because a copy of the state would copy its subscribers.
         guard let place = states.index(forKey: record.id), let offer = states.values[place].offer(path, at: now) else {
             return
         }
@@ -449,7 +453,7 @@ extension Monitor {
 }
 
 extension Monitor.TargetState {
-    /// Takes a new path as a change where it is one, and returns it with its generation.
+    /// Counts a new path if it is a change, and returns it with its generation.
     fileprivate mutating func take(_ new: NetworkPath, at now: Duration) -> (path: NetworkPath, isNew: Bool) {
         var new = new
         if flaps.isFlapping { flaps.forget(at: now) }
@@ -463,7 +467,7 @@ extension Monitor.TargetState {
         return (new, isNew)
     }
 
-    /// The path for the subscribers; nil if they have received it already, and none of them holds a change back.
+    /// Returns the path for the subscribers; nil if they have received it and none of them holds back a change.
     fileprivate mutating func offer(
         _ new: NetworkPath,
         at now: Duration

@@ -2,9 +2,9 @@ import LinuxSupport
 import Logging
 import Netlink
 
-/// Finds the one monitor of each network namespace, as long as anybody holds it.
+/// The monitors of the process, one per network namespace. A monitor exists as long as it has an owner.
 package enum MonitorRegistry {
-    /// What makes two managers share a monitor.
+    /// The properties by which managers share a monitor.
     private struct Key: Hashable {
         let namespace: NetworkNamespace
         let identity: NamespaceIdentity?
@@ -13,16 +13,17 @@ package enum MonitorRegistry {
 
     private struct WeakMonitor {
         weak let monitor: PathMonitor?
-        /// Held by the monitor.
+        /// Retained by the monitor.
         weak let process: ProcessHandle?
 
-        /// The monitor, unless its process has ended: by now the number may be another's.
+        /// The monitor; nil if its process has ended, because another process may have the same ID now.
         var current: PathMonitor? { process?.hasEnded == true ? nil : monitor }
     }
 
     private static let monitors: Locked<[Key: WeakMonitor]> = Locked([:])
 
-    /// The monitor of a namespace. Creates it if there is none; only then the logger is used.
+    /// Returns the monitor of a namespace. Creates it if it does not exist; the logger of the options is used only
+    /// then.
     package static func monitor(of options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> PathMonitor
     {
         let namespace = options.networkNamespace

@@ -1,45 +1,47 @@
 import LinuxSupport
 import Netlink
 
-/// Counters of a monitor since its creation. They only grow, and do not include other processes.
+/// The counters of a monitor since its creation. They never decrease, and contain only activity of this process.
 ///
-/// All managers of a network namespace share one monitor, so these are the numbers of all of them.
+/// All managers of a network namespace share one monitor, so the numbers include all of them.
 public struct MonitorStatistics: Hashable, Sendable {
-    /// Messages received from the kernel.
+    /// The number of messages received from the kernel.
     public internal(set) var messages: UInt64 = 0
 
-    /// How many of ``messages`` were about routes that concern no target, and so led to no evaluation. With a filter in the
-    /// kernel few of them are heard at all.
+    /// The number of ``messages`` about routes that concern no target. They caused no evaluation. If the kernel filters
+    /// messages, only a few such messages are received.
     public internal(set) var irrelevantMessages: UInt64 = 0
 
-    /// How often the kernel said that messages were lost for want of buffer space (ENOBUFS, `netlink(7)`). Nothing is
-    /// lost for good: each loss leads to an evaluation.
+    /// The number of reports that messages were lost because the socket buffer was full (ENOBUFS, `netlink(7)`). No
+    /// change is missed, because each loss causes an evaluation.
     public internal(set) var overruns: UInt64 = 0
 
-    /// Messages of other processes, which are ignored. They do not count among ``messages``.
+    /// The number of messages from other processes, which are ignored. They are not part of ``messages``.
     public internal(set) var foreignMessages: UInt64 = 0
 
-    /// How often targets were evaluated because of an event, a timer or a new listener.
+    /// The number of evaluations caused by an event, a timer or a new listener.
     public internal(set) var evaluations: UInt64 = 0
 
-    /// How many targets those evaluations were about, each counted every time.
+    /// The number of targets in those ``evaluations``. A target is counted in each of them.
     public internal(set) var evaluatedTargets: UInt64 = 0
 
-    /// The number of route lookups (RTM_GETROUTE, `rtnetlink(7)`), for evaluations and for callers of managers.
+    /// The number of route lookups (RTM_GETROUTE, `rtnetlink(7)`), for evaluations and for queries of managers.
     public internal(set) var lookups: UInt64 = 0
 
-    /// Calls of listeners that have returned, and elements handed to asynchronous sequences.
+    /// The number of listener calls that have returned, and of elements passed to asynchronous sequences.
     public internal(set) var listenerCalls: UInt64 = 0
 
-    /// From the moment the process noticed a notification, when the thread that waits for the kernel woke, to the moment a
-    /// listener was called because of it, on its own queue where it has one; for an asynchronous sequence, to the moment the
-    /// element was ready for its reader. Several notifications that led to one evaluation count from the first.
+    /// The delays from a notification to the call of a listener.
     ///
-    /// Calls that no notification led to are not measured: the first of a listener, and those after a timer or an answer of
-    /// the name service.
+    /// A delay begins when the thread that waits for the kernel wakes up. It ends when the listener is called, on its
+    /// queue if it has one. For an asynchronous sequence it ends when the element is available to the reader. If
+    /// several notifications caused one evaluation, the first one counts.
+    ///
+    /// Calls without a notification are not measured: the first call of a listener, and calls after a timer or an
+    /// answer of the name service.
     public internal(set) var lag = LatencyHistogram()
 
-    /// Nothing done yet.
+    /// Creates counters with the value 0.
     package init() {}
 
     mutating func count(_ burst: EventBurst) {
@@ -50,7 +52,7 @@ public struct MonitorStatistics: Hashable, Sendable {
 }
 
 extension MonitorStatistics: CustomStringConvertible {
-    /// Every number with its name, on one line.
+    /// All counters with their names, on one line.
     public var description: String {
         """
         messages \(messages), irrelevant \(irrelevantMessages), overruns \(overruns), foreign \(foreignMessages), \
@@ -60,35 +62,34 @@ extension MonitorStatistics: CustomStringConvertible {
     }
 }
 
-/// How long something took, for many times it happened: counted in buckets whose width grows with the value, so that small
-/// delays are distinguished as well as large ones, in a fixed 4 KiB.
+/// A histogram of durations with buckets whose width grows with the value, in a fixed 4 KiB.
 ///
-/// A quantile differs from the value it stands for by at most a 64th of it (1.6 %) between 1 µs and 1 h. Values below half a
-/// microsecond are not distinguished there, and those above 73 minutes count as 73 minutes. Count, least, greatest and mean value
-/// are exact. The layout is that of HDR histograms: 32 equal buckets for each doubling of the value.
+/// Between 1 µs and 1 h, a quantile differs from the exact value by at most 1/64 (1.6 %). Values below 0.5 µs are
+/// counted as one value, and values above 73 minutes as 73 minutes. The count, the minimum, the maximum and the mean
+/// are exact. The layout is that of HDR histograms: 32 equal buckets per doubling of the value.
 public struct LatencyHistogram: Hashable, Sendable {
     private var buckets: [UInt32] = Self.none
     private var sum = Duration.zero
 
-    /// How many values were recorded.
+    /// The number of recorded values.
     public private(set) var count: UInt64 = 0
 
-    /// The smallest recorded value; nil if there is none.
+    /// The smallest recorded value; nil if no value was recorded.
     public private(set) var min: Duration?
 
-    /// The largest recorded value; nil if there is none.
+    /// The largest recorded value; nil if no value was recorded.
     public private(set) var max: Duration?
 
     private static let none = [UInt32](repeating: 0, count: Bucket.count)
 
-    /// A histogram without values.
+    /// Creates a histogram without values.
     public init() {}
 
-    /// The mean of the recorded values; nil if there is none.
+    /// The mean of the recorded values; nil if no value was recorded.
     public var mean: Duration? { count == 0 ? nil : sum / Double(count) }
 
-    /// Counts one value; a negative one counts as zero. Takes the same short time for every value, and allocates nothing
-    /// unless the histogram was copied since. A bucket is full after 2³² − 1 values and counts no more.
+    /// Records a value. A negative value counts as zero. The time is short and independent of the value. No memory is
+    /// allocated, unless the histogram was copied since the last call. A bucket counts at most 2³² − 1 values.
     public mutating func record(_ value: Duration) {
         let value = Swift.min(Swift.max(value, .zero), Bucket.limit)
         let index = Bucket.index(of: value)
@@ -99,11 +100,11 @@ public struct LatencyHistogram: Hashable, Sendable {
         max = Swift.max(max ?? value, value)
     }
 
-    /// The value that a share of those recorded does not exceed: 0.5 is the median, 0.99 the 99th percentile (the nearest
-    /// rank).
+    /// Returns the value that a given share of the recorded values does not exceed, by the nearest-rank method.
     ///
-    /// - Parameter quantile: The share; 0 and less is the least value, 1 and more the greatest.
-    /// - Returns: The value; nil when nothing was recorded.
+    /// - Parameter quantile: The share, for example 0.5 for the median or 0.99 for the 99th percentile. 0 or less
+    ///   returns the minimum, 1 or more the maximum.
+    /// - Returns: The value; nil if no value was recorded.
     public func value(atQuantile quantile: Double) -> Duration? {
         guard let min, let max else { return nil }
         guard quantile > 0 else { return min }
@@ -118,20 +119,20 @@ public struct LatencyHistogram: Hashable, Sendable {
         return max
     }
 
-    /// What stands for the values of a bucket: its middle, as far as such values were recorded.
+    /// Returns the value that represents a bucket: its middle, limited to the recorded minimum and maximum.
     private func value(ofBucket index: Int) -> Duration {
         Swift.max(min ?? .zero, Swift.min(max ?? .zero, Bucket.middle(of: index)))
     }
 
-    /// The values recorded since `earlier`, an older state of this histogram, each within the precision and in rising order,
-    /// with how often.
+    /// Returns the values recorded since `earlier`, an older copy of this histogram, with their counts. The values are
+    /// sorted and have the precision of the histogram.
     package func values(since earlier: LatencyHistogram) -> [(value: Duration, count: UInt32)] {
         zip(buckets, earlier.buckets).enumerated().compactMap { index, counts in
             counts.0 > counts.1 ? (value(ofBucket: index), counts.0 - counts.1) : nil
         }
     }
 
-    /// A copy that shares nothing, so that the next value recorded here allocates nothing.
+    /// Returns a copy that shares no storage, so that the next recording allocates no memory.
     func separateCopy() -> LatencyHistogram {
         var copy = self
         copy.buckets = buckets.map(\.self)
@@ -140,7 +141,7 @@ public struct LatencyHistogram: Hashable, Sendable {
 }
 
 extension LatencyHistogram: CustomStringConvertible {
-    /// The count, the extremes and three quantiles in whole microseconds, on one line.
+    /// The count, the minimum, three quantiles and the maximum in whole microseconds, on one line.
     public var description: String {
         guard let min, let max else { return "count 0" }
         let quantiles = [0.5, 0.9, 0.99].map { value(atQuantile: $0) ?? max }
@@ -150,18 +151,19 @@ extension LatencyHistogram: CustomStringConvertible {
 }
 
 extension LatencyHistogram {
-    /// Which bucket a value belongs to: the position of its highest bit in nanoseconds, then the five bits after it.
+    /// The bucket of a value. It consists of the position of the highest bit of the value in nanoseconds, and the next
+    /// five bits.
     enum Bucket {
-        /// The highest bits that are distinguished: from 512 ns to just below 2⁴² ns.
+        /// The positions of the highest bit that have buckets, from 512 ns to just below 2⁴² ns.
         private static let octaves = 9...41
         private static let detailBits = 5
 
         static let count = octaves.count << detailBits
 
-        /// The greatest value there is a bucket for: 2⁴² − 1 ns, some 73 minutes.
+        /// The largest value that has a bucket: 2⁴² − 1 ns, about 73 minutes.
         static let limit = Duration.nanoseconds(1 << (octaves.upperBound + 1) - 1)
 
-        /// The bucket of a value up to the limit.
+        /// Returns the bucket of a value up to the limit.
         static func index(of value: Duration) -> Int {
             let nanoseconds = Swift.max(value.nanoseconds, 1 << octaves.lowerBound)
             let octave = Int64.bitWidth - 1 - nanoseconds.leadingZeroBitCount
@@ -169,7 +171,8 @@ extension LatencyHistogram {
             return (octave - octaves.lowerBound) << detailBits | detail
         }
 
-        /// At most half a width, a 64th of its least value, away from every value of the bucket.
+        /// Returns the middle of a bucket. It differs from each value of the bucket by at most half the width, 1/64 of
+        /// the smallest value.
         static func middle(of index: Int) -> Duration {
             let octave = octaves.lowerBound + index >> detailBits
             let width = Int64(1) << (octave - detailBits)
@@ -179,17 +182,17 @@ extension LatencyHistogram {
     }
 }
 
-/// How often a target's status changed lately, and whether that is too often. Pure: time is a parameter.
+/// The recent status changes of a target, and whether the target flaps. Pure; the time is a parameter.
 struct FlapCounter: Sendable {
-    /// No more changes than these are remembered, however many there are.
+    /// The maximum number of remembered changes.
     static let limit = 100
 
-    /// When the status changed, oldest first.
+    /// The times of the changes, oldest first.
     private var changes: [Duration] = []
     private var status: NetworkReachabilityStatus?
     private(set) var isFlapping = false
 
-    /// Takes the status of the latest evaluation. The first one is no change.
+    /// Processes the status of the latest evaluation. The first status is not a change.
     mutating func take(_ status: NetworkReachabilityStatus, at now: @autoclosure () -> Duration) {
         guard status != self.status else { return }
         defer { self.status = status }
@@ -201,16 +204,16 @@ struct FlapCounter: Sendable {
         if changes.count >= NetworkPath.flappingChanges { isFlapping = true }
     }
 
-    /// Forgets what is too long ago to count.
+    /// Removes changes that are older than the window.
     mutating func forget(at now: Duration) {
         let old = changes.prefix { now - $0 >= NetworkPath.flappingWindow }.count
         if old > 0 { changes.removeFirst(old) }
         if changes.isEmpty { isFlapping = false }
     }
 
-    /// The changes that count.
+    /// The number of changes within the window.
     var count: Int { changes.count }
 
-    /// The time when flapping ends without another change; nil if the target does not flap.
+    /// The time at which flapping ends if no other change follows; nil if the target does not flap.
     var end: Duration? { isFlapping ? changes.last.map { $0 + NetworkPath.flappingWindow } : nil }
 }

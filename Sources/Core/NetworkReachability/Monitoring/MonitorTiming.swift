@@ -3,77 +3,80 @@ import LinuxSupport
 
 /// A timer of a monitor.
 enum MonitorTimer: Hashable, Sendable {
-    /// One more evaluation when it has been quiet for a while.
+    /// One more evaluation after a quiet period.
     case trailing
     /// A route expires.
     case expiry
-    /// Listening is tried again.
+    /// Another attempt to listen.
     case retry
-    /// A change has lasted for as long as a subscription wants.
+    /// A change has lasted for the time that a subscription requires.
     case settled(ObjectIdentifier, TargetRecord.ID)
-    /// A subscription has waited long enough for the name of its host.
+    /// A subscription has waited for the name of its host for the maximum time.
     case nameWait(ObjectIdentifier, TargetRecord.ID)
-    /// A target's status has not changed for long enough.
+    /// The status of a target has not changed for the flapping window.
     case flappingEnd(TargetRecord.ID)
 }
 
-/// The monitor's few numbers, each with its reason.
+/// The time constants and limits of the monitor, with their reasons.
 enum MonitorTiming {
-    /// After it has been quiet for so long, one more evaluation: a notification can come before the state it announces, and the
-    /// barrier against that is inferred from the kernel's locking, not promised by it.
+    /// The quiet period after which targets are evaluated once more. A notification can arrive before the state that it
+    /// announces. The barrier against that is inferred from the kernel's locking and is not guaranteed.
     static let trailingEvaluation = Duration.milliseconds(200)
 
     /// The maximum number of targets that are evaluated in one turn of the queue, which takes some milliseconds.
     static let evaluationLimit = 256
 
-    /// Until netlink is tried again after it was denied: 0.1, 0.2, 0.4 ... 30 s.
+    /// Returns the delay before the next attempt to use netlink: 0.1, 0.2, 0.4 ... 30 s.
     static func retryDelay(afterFailures failures: Int) -> Duration {
         min(.seconds(30), .milliseconds(100 << min(failures, 10)))
     }
 
-    /// Added to the lifetime of a route, whose clock ticks in hundredths of a second.
+    /// The time added to the lifetime of a route, because its clock has a resolution of 10 ms.
     static let lifetimeSlack = Duration.milliseconds(15)
 
-    /// Less sleep than this is the two clocks being read one after the other.
+    /// The shortest difference of the two clocks that counts as sleep. A smaller one results from reading the clocks
+    /// one after the other.
     static let shortestSleep = Duration.milliseconds(10)
 }
 
-/// How a subscription holds changes back that may not last. Pure: it says what to do and does nothing.
+/// The settling of a subscription: it holds back changes that may not last. Pure; it returns the actions.
 struct Settling: Sendable {
-    /// What to do with a path.
+    /// The actions for a path.
     struct Step: Hashable, Sendable {
-        /// What to notify of now; nil for nothing.
+        /// The path to report now; nil for none.
         var notifying: NetworkPath?
         var wait = Wait.goesOn
     }
 
-    /// What becomes of the wait for the evaluation that decides.
+    /// The effect on the timer that ends the wait.
     enum Wait: Hashable, Sendable {
-        /// It stays as it is, if there is one.
+        /// The wait, if there is one, continues unchanged.
         case goesOn
         case ends
-        /// The wait begins, or begins again.
+        /// The wait begins, or restarts.
         case begins(Duration)
     }
 
     private let duration: Duration
     private let interest: NetworkReachabilityInterest
-    /// The latest path, while it is held back.
+    /// The latest path that is held back.
     private(set) var pending: NetworkPath?
 
-    /// - Parameter duration: how long a change has to last.
+    /// Creates the settling of a subscription.
+    ///
+    /// - Parameter duration: The time that a change must last.
     init(for duration: Duration, _ interest: NetworkReachabilityInterest) {
         self.duration = duration
         self.interest = interest
     }
 
-    /// Takes the path of the latest evaluation.
+    /// Processes the path of the latest evaluation.
     ///
     /// - Parameters:
-    ///   - last: The path that was reported last.
-    ///   - isDue: Whether this is the evaluation that was waited for.
+    ///   - last: The last reported path.
+    ///   - isDue: Whether this is the evaluation at the end of the wait.
     mutating func take(_ path: NetworkPath, after last: NetworkPath, isDue: Bool) -> Step {
-        // What follows "unknown" is the first thing known.
+        // The state that follows "unknown" is the first known state.
         guard last.status != .unknown, interest.isChange(path.withFlapping(of: last), after: last) else {
             pending = nil
             return Step(notifying: interest.isChange(path, after: last) ? path : nil, wait: .ends)
@@ -87,8 +90,8 @@ struct Settling: Sendable {
         return Step(notifying: flappingChange(path, after: last), wait: agrees ? .goesOn : .begins(duration))
     }
 
-    /// What was notified last, with whether the target flaps now: a change that is never held back, for a
-    /// target that flaps may never settle.
+    /// Returns the last reported path with the current flapping state, if that has changed. This change is never held
+    /// back, because a flapping target may never settle.
     private func flappingChange(_ path: NetworkPath, after last: NetworkPath) -> NetworkPath? {
         guard path.isFlapping != last.isFlapping, interest.contains(.path) else { return nil }
         var change = last.withFlapping(of: path)
@@ -105,10 +108,11 @@ extension NetworkPath {
     }
 }
 
-/// Who listens to a manager in Alamofire's ways. The manager holds it, and so does the delivery; it holds neither.
+/// The listener of a manager with Alamofire's methods. The manager and the delivery retain this object. It retains
+/// neither.
 final class Listening: Sendable {
     struct State {
-        /// Alamofire 4's property: called by the listening that `startListening()` began.
+        /// The listener of Alamofire 4's property, called after `startListening()`.
         var listener: NetworkReachabilityManager.Listener?
         var queue = DispatchQueue.main
         var subscription: Subscription?
@@ -116,7 +120,7 @@ final class Listening: Sendable {
 
     let state: Locked<State> = Locked(State())
 
-    /// Puts another subscription in place of the last, which ends; both happen outside the lock.
+    /// Replaces the subscription. The previous one ends, outside the lock.
     func replaceSubscription(with subscription: Subscription?) {
         let previous = state.withLock { state in
             defer { state.subscription = subscription }
@@ -125,7 +129,7 @@ final class Listening: Sendable {
         previous?.end()
     }
 
-    /// Hands the next of `calls` to the listener of that moment on the queue of that moment.
+    /// Delivers the next element of `calls` to the current listener on the current queue.
     func deliver(_ calls: DeliveryQueue, of subscription: Subscription) {
         let queue = state.withLock { $0.queue }
         queue.async { [weak subscription, weak self] in

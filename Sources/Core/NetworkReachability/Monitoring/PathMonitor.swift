@@ -3,26 +3,28 @@ package import LinuxSupport
 package import Logging
 package import Netlink
 
-/// One network namespace, watched for every manager in the process: it performs what the state machine decides.
+/// The monitor of one network namespace, shared by all managers of the process. It performs the actions of the state
+/// machine ``Monitor``.
 ///
-/// What happens from a change in the kernel to a listener, step by step:
+/// The steps from a change in the kernel to the call of a listener:
 ///
-/// 1. `EventThread` wakes, and `EventSocket` reads all messages: an `EventBurst`.
-/// 2. ``heard(_:)`` gives it to ``Monitor``, which puts the concerned targets in line.
-/// 3. `evaluateNext()` takes them out of the line; ``KernelSession`` asks the kernel, in one or two rounds.
-/// 4. ``Judge`` makes verdicts of the answers, a quorum of the verdicts, a path of the quorum.
-/// 5. ``Monitor`` says who is to be notified of which path; ``Subscription`` delivers it.
+/// 1. `EventThread` wakes up, and `EventSocket` reads all messages into an `EventBurst`.
+/// 2. ``heard(_:)`` passes the burst to ``Monitor``, which queues the affected targets.
+/// 3. `evaluateNext()` removes targets from the queue. ``KernelSession`` queries the kernel in one or two rounds.
+/// 4. ``Judge`` derives verdicts from the answers. A quorum of the verdicts determines the path.
+/// 5. ``Monitor`` returns the subscriptions to notify, with their paths. ``Subscription`` delivers them.
 ///
-/// The kernel is the state. An event is never the answer: whatever happens, the answer comes from a fresh route lookup and
-/// link query. So a lost event is one more evaluation, and no storm can leave a wrong answer. Please keep it so.
+/// The kernel is the state. The content of an event is never used as a result: each result comes from a new route
+/// lookup and link query. A lost event therefore causes one more evaluation, and no burst of events can leave a wrong
+/// result. Please preserve this property.
 ///
-/// Locks, in the order in which they are taken: `session`, held during an evaluation, so that evaluations have an order; under
-/// it those of the connection: its thread, the question socket (`RouteSockets`), the filter (`EventSocket`). Then `state`, held
-/// for moments, and never while anybody is asked or notified. Then, under either, that of a `NameRecord`. `timers`, `watches`,
-/// `observers` and `calls` are held alone.
+/// Lock order: `session` is held during an evaluation, so that evaluations have an order. The locks of the connection
+/// are taken inside it: its thread, the query socket (`RouteSockets`), the filter (`EventSocket`). `state` comes next;
+/// it is held only for moments, and never during a query or a notification. The lock of a `NameRecord` is taken inside
+/// either of them. `timers`, `watches`, `observers` and `calls` are never held together with another lock.
 package final class PathMonitor: Sendable {
-    /// Produces everything in order. One queue for each namespace, so an overcommit one is no danger; the threads of the global
-    /// queues wake every second to see whether there are enough of them.
+    /// The serial queue that orders all work. With one queue per namespace, an overcommit queue is not a problem. The
+    /// threads of the global queues wake up every second to check their number.
     package let queue = DispatchQueue(label: "NetworkReachability.monitor")
     package let environment: MonitorEnvironment
     private let logger: Logger?
@@ -33,20 +35,23 @@ package final class PathMonitor: Sendable {
     private let watches = Locked(Watches())
     /// The observers of evaluations, by number.
     private let observers = Locked<(last: UInt64, all: [UInt64: @Sendable () -> Void])>((0, [:]))
-    /// Listeners are called on many threads, and none of them may hold the monitor up.
+    /// The statistics of listener calls. Separate, because listeners are called on many threads and must not delay the
+    /// monitor.
     private let calls = Locked<(count: UInt64, lag: LatencyHistogram)>((0, LatencyHistogram()))
 
     private struct Watches {
-        /// Always, not only while anybody watches: sockets for the next question must not keep a namespace alive.
+        /// Always active, even without listeners, because sockets kept for the next query must not keep a namespace
+        /// alive.
         var namespace: Cancellation?
         var sleep: Cancellation?
         var nameConfiguration: Cancellation?
-        /// How long the machine has slept since it started, when last seen.
+        /// The accumulated sleep time of the machine at the last check.
         var slept = Duration.zero
         var isFilterRefused = false
     }
 
-    /// Connects at once, in the process's network namespace where the kernel's is not named; what cannot be opened is tried again later.
+    /// Creates a monitor and connects to the kernel, by default in the process's network namespace. If a socket cannot
+    /// be opened, another attempt follows later.
     package init(environment: MonitorEnvironment, logger: Logger? = nil) {
         self.environment = environment
         self.logger = logger
@@ -55,18 +60,18 @@ package final class PathMonitor: Sendable {
         session.withLock { _ = try? $0.connect() }
     }
 
-    /// Why the kernel cannot be asked, if it cannot.
+    /// The reason why the kernel cannot be queried; nil if it can.
     package var failure: NetlinkError? { session.withLock { $0.failure } }
 
     private var now: Duration { environment.clock.monotonic }
 
-    /// Runs `action` on the queue, after whatever is there already.
+    /// Runs `action` on the queue, after the blocks that are already queued.
     func soon(_ action: @escaping @Sendable () -> Void) {
         environment.clock.soon(on: queue, action)
     }
 }
 
-// MARK: - From an event to a notification. All of it runs on the queue.
+// MARK: - From an event to a notification. Runs on the queue.
 
 extension PathMonitor {
     private func heard(_ burst: EventBurst) {
@@ -96,8 +101,8 @@ extension PathMonitor {
         }
     }
 
-    /// Evaluates the next targets in line, and notifies of what has changed. The rest waits for everybody else who waits for the
-    /// queue: those who begin or end to listen, and other events.
+    /// Evaluates the next targets in the queue, and notifies of changes. Between two batches, other blocks of the
+    /// dispatch queue run: new and ended subscriptions, and other events.
     private func evaluateNext(isContinuing: Bool = false) {
         var (records, origin, continues) = state.withLock {
             $0.next(MonitorTiming.evaluationLimit, isContinuing: isContinuing)
@@ -130,7 +135,7 @@ extension PathMonitor {
         isListening: Bool, wasListening: Bool, hasEvents: Bool, tunnelEnds: Set<WireAddress>
     )
 
-    /// The paths of `records`, counted as changes where they are.
+    /// Evaluates `records`, and counts the paths that are changes.
     private func evaluate(_ records: [TargetRecord]) -> Evaluations {
         var changes: [(path: NetworkPath, target: Target)] = []
         let evaluations: Evaluations = session.withLock { session in
@@ -156,7 +161,7 @@ extension PathMonitor {
         wait(for: timer.0, timer.1)
     }
 
-    /// Waits for a timer in place of the one there was.
+    /// Replaces a running timer.
     private func wait(for timer: MonitorTimer, _ cancellation: Cancellation?) {
         let previous = timers.withLock { timers in
             defer { timers[timer] = cancellation }
@@ -174,27 +179,27 @@ extension PathMonitor {
     }
 }
 
-// MARK: - Questions, from any thread
+// MARK: - Queries, from any thread
 
 extension PathMonitor {
-    /// The path to a target now, asked of the kernel on the calling thread.
+    /// Returns the current path to a target. Queries the kernel on the calling thread.
     package func path(to record: TargetRecord, waitingForName limit: Duration) -> NetworkPath {
         record.name?.prepare(waitingAtMost: limit)
         let evaluations = evaluate([record])
-        // This question found the connection broken and let go of it; those who listen would hear nothing any more.
+        // This query has closed a broken connection. Without a new one, listeners would receive nothing more.
         if evaluations.wasListening, !evaluations.isListening { soon { [weak self] in self?.evaluateAll() } }
         return evaluations.results.first?.path ?? NetworkPath()
     }
 
-    /// The path to a watched target as it was evaluated last, if the kernel has announced nothing since that may change it. Nil if that is not
-    /// certain. Asks the kernel nothing.
+    /// Returns the last evaluated path to a watched target, if the kernel has reported no change since then that may
+    /// affect it. Nil if that is not certain. Sends no query.
     package func knownPath(to record: TargetRecord) -> NetworkPath? {
         session.withLock { session in
             session.isQuiet ? state.withLock { $0.settledPath(of: record.id) } : nil
         }
     }
 
-    /// Runs a pure function of answers, for those who ask about more than the path to a target.
+    /// Runs a pure function of the kernel's answers, for queries beyond the path to a target.
     package func answering<Value: Sendable>(
         _ body: (inout Judge) throws(MissingAnswers) -> Value
     ) throws(NetlinkError) -> Value {
@@ -209,9 +214,9 @@ extension PathMonitor {
         state.withLock { $0.countLookups(lookups) }
     }
 
-    /// The same for a path to a target, which is counted as a change where it is one.
+    /// Runs a pure function that returns a path to a target, and counts the path if it is a change.
     ///
-    /// - Parameter record: The target; nil for a path that counts for none.
+    /// - Parameter record: The target; nil if the path is not counted.
     package func answering<Value: Sendable>(
         of record: TargetRecord?,
         _ body: (inout Judge) throws(MissingAnswers) -> (path: NetworkPath, value: Value)
@@ -223,7 +228,7 @@ extension PathMonitor {
         }
     }
 
-    /// Counts a path as a change where it is one.
+    /// Counts a path if it is a change, and returns it with its generation.
     package func note(_ path: NetworkPath, of record: TargetRecord) -> NetworkPath {
         let now = now
         let (path, isNew) = state.withLock { $0.take(path, of: record.id, at: now) }
@@ -231,7 +236,7 @@ extension PathMonitor {
         return path
     }
 
-    /// Lets go of a connection that cannot be used, and says what that means for every target.
+    /// Closes a connection that cannot be used. Returns the reason that applies to every target.
     package func giveUp(_ error: NetlinkError) -> NetworkPath.UnsatisfiedReason {
         let (reason, wasListening) = session.withLock { session in
             let wasListening = session.isListening
@@ -241,7 +246,7 @@ extension PathMonitor {
         return reason
     }
 
-    /// Whether there is a path to one of the configured name servers.
+    /// Returns whether there is a path to one of the configured name servers.
     func reachesNameServer() -> Bool {
         guard let configuration = environment.resolver.configuration, configuration.asksServers else { return false }
         let servers = EvaluationSubject(.any(configuration.servers))
@@ -263,7 +268,9 @@ extension PathMonitor {
         return state.withLock { $0.flapCount(of: record.id, at: now) }
     }
 
-    /// - Parameter lag: nil for a call that no notification led to.
+    /// Counts a call of a listener.
+    ///
+    /// - Parameter lag: The time since the notification; nil for a call that no notification caused.
     func countCall(lag: Duration?) {
         calls.withLock { calls in
             calls.count += 1
@@ -271,9 +278,11 @@ extension PathMonitor {
         }
     }
 
-    /// Runs `action` on the queue after each evaluation of targets, until the result is cancelled or let go; it may still run
-    /// once then. There are evaluations only while there are targets that somebody listens to: after each change of links,
-    /// addresses, rules, next hops and default routes, and after those of routes that lead to one of the targets.
+    /// Calls `action` on the queue after each evaluation, until the result is cancelled or released. One more call may
+    /// follow then.
+    ///
+    /// Evaluations take place only while a target has a listener: after each change of links, addresses, rules, next
+    /// hops and default routes, and after changes of routes that cover a target.
     package func addObserver(_ action: @escaping @Sendable () -> Void) -> Cancellation {
         let number = observers.withLock { observers in
             observers.last += 1
@@ -281,7 +290,7 @@ extension PathMonitor {
             return observers.last
         }
         return Cancellation { [weak self] in
-            // Let go of outside the lock.
+            // The action is released outside the lock.
             let action = self?.observers.withLock { $0.all.removeValue(forKey: number) }
             withExtendedLifetime(action) {}
         }
@@ -291,7 +300,7 @@ extension PathMonitor {
 // MARK: - Targets and subscriptions, from any thread
 
 extension PathMonitor {
-    /// The record of a target, shared with everybody who means the same.
+    /// Returns the record of a target. Equal targets share one record.
     package func record(of target: Target) -> TargetRecord {
         if let known = state.withLock({ $0.record(of: target) }) { return known }
         let candidate = makeRecord(target)
@@ -319,7 +328,8 @@ extension PathMonitor {
         return TargetRecord(id, target, of: self, name: record)
     }
 
-    /// The last who held a record has let go of it: perhaps under a lock, so it is forgotten later.
+    /// Schedules the removal of a record whose last owner has released it. The owner may hold a lock, so the record is
+    /// removed later.
     func forget(_ id: TargetRecord.ID, _ target: Target) {
         soon { [state] in state.withLock { $0.forget(id, target) } }
     }
@@ -338,7 +348,7 @@ extension PathMonitor {
     }
 }
 
-// MARK: - Beginning and ending to listen, on the queue
+// MARK: - Start and end of listening, on the queue
 
 extension PathMonitor {
     private func begin() {
@@ -353,7 +363,7 @@ extension PathMonitor {
         let (isUnwatched, isLast, actions) = state.withLock { $0.end(subscription) }
         if isUnwatched { subscription.record.name?.unwatch() }
         perform(actions)
-        // The sockets stay for the next question.
+        // The sockets are kept for the next query.
         if isLast { stopListening() }
     }
 
@@ -381,7 +391,7 @@ extension PathMonitor {
         perform(actions)
     }
 
-    /// Listens to the kernel and to whatever else changes answers, where it does not yet.
+    /// Starts to listen to the kernel and to the other sources of changes, if it does not yet.
     private func listen() {
         do {
             let missing = try session.withLock { session throws(NetlinkError) in
@@ -391,14 +401,14 @@ extension PathMonitor {
             if let missing {
                 if !missing.isEmpty {
                     logger?.warning(
-                        "the kernel lacks groups",
+                        "kernel lacks multicast groups",
                         metadata: ["groups": "\(missing.joined(separator: " "))"]
                     )
                 }
                 updateFilter()
             }
         } catch {
-            logger?.warning("cannot listen to the kernel, trying again", metadata: ["error": "\(error)"])
+            logger?.warning("cannot receive netlink events, retrying", metadata: ["error": "\(error)"])
             perform(state.withLock { $0.cannotListen() })
         }
         let (namespace, sleep, configuration) = watches.withLock { ($0.namespace, $0.sleep, $0.nameConfiguration) }
@@ -407,37 +417,39 @@ extension PathMonitor {
         if configuration == nil, state.withLock({ !$0.watchedNames.isEmpty }) { watchNameConfiguration() }
     }
 
-    /// The events of the listening socket are lost. Another socket replaces it after a delay.
+    /// Replaces an event socket that cannot be read, after a delay. Its events are lost.
     private func cannotRead(_ cause: SystemError) {
-        let error = NetlinkError("read what the kernel tells", cause)
-        logger?.warning("cannot listen to the kernel, trying again", metadata: ["error": "\(error)"])
+        let error = NetlinkError("read netlink events", cause)
+        logger?.warning("cannot receive netlink events, retrying", metadata: ["error": "\(error)"])
         _ = session.withLock { $0.giveUp(error) }
         let now = now
         perform(state.withLock { $0.cannotRead(at: now) })
     }
 
-    /// Lets the kernel leave out what does not matter. A filter that is too wide does no harm; one that is too narrow would.
+    /// Installs the filter for the current targets. A filter that passes too much is harmless. One that passes too
+    /// little is not.
     private func updateFilter() {
         guard environment.filtersRoutes, !watches.withLock({ $0.isFilterRefused }) else { return }
         let filter = state.withLock { $0.takeFilter() }
         do throws(NetlinkError) {
             try session.withLock { session throws(NetlinkError) in try session.setFilter(filter) }
         } catch  where error.stage != .filter {
-            // Deaf to what the new filter lets through: another socket hears everything until it has one.
-            logger?.warning("listening anew", metadata: ["error": "\(error)"])
+            // The old filter drops messages that the new one passes. A new socket receives everything until it has a filter.
+            logger?.warning("replacing the netlink event socket", metadata: ["error": "\(error)"])
             session.withLock { $0.disconnect() }
             soon { [weak self] in self?.evaluateAll() }
         } catch {
             watches.withLock { $0.isFilterRefused = true }
-            logger?.warning("every route change is heard of", metadata: ["error": "\(error)"])
+            logger?.warning("cannot filter route messages, receiving all", metadata: ["error": "\(error)"])
         }
     }
 }
 
-// MARK: - What else changes answers
+// MARK: - Other sources of changes
 
 extension PathMonitor {
-    /// Lets go of the namespace when it is deleted or replaced, and evaluates what there is instead.
+    /// Watches the name of the namespace. If it is deleted or replaced, closes the connection and evaluates all
+    /// targets.
     private func watchNamespace() {
         let watch = environment.kernel.watchNamespace(on: queue) { [weak self] in
             self?.session.withLock { $0.letGoOfOtherNamespace() }
@@ -460,20 +472,20 @@ extension PathMonitor {
             return watches.slept
         }
         guard slept - before > MonitorTiming.shortestSleep else { return }
-        logger?.debug("the machine slept", metadata: ["duration": "\(slept - before)"])
+        logger?.debug("machine slept", metadata: ["duration": "\(slept - before)"])
         evaluateAll()
         resolveNames()
     }
 
     private func watchNameConfiguration() {
         let watch = environment.resolver.watchConfiguration(on: queue) { [weak self] in
-            self?.logger?.debug("the name service's configuration changed")
+            self?.logger?.debug("name service configuration changed")
             self?.resolveNames()
         }
         watches.withLock { $0.nameConfiguration = watch }
     }
 
-    /// Every watched name is asked about again, soon.
+    /// Schedules a query for each watched name.
     private func resolveNames() {
         for name in watchedNames { name.networkChanged() }
     }

@@ -3,28 +3,32 @@ import LinuxSupport
 /// A change that is reported to a subscription.
 package struct PathChange: Sendable {
     package var path: NetworkPath
-    /// The path that was reported before; nil for the first.
+    /// The last reported path; nil for the first report.
     package var previous: NetworkPath?
-    /// When the kernel's notification that led to it was noticed, on the monotonic clock; nil where none did.
+    /// The time at which the kernel's notification of the change was noticed, on the monotonic clock; nil if no
+    /// notification caused it.
     package var noticed: Duration?
-    /// When the last of what may have led to it was known of, on the same clock; nil where that is what was noticed first.
+    /// The time at which the last possible cause of the change was known, on the monotonic clock; nil if it is the same
+    /// as `noticed`.
     package var completed: Duration?
-    /// The netlink port of the process that took something away, where nothing else can have led to it; it may be wrong.
+    /// The netlink port of the process that removed something, if nothing else can have caused the change. It may be
+    /// wrong.
     package var remover: UInt32?
 }
 
 /// A subscription to the changes of a target. The monitor holds it until it ends.
 package final class Subscription: Sendable {
-    /// Hands a change over; runs on the monitor's queue, in the order of evaluation. Calls listeners through `call(since:)`.
+    /// Delivers a change. Runs on the monitor's queue, in the order of evaluation. Calls listeners through
+    /// `call(since:)`.
     package typealias Delivery = @Sendable (PathChange, Subscription) -> Void
 
     package let record: TargetRecord
     let interest: NetworkReachabilityInterest
-    /// How long a change has to last; nil for not at all.
+    /// The time that a change must last; nil if changes are reported at once.
     let settleTime: Duration?
-    /// The maximum time that the first notification waits for the name of a host.
+    /// The maximum time that the first report waits for the name of a host.
     let nameWait: Duration
-    /// Let go of at the end: a listener may well hold what holds this.
+    /// Nil after the end, because a listener may hold the owner of this object.
     private let delivery: Locked<Delivery?>
 
     package init(
@@ -41,15 +45,16 @@ package final class Subscription: Sendable {
         delivery = Locked(deliver)
     }
 
-    /// Whether nothing more may be notified. A delivery asks right before it calls.
+    /// A Boolean value that indicates whether the subscription has ended. A delivery checks this immediately before it
+    /// calls the listener.
     var hasEnded: Bool { delivery.withLock { $0 == nil } }
 
-    /// Begins: the first path follows on the monitor's queue.
+    /// Starts the subscription. The first path follows on the monitor's queue.
     package func begin() {
         record.monitor.add(self)
     }
 
-    /// Notifies no more; idempotent, never waits, may be called from inside a delivery.
+    /// Ends the subscription. Idempotent; never waits; may be called inside a delivery.
     package func end() {
         let last = delivery.withLock { $0.take() }
         if last != nil { record.monitor.remove(self) }
@@ -61,10 +66,10 @@ package final class Subscription: Sendable {
         delivery.withLock { $0 }?(change, self)
     }
 
-    /// Calls a listener, counts that, and measures how long after the notification it was. A listener waits for
-    /// none of it but one reading of the clock.
+    /// Calls a listener, counts the call, and measures the time since the notification. Only one reading of the clock
+    /// precedes the call.
     ///
-    /// - Parameter noticed: When the notification was noticed; nil where none led to the call.
+    /// - Parameter noticed: The time at which the notification was noticed; nil if none caused the call.
     package func call(since noticed: Duration?, _ listener: () -> Void) {
         let monitor = record.monitor
         let lag = noticed.map { monitor.environment.clock.monotonic - $0 }
@@ -74,7 +79,7 @@ package final class Subscription: Sendable {
 }
 
 extension Monitor.Subscriber {
-    /// Says what it is to be notified of, and what it holds back.
+    /// Processes a path: appends the actions that report it, or holds it back.
     mutating func offer(
         _ path: NetworkPath,
         _ origin: Monitor.Origin,
@@ -109,7 +114,7 @@ extension Monitor.Subscriber {
         }
     }
 
-    /// Whether the first notification still waits for the name of the host, as synchronous queries do.
+    /// Returns whether the first report still waits for the name of the host, as synchronous queries do.
     private mutating func waits(forName path: NetworkPath, _ actions: inout [Monitor.Action]) -> Bool {
         let timer = MonitorTimer.nameWait(ObjectIdentifier(subscription), subscription.record.id)
         guard path.reason == .resolving else {
@@ -125,18 +130,18 @@ extension Monitor.Subscriber {
     }
 }
 
-/// What waits to be delivered to one listener on its queue, in order. However long the queue is blocked, it is bounded: then the
-/// latest takes the place of the one before it.
+/// The changes that wait for delivery to one listener on its queue, in the order of evaluation. The number is limited
+/// even if the queue is blocked: a new change then replaces the last one.
 final class DeliveryQueue: Sendable {
-    /// A path, and when the notification that led to it was noticed.
+    /// A path, and the time at which the notification of its change was noticed.
     typealias Delivery = (path: NetworkPath, noticed: Duration?)
 
-    /// More changes than anybody sees while a queue is merely busy.
+    /// The maximum number of waiting changes. A queue that is merely busy does not reach it.
     static let limit = 256
 
     private struct State {
         var waiting: [Delivery] = []
-        /// The calls that are to come.
+        /// The number of calls that will follow.
         var calls = 0
     }
 
@@ -147,7 +152,7 @@ final class DeliveryQueue: Sendable {
         self.interest = interest
     }
 
-    /// Puts a path at the end; says whether one more call is needed to take it.
+    /// Appends a path. Returns whether one more call is needed to take it.
     func put(_ path: NetworkPath, since noticed: Duration?) -> Bool {
         state.withLock { state in
             let isFull = state.waiting.count >= Self.limit
@@ -163,7 +168,7 @@ final class DeliveryQueue: Sendable {
         }
     }
 
-    /// Takes the first; nil where it was passed over. Every call does so once.
+    /// Removes and returns the first path; nil if it was skipped. Each call does this once.
     func take() -> Delivery? {
         state.withLock { state in
             state.calls -= 1

@@ -1,14 +1,14 @@
 import LinuxSupport
 import Netlink
 
-/// One distinct target of a monitor, shared by all managers and subscriptions that mean the same; forgotten when the last of them
-/// lets go of it. What changes of it is in the monitor's state, under the monitor's lock.
+/// One distinct target of a monitor, shared by all managers and subscriptions of equal targets. It is removed when its
+/// last owner releases it. Its mutable state is part of the monitor's state, protected by the monitor's lock.
 package final class TargetRecord: Sendable {
     typealias ID = UInt32
 
     let id: ID
     package let target: Target
-    /// A target holds its monitor.
+    /// The monitor, which is retained by its targets.
     package let monitor: PathMonitor
     package let name: NameRecord?
 
@@ -21,7 +21,7 @@ package final class TargetRecord: Sendable {
         monitor.forget(id, target)
     }
 
-    /// What to ask about the target now.
+    /// The current query for the target.
     package var subject: EvaluationSubject {
         var subject = EvaluationSubject(.any([]), target.constraints)
         switch target.destination {
@@ -39,7 +39,7 @@ package final class TargetRecord: Sendable {
         return subject
     }
 
-    /// The addresses routes to which matter.
+    /// The addresses whose routes affect the target.
     var addresses: [WireAddress] {
         switch target.destination {
         case .address(let address): return [address.wire]
@@ -51,13 +51,13 @@ package final class TargetRecord: Sendable {
     }
 }
 
-/// Which targets the answer of a route lookup may matter to.
+/// An index of the targets that a change of a route may affect.
 struct TargetIndex {
     private var members = AddressTrie<[TargetRecord.ID]>()
-    /// The far ends of tunnels that targets are reached through; a route to one of them may matter to any target.
+    /// The far ends of tunnels through which targets are reached. A route to one of them may affect any target.
     private var tunnelEnds: Set<WireAddress> = []
 
-    /// Puts a target under these addresses instead of those it stood under.
+    /// Replaces the addresses of a target in the index.
     mutating func move(_ id: TargetRecord.ID, from old: [WireAddress], to new: [WireAddress]) {
         for address in Set(old) {
             let rest = (members[address] ?? []).filter { $0 != id }
@@ -66,13 +66,16 @@ struct TargetIndex {
         for address in Set(new) { members[address, default: []].append(id) }
     }
 
-    /// - Returns: Whether anything changed.
+    /// Sets the far ends of tunnels.
+    ///
+    /// - Returns: True if the set has changed.
     mutating func setTunnelEnds(_ addresses: Set<WireAddress>) -> Bool {
         defer { tunnelEnds = addresses }
         return tunnelEnds != addresses
     }
 
-    /// Those that changes of routes to these destinations may matter to, each once; nil for all there are.
+    /// Returns the targets that changes of routes to these destinations may affect, without duplicates; nil for all
+    /// targets.
     func targets(concernedBy prefixes: ChangedPrefixes) -> [TargetRecord.ID]? {
         if prefixes.isEverything || tunnelEnds.contains(where: prefixes.mayConcern) { return nil }
         var found: [TargetRecord.ID] = []
@@ -85,7 +88,7 @@ struct TargetIndex {
         return found
     }
 
-    /// The filter for these targets.
+    /// The filter for the indexed addresses.
     var filter: RouteFilter {
         var prefixes = tunnelEnds.map(AddressPrefix.init(host:))
         prefixes.reserveCapacity(prefixes.count + members.count)

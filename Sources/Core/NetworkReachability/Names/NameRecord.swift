@@ -1,9 +1,9 @@
 import Dispatch
 package import LinuxSupport
 
-/// The addresses of a host name, which are renewed while the name is watched.
+/// The addresses of a host name. They are renewed while the name is watched.
 package final class NameRecord: Sendable {
-    /// A scheduled query. The number distinguishes it from those that it replaced.
+    /// A scheduled query. The number distinguishes it from replaced ones.
     private struct Plan {
         let number: UInt64
         let occasion: NameState.Occasion
@@ -14,8 +14,8 @@ package final class NameRecord: Sendable {
         /// The servers of the last query; nil if they are not known.
         var servers: [IPAddress]?
         var isPrepared = false
-        /// This machine knows addresses of both families by itself: which of them connections would take is for the name
-        /// service to say (RFC 6724).
+        /// A Boolean value that indicates whether the local addresses include both families. The name service then
+        /// decides which of them a connection uses (RFC 6724).
         var hasChoice = false
         var plan: Plan?
         var plans: UInt64 = 0
@@ -29,7 +29,7 @@ package final class NameRecord: Sendable {
     private let queue: DispatchQueue
     private let state: Locked<State> = Locked(State())
     private let first = Latch()
-    /// Runs on `queue` when the addresses changed.
+    /// Called on `queue` when the addresses have changed.
     private let changed: @Sendable () -> Void
 
     init(
@@ -48,11 +48,11 @@ package final class NameRecord: Sendable {
 
     package var answer: NameState.Answer { state.withLock { $0.name.answer } }
 
-    /// Why there is no address, as the name service said it last.
+    /// The reason why there is no address, as last reported by the name service.
     package var failure: NameLookup.Failure? { state.withLock { $0.name.failure } }
 
-    /// The servers that stand between the name and its addresses: those that were asked for it, and have not answered. Nil
-    /// once there is an answer, and where it is not known who was asked.
+    /// The name servers that were queried and have not answered. Nil if there is an answer, or if the queried servers
+    /// are not known.
     var missingServers: [IPAddress]? {
         state.withLock { state in
             switch state.name.answer {
@@ -63,9 +63,9 @@ package final class NameRecord: Sendable {
         }
     }
 
-    /// Makes sure that somebody has been asked, and waits up to `limit` while nothing at all is known, or which of the known
-    /// addresses comes first. Without a watcher
-    /// an old answer is good for this question and renewed for the next.
+    /// Ensures that a query was sent. Waits up to `limit` if no address is known, or if it is not known which of the
+    /// local addresses comes first. If the name is not watched, an old answer is used, and a new query is sent for
+    /// later calls.
     package func prepare(waitingAtMost limit: Duration) {
         let isFirst = state.withLock { state in
             defer { state.isPrepared = true }
@@ -85,7 +85,7 @@ package final class NameRecord: Sendable {
         _ = first.wait(atMost: limit)
     }
 
-    /// Begins to renew the answer automatically.
+    /// Starts to renew the answer automatically.
     func watch() {
         state.withLock { $0.isWatched = true }
         prepare(waitingAtMost: .zero)
@@ -102,7 +102,7 @@ package final class NameRecord: Sendable {
         timer?.cancel()
     }
 
-    /// The network or the name service's configuration changed, so the answer may have too.
+    /// Schedules a query, because the network or the configuration of the name service has changed.
     func networkChanged() {
         let now = environment.clock.boot
         schedule(.change, after: state.withLock { $0.name.delayAfterChange(from: now) })
@@ -118,7 +118,7 @@ package final class NameRecord: Sendable {
             return (question, state.servers != nil && state.servers != servers)
         }
         guard let question else { return }
-        // Packets to other servers may leave otherwise.
+        // Packets to other servers may take another path.
         if isElsewhere { environment.clock.soon(on: queue, changed) }
         environment.resolver.resolve(name) { [weak self] result in
             self?.take(result.map { addresses in addresses.map { IPAddress($0) } }, of: question)
@@ -137,7 +137,7 @@ package final class NameRecord: Sendable {
         schedule(.age, after: state.withLock { $0.name.delay(from: now, interval: interval) })
     }
 
-    /// Asks later, instead of whatever was to be asked before. A change that is waited for is not put off.
+    /// Schedules a query in place of the planned one. A query that is planned because of a change is not postponed.
     private func schedule(_ occasion: NameState.Occasion, after delay: Duration) {
         let (number, previous): (UInt64?, Cancellation?) = state.withLock { state in
             guard state.isWatched, state.plan?.occasion != .change else { return (nil, nil) }
@@ -150,7 +150,7 @@ package final class NameRecord: Sendable {
         previous?.cancel()
         let timer = environment.clock.schedule(after: delay, on: queue) { [weak self] in self?.timerFired(number) }
         let isCurrent = state.withLock { state in
-            // It may have fired already, on another thread than this, or another plan may have taken its place.
+            // The timer may already have fired on another thread, or another plan may have replaced this one.
             guard state.plan?.number == number else { return false }
             state.timer = timer
             return true
@@ -170,32 +170,33 @@ package final class NameRecord: Sendable {
     }
 }
 
-/// The known addresses of a host name, and the time of the next query. Pure: it performs no query.
+/// The known addresses of a host name, and the time of the next query. Pure; it sends no query.
 package struct NameState: Sendable {
     package enum Answer: Hashable, Sendable {
         /// The name service has not answered yet.
         case pending
         case addresses([IPAddress])
-        /// The name does not exist, or could not be asked about before anything was known of it.
+        /// The name does not exist, or the query failed before any address was known.
         case failed
     }
 
-    /// Why the name service is asked.
+    /// The reason for a query.
     enum Occasion: Hashable, Sendable {
-        /// Nothing is known yet, or what is known has become old.
+        /// No address is known, or the known ones are old.
         case age
-        /// The network changed: a question that is under way may be lost in the old one.
+        /// The network has changed. A query in progress may have been lost in the old network.
         case change
     }
 
-    /// Between two questions at least this long, however much the network changes.
+    /// The minimum time between two queries, independent of the number of network changes.
     static let spacing = Duration.seconds(1)
     private static let longestBackoff = Duration.seconds(60)
-    /// A question that went out before the network changed may take its time to fail; one more may be asked beside it.
+    /// The maximum number of queries in progress. A query sent before a network change may take long to fail, so a
+    /// second one is permitted.
     private static let questionLimit = 2
 
     private(set) var answer = Answer.pending
-    /// Why there is no address; nil while there is one, or nothing is known yet.
+    /// The reason why there is no address; nil if there is one or no result is known yet.
     private(set) var failure: NameLookup.Failure?
     private var asked: UInt64 = 0
     private var answered: UInt64 = 0
@@ -204,12 +205,12 @@ package struct NameState: Sendable {
     private var failures = 0
     private var lastAsked: Duration?
 
-    /// The machine's own knowledge of a name counts until the name service answers.
+    /// Sets the addresses that are known locally. They are used until the name service answers.
     mutating func know(_ addresses: [IPAddress]) {
         if answer == .pending, !addresses.isEmpty { answer = .addresses(addresses) }
     }
 
-    /// The number of the question to ask now; nil when none is to be asked.
+    /// Starts a query. Returns its number, or nil if no query is to be sent now.
     mutating func ask(because occasion: Occasion, at now: Duration) -> UInt64? {
         guard questionsUnderWay < (occasion == .change ? Self.questionLimit : 1) else {
             missedChange = missedChange || occasion == .change
@@ -221,11 +222,12 @@ package struct NameState: Sendable {
         return asked
     }
 
-    /// Takes the answer to a question. The answer to a later question counts more, and so does a later question that has not
-    /// been answered yet than the failure of an earlier one. A name service out of reach does not undo what it said before:
-    /// packets to those addresses are still meaningful.
+    /// Processes the answer to a query. The answer to a later query takes precedence. The failure of an earlier query
+    /// is ignored if a later query is in progress. If the name service becomes unreachable, its previous answer stays
+    /// valid, because packets to those addresses are still meaningful.
     ///
-    /// - Returns: Whether what is known changed, and whether to ask again because of a change in the meantime.
+    /// - Returns: `isChange` is true if the known addresses have changed. `asksAgain` is true if another query is
+    ///   needed because of a network change in the meantime.
     mutating func take(
         _ result: Result<[IPAddress], NameLookup.Failure>,
         of question: UInt64
@@ -253,14 +255,15 @@ package struct NameState: Sendable {
         return .failed
     }
 
-    /// How long to wait from `now` until asking again, if nothing changes: the interval, or 1, 2, 4 ... 60 s after failures.
+    /// Returns the time from `now` to the next query if nothing changes: the interval, or 1, 2, 4 ... 60 s after
+    /// failures.
     func delay(from now: Duration, interval: Duration) -> Duration {
         guard let lastAsked else { return .zero }
         let wait = failures == 0 ? interval : min(Self.longestBackoff, .seconds(1 << min(failures - 1, 6)))
         return max(.zero, lastAsked + wait - now)
     }
 
-    /// How long to wait from `now` until asking again after a change of the network.
+    /// Returns the time from `now` to the next query after a change of the network.
     func delayAfterChange(from now: Duration) -> Duration {
         guard let lastAsked else { return .zero }
         return max(.zero, lastAsked + Self.spacing - now)

@@ -2,7 +2,7 @@ import Dispatch
 import LinuxSupport
 import Netlink
 
-/// The system's name service and its files, in a network namespace.
+/// The name service of the system and its configuration files, in a network namespace.
 final class SystemResolver: HostResolver {
     private static let files = [
         ResolverConfiguration.serverFile, "/etc/hosts", ResolverConfiguration.switchFile,
@@ -14,7 +14,9 @@ final class SystemResolver: HostResolver {
     private var ownFiles: NamespaceFiles? { namespace.flatMap { NamespaceFiles(of: $0) } }
     private let threads: LookupThreads
 
-    /// - Parameter namespace: the network namespace to ask in; nil for the process's own.
+    /// Creates a resolver.
+    ///
+    /// - Parameter namespace: The network namespace in which to query; nil for the process's own.
     init(namespace: NamespaceReference?) {
         self.namespace = namespace
         threads = LookupThreads { Self.addresses(of: $0, inside: namespace) }
@@ -31,20 +33,22 @@ final class SystemResolver: HostResolver {
         threads.ask(for: HostName.encoded(name), completion)
     }
 
-    /// Asks in a thread of its own where a namespace has to be entered, so that nobody is called inside of it: a thread that
-    /// Dispatch starts for whoever is called would inherit it, and would later connect from there for other parts of the program.
+    /// Resolves a name. If a namespace must be entered, this runs on a separate thread and calls no callback there: a
+    /// thread that Dispatch starts inside the namespace would stay in it, and would later run other parts of the
+    /// program there.
     private static func addresses(
         of name: String,
         inside namespace: NamespaceReference?
     ) -> Result<[NameLookup.Address], NameLookup.Failure> {
-        // Threads begin in the namespace of the one that starts them.
+        // A new thread inherits the namespace of the thread that starts it.
         let namespace = namespace ?? .ofProcessElsewhere
         let ask: @Sendable () -> Result<[NameLookup.Address], NameLookup.Failure> = {
             Result { () throws(NameLookup.Failure) in
                 do throws(NameLookup.Failure) {
                     return try NameLookup.addresses(of: name, inside: namespace)
                 } catch {
-                    // The C library compares the bytes of the hosts file, where such a name may stand in its own letters.
+                    // The C library compares the bytes of the hosts file, which may contain the name in its original
+                    // script.
                     let known = name.contains("xn--") ? listedAddresses(of: name, inside: namespace) : []
                     guard !known.isEmpty else { throw error }
                     return known
@@ -59,7 +63,7 @@ final class SystemResolver: HostResolver {
         }
     }
 
-    /// The addresses in the hosts file, if it is configured as a source.
+    /// Returns the addresses in the hosts file, if the configuration lists it as a source.
     private static func listedAddresses(of name: String, inside namespace: NamespaceReference?) -> [NameLookup.Address]
     {
         let files = namespace.flatMap { NamespaceFiles(of: $0) }
@@ -93,41 +97,43 @@ final class SystemResolver: HostResolver {
     }
 
     func watchConfiguration(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
-        // The namespace may get files of its own later, and the directories with them.
+        // The namespace may get its own files, and their directories, later.
         let own = namespace.map { NamespaceFiles.places(of: Self.files, in: $0) } ?? []
         guard let watch = try? FileWatch(paths: Self.files + own, watchesContents: true) else { return nil }
         return ReadSource.watch(watch.descriptor, of: watch, on: queue) { if watch.drain() { changed() } }
     }
 }
 
-/// Where this machine looks names up, and which servers it asks, as its files say.
+/// The configured sources and servers of name resolution.
 ///
 /// Source: `nsswitch.conf(5)`, `resolv.conf(5)`, `systemd-resolved.service(8)`.
 package struct ResolverConfiguration: Hashable, Sendable {
     package static let serverFile = "/etc/resolv.conf"
     package static let switchFile = "/etc/nsswitch.conf"
-    /// Where systemd-resolved writes the servers that it asks itself.
+    /// The file in which systemd-resolved lists the servers that it queries.
     static let upstreamFile = "/run/systemd/resolve/resolv.conf"
-    /// Where systemd-resolved listens.
+    /// The addresses on which systemd-resolved listens.
     package static let stubs = ["127.0.0.53", "127.0.0.54"]
 
-    /// Where names are looked up, in this order: `files`, `dns`, `resolve` ...
+    /// The sources of names, in the order of use, for example `files`, `dns`, `resolve`.
     package let sources: [String]
-    /// The servers that are asked in the end, in their order; empty where none is configured.
+    /// The servers that are finally queried, in the order of use; empty if none is configured.
     package let servers: [IPAddress]
-    /// The file that names them.
+    /// The file that lists the servers.
     package let file: String
-    /// Where systemd-resolved listens, if it is what asks them; nil where the C library asks them itself.
+    /// The address of systemd-resolved if it queries the servers; nil if the C library queries them itself.
     package let stub: IPAddress?
 
+    /// Creates a configuration from the text of the files.
+    ///
     /// - Parameters:
-    ///   - resolv: The text of `/etc/resolv.conf`; nil if there is none.
-    ///   - order: that of `/etc/nsswitch.conf`.
-    ///   - upstream: that of systemd-resolved's own file.
+    ///   - resolv: The text of `/etc/resolv.conf`; nil if the file does not exist.
+    ///   - order: The text of `/etc/nsswitch.conf`; nil if the file does not exist.
+    ///   - upstream: The text of systemd-resolved's own file; nil if the file does not exist.
     package init(resolv: String?, order: String?, upstream: String?) {
         sources = Self.sources(order ?? "")
         let named = Self.servers(resolv ?? "")
-        // A hosts line with `resolve` asks it whatever resolv.conf says.
+        // With `resolve` in the hosts line, systemd-resolved is queried whatever resolv.conf contains.
         let stub = named.first { Self.stubs.contains($0.description) }
         if let upstream, stub != nil || sources.contains("resolve") {
             servers = Self.servers(upstream)
@@ -140,20 +146,21 @@ package struct ResolverConfiguration: Hashable, Sendable {
         }
     }
 
-    /// Whether servers are asked at all.
+    /// A Boolean value that indicates whether any servers are queried.
     package var asksServers: Bool { sources.contains("dns") || sources.contains("resolve") }
 
-    /// The servers that are asked for `name`; nil where others may know it, or it is not known who.
+    /// Returns the servers that are queried for `name`; nil if other sources may know the name, or the servers are not
+    /// known.
     func servers(for name: String) -> [IPAddress]? {
         guard asksServers else { return nil }
-        // Multicast DNS asks the neighbours instead (RFC 6762): no server is needed, and yet a link is. Nss-mdns leaves names of more labels
-        // to DNS, unless /etc/mdns.allow says otherwise.
+        // Multicast DNS queries the neighbours instead (RFC 6762). It needs a link, but no server. nss-mdns leaves
+        // names with more labels to DNS, unless /etc/mdns.allow permits them.
         let labels = HostName.encoded(name).lowercased().split(at: ".")
         let isMulticast = labels.count == 2 && labels[1] == "local" && sources.contains { $0.hasPrefix("mdns") }
         return isMulticast ? [] : servers
     }
 
-    /// The C library asks no more than three (MAXNS of `<resolv.h>`).
+    /// The maximum number of servers that the C library queries (MAXNS of `<resolv.h>`).
     private static let serverLimit = 3
 
     private static func servers(_ text: String) -> [IPAddress] {
@@ -166,7 +173,8 @@ package struct ResolverConfiguration: Hashable, Sendable {
         return Array(servers.prefix(serverLimit))
     }
 
-    /// The words of the `hosts` line without the actions in brackets; without a line glibc takes `files dns`.
+    /// Returns the words of the `hosts` line without the actions in brackets. Without such a line, glibc uses `files
+    /// dns`.
     private static func sources(_ text: String) -> [String] {
         for line in text.lines {
             let content = line.prefix { $0 != "#" }
@@ -189,9 +197,9 @@ package struct ResolverConfiguration: Hashable, Sendable {
 }
 
 extension ResolverConfiguration {
-    /// The current configuration.
+    /// Returns the current configuration.
     ///
-    /// - Parameter place: Where a file is read instead, for a namespace with files of its own.
+    /// - Parameter place: Returns the path from which a file is read, for a namespace with its own files.
     static func read(_ place: (String) -> String) -> ResolverConfiguration {
         ResolverConfiguration(
             resolv: TextFile.read(place(serverFile)),
@@ -201,9 +209,9 @@ extension ResolverConfiguration {
     }
 }
 
-/// The names this machine knows without asking anybody.
+/// The names that are known without a query.
 ///
-/// Source: `hosts(5)`; `localhost` by RFC 6761 even where the file is missing.
+/// Source: `hosts(5)`. `localhost` is known by RFC 6761 even if the file does not exist.
 struct HostsFile {
     private let text: String
 
@@ -215,8 +223,8 @@ struct HostsFile {
         self.text = text
     }
 
-    /// Every address of `name` in the order of the file; names are compared without regard to case or a last dot, and in
-    /// ASCII: the file may spell a name in its own script.
+    /// Returns all addresses of `name`, in the order of the file. Names are compared in their ASCII form (the file may
+    /// contain the original script), without regard to case or a final dot.
     func addresses(of name: String) -> [NameLookup.Address] {
         let wanted = Self.canonical(name)
         var addresses: [NameLookup.Address] = []
