@@ -29,7 +29,7 @@ public final class FakeResolver: Sendable {
     package let watchers = Watchers()
     package let queue = DispatchQueue(label: "FakeResolver")
 
-    /// A name service that knows only `localhost`.
+    /// Creates a name service that knows only `localhost`.
     public init() {}
 
     /// Sets the addresses of a name, in their order.
@@ -38,14 +38,14 @@ public final class FakeResolver: Sendable {
         state.withLock { $0.answers[FakeResolver.key(name)] = .success(addresses) }
     }
 
-    /// Lets lookups of a name fail.
+    /// Makes lookups of a name fail.
     public func fail(_ name: String, _ failure: Failure = .unavailable) {
         let failure: NameLookup.Failure =
             failure == .noSuchName ? .noSuchName : .unavailable("Temporary failure in name resolution")
         state.withLock { $0.answers[FakeResolver.key(name)] = .failure(failure) }
     }
 
-    /// Names are compared without case and without the dot of the root (RFC 1034).
+    /// Returns the form in which names are compared: lower case, without the final dot of the root (RFC 1034).
     package static func key(_ name: String) -> String {
         let name = name.lowercased()
         return name.hasSuffix(".") ? String(name.dropLast()) : name
@@ -62,7 +62,7 @@ public final class FakeResolver: Sendable {
 }
 
 extension FakeResolver.State {
-    /// The hosts file and `localhost` (RFC 6761).
+    /// Returns the addresses of the hosts file and of `localhost` (RFC 6761).
     fileprivate func localAddresses(_ key: String) -> [NameLookup.Address] {
         if let addresses = hosts[key] { return addresses }
         guard key == "localhost" || key.hasSuffix(".localhost") else { return [] }
@@ -101,7 +101,7 @@ extension FakeResolver: HostResolver {
     }
 }
 
-/// Actions that run, each on its queue, when something changes.
+/// A set of actions, each of which runs on its queue when something changes.
 package final class Watchers: Sendable {
     private struct State {
         var actions: [UInt64: (queue: DispatchQueue, run: @Sendable () -> Void)] = [:]
@@ -118,13 +118,13 @@ package final class Watchers: Sendable {
             state.actions[state.count] = (queue, action)
             return state.count
         }
-        // An action may own a cancellation: it is released outside the lock.
+        // An action may own a cancellation, so it is released outside the lock.
         return Cancellation { [weak self] in _ = self?.state.withLock { $0.actions.removeValue(forKey: id) } }
     }
 
     /// Starts all actions, in the order in which they were added.
     ///
-    /// - Parameter waits: Whether to wait for the end of each.
+    /// - Parameter waits: True to wait for the end of each action.
     package func run(waits: Bool = false) {
         for (queue, action) in state.withLock({ $0.actions.sorted { $0.key < $1.key }.map(\.value) }) {
             if waits { queue.runAndWait(action) } else { queue.async(execute: action) }

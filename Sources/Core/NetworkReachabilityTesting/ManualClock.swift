@@ -4,8 +4,8 @@ import NetworkReachability
 
 /// A clock that a test advances.
 ///
-/// Thread-safe. Call `advance(by:)` and `sleep(for:)` from the test, never from a queue that actions run on: they wait until the
-/// actions have run.
+/// Thread-safe. Call `advance(by:)` and `sleep(for:)` from the test, never on a queue on which actions run, because
+/// these methods wait until the actions have run.
 public final class ManualClock: Sendable {
     package struct Timer {
         package let deadline: Duration
@@ -19,7 +19,7 @@ public final class ManualClock: Sendable {
         package var timers: [UInt64: Timer] = [:]
         var count: UInt64 = 0
 
-        /// Time does not go back.
+        /// Advances the time. Never moves it back.
         mutating func move(to time: Duration) {
             boot += max(.zero, time - monotonic)
             monotonic = max(monotonic, time)
@@ -29,15 +29,17 @@ public final class ManualClock: Sendable {
     package let state: Locked<State>
     private let sleepers = Watchers()
 
-    /// - Parameter start: The time since the machine started.
+    /// Creates a clock.
+    ///
+    /// - Parameter start: The time since the start of the machine.
     public init(start: Duration = .seconds(1000)) {
         state = Locked(State(monotonic: start, boot: start))
     }
 
-    /// The time since the start, without the time that the machine slept.
+    /// The time since the start of the machine, without the time that it slept (CLOCK_MONOTONIC).
     public var monotonic: Duration { state.withLock { $0.monotonic } }
 
-    /// The time since the start, with the time that the machine slept.
+    /// The time since the start of the machine, including the time that it slept (CLOCK_BOOTTIME).
     public var boot: Duration { state.withLock { $0.boot } }
 
     /// Advances the clock, runs the actions that become due, each at its time, and waits for them.
@@ -47,7 +49,7 @@ public final class ManualClock: Sendable {
         while let timer = nextTimer(upTo: end) { timer.queue.runAndWait(timer.action) }
     }
 
-    /// Lets the machine sleep: only the boot clock advances, and no action becomes due.
+    /// Simulates a sleep of the machine: only the boot clock advances, and no action becomes due.
     public func sleep(for duration: Duration) {
         precondition(duration >= .zero, "time does not go back")
         state.withLock { $0.boot += duration }
@@ -59,7 +61,7 @@ public final class ManualClock: Sendable {
         await onOwnThread { self.advance(by: duration) }
     }
 
-    /// Lets the machine sleep, and waits without blocking a thread of the caller.
+    /// Simulates a sleep of the machine, and waits without blocking a thread of the caller.
     public func sleep(for duration: Duration) async {
         await onOwnThread { self.sleep(for: duration) }
     }
@@ -93,7 +95,7 @@ extension ManualClock: MonitorClock {
         }
         return Cancellation { [weak self] in
             once.cancel()
-            // An action may own a cancellation: it is released outside the lock.
+            // An action may own a cancellation, so it is released outside the lock.
             _ = self?.state.withLock { $0.timers.removeValue(forKey: id) }
         }
     }
@@ -103,7 +105,7 @@ extension ManualClock: MonitorClock {
     }
 }
 
-/// Runs a function that blocks on a thread of its own; nil if there are no threads left.
+/// Runs a blocking function on a new thread, and returns its result; nil if no thread can be created.
 @discardableResult
 func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
     let (values, continuation) = AsyncStream.makeStream(of: Value.self)

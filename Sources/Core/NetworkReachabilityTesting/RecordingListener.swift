@@ -11,7 +11,7 @@ public final class RecordingListener<Element: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// A listener without values.
+    /// Creates a listener without values.
     public init() {}
 
     /// Adds a value.
@@ -32,7 +32,7 @@ public final class RecordingListener<Element: Sendable>: Sendable {
     /// The number of values.
     public var count: Int { state.withLock { $0.values.count } }
 
-    /// The newest value; nil if there is none.
+    /// The newest value; nil if no value was recorded.
     public var last: Element? { state.withLock { $0.values.last } }
 
     /// Removes all values.
@@ -40,8 +40,8 @@ public final class RecordingListener<Element: Sendable>: Sendable {
         state.withLock { $0.values.removeAll() }
     }
 
-    /// Blocks the calling thread until there are `count` values or more, or until `timeout` has passed on the real clock. Returns
-    /// whether there are.
+    /// Blocks the calling thread until `count` values are recorded, or until `timeout` has passed on the real clock.
+    /// Returns true if `count` values are recorded.
     @discardableResult
     public func waitForCount(_ count: Int, timeout: Duration = .seconds(60)) -> Bool {
         let latch = Latch()
@@ -55,8 +55,8 @@ public final class RecordingListener<Element: Sendable>: Sendable {
         return self.count >= count
     }
 
-    /// Waits in the same way without blocking a thread of the caller. A small machine has few cooperative threads, and the tested
-    /// code may need them.
+    /// Waits in the same way, without blocking a thread of the caller. A machine with few processors has few
+    /// cooperative threads, and the tested code may need them.
     @discardableResult
     public func waitForCount(_ count: Int, timeout: Duration = .seconds(60)) async -> Bool {
         await onOwnThread { self.waitForCount(count, timeout: timeout) } ?? false

@@ -11,7 +11,7 @@ public import NetworkReachability
 /// network.setPath(.noCarrier)
 /// ```
 ///
-/// Thread-safe. A manager sees a change at once if it is queried, and its listeners are called on their queues.
+/// Thread-safe. A change applies immediately to queries of a manager. Its listeners are called on their queues.
 public final class SimulatedNetwork: Sendable {
     /// The path of packets to a destination.
     public enum Path: Hashable, Sendable {
@@ -34,24 +34,29 @@ public final class SimulatedNetwork: Sendable {
     private let state: Locked<State>
     private let watchers = Watchers()
 
+    /// Creates a network.
+    ///
     /// - Parameter path: The path to every destination.
     public init(_ path: Path = .reachable(.ethernet)) {
         state = Locked(State(path: path))
     }
 
-    /// Sets the path to every destination, except those that have a path of their own.
+    /// Sets the path to every destination, except destinations with an individual path.
     public func setPath(_ path: Path) {
         change { ($0.path, $0.isUnknown) = (path, false) }
     }
 
     /// Sets the path to one destination.
     ///
-    /// - Parameter path: nil for the path to every other destination.
+    /// - Parameters:
+    ///   - path: The path; nil removes the individual path of the destination.
+    ///   - address: The destination.
     public func setPath(_ path: Path?, to address: IPAddress) {
         change { $0.exceptions[address.wire] = path }
     }
 
-    /// Sets the status of every destination. With `unknown`, the kernel does not permit queries.
+    /// Sets the status of every destination, and removes individual paths. With ``NetworkReachabilityStatus/unknown``,
+    /// kernel queries fail.
     public func setStatus(_ status: NetworkReachabilityStatus) {
         change { state in
             state.isUnknown = status == .unknown
@@ -70,7 +75,7 @@ public final class SimulatedNetwork: Sendable {
         watchers.run()
     }
 
-    /// The path to an address; nil if the kernel does not permit queries.
+    /// Returns the path to an address; nil if kernel queries fail.
     fileprivate func path(to address: WireAddress) -> Path? {
         state.withLock { $0.isUnknown ? nil : $0.exceptions[address] ?? $0.path }
     }
@@ -88,7 +93,7 @@ extension SimulatedNetwork: Kernel {
 
     package func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] { [] }
 
-    /// Every change counts as a change of the namespace, after which a monitor evaluates all targets.
+    /// Reports every change as a change of the namespace, after which a monitor evaluates all targets.
     package func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
         watchers.add(on: queue, changed)
     }
@@ -155,7 +160,7 @@ private final class SimulatedConnection: KernelConnection {
     }
 }
 
-/// The interfaces of every simulated network: one of each type, and one without a carrier.
+/// An interface of the simulated network. There is one of each type, and one without carrier.
 private struct SimulatedLink: Sendable {
     let link: Link
     let type: InterfaceType?
@@ -198,12 +203,12 @@ private struct SimulatedLink: Sendable {
 
 // MARK: - Managers
 
-/// Managers of a network that a test controls. Each has a monitor of its own and sends no queries to the system.
+/// Managers of a network that a test controls. Each manager has its own monitor and sends no queries to the system.
 /// `NetworkReachabilityOptions.networkNamespace` has no effect.
 extension NetworkReachabilityManager {
-    /// A manager of the general target.
+    /// Creates a manager of general reachability.
     ///
-    /// - Throws: ``NetworkReachabilityError`` if the options contain no addresses of the general target.
+    /// - Throws: ``NetworkReachabilityError`` if `NetworkReachabilityOptions.addressesAtLarge` is empty.
     public convenience init(
         network: SimulatedNetwork,
         clock: ManualClock = ManualClock(),
@@ -213,9 +218,9 @@ extension NetworkReachabilityManager {
         self.init(try Target(options: options), kernel: network, clock, resolver, options)
     }
 
-    /// A manager of a host, given by name or by address.
+    /// Creates a manager of a host, given by its name or by an address literal.
     ///
-    /// - Throws: ``NetworkReachabilityError`` if `host` is neither.
+    /// - Throws: ``NetworkReachabilityError`` if `host` is neither a host name nor an address.
     public convenience init(
         host: String,
         network: SimulatedNetwork,

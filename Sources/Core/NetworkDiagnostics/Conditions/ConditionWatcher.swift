@@ -2,14 +2,16 @@ import LinuxSupport
 import Netlink
 package import NetworkReachability
 
-/// Waits for conditions to hold, all of them or any, for long enough. It asks when something may have changed and else sleeps;
-/// only a name that does not resolve is asked for again after a while, for no name service tells when it can.
+/// Waits until all or any of several conditions hold for a given time.
 ///
-/// Thread-safe. It ends when it is cancelled, let go, or has called that it is done.
+/// Conditions are evaluated only after possible changes. The exception is a name that does not resolve. It is queried
+/// again periodically, because the name service does not report when it can resolve a name.
+///
+/// Thread-safe. The watcher ends when it is cancelled, released, or has called `done`.
 package final class ConditionWatcher: Sendable {
     private struct State {
         var states: [NetworkCondition.State]
-        /// What waits for the conditions to have held for long enough.
+        /// The timer that runs while the conditions hold.
         var timer: Cancellation?
         var hasEnded = false
     }
@@ -17,18 +19,20 @@ package final class ConditionWatcher: Sendable {
     private let inspector: NetworkInspector
     private let needsAll: Bool
     private let stability: Duration
-    /// Those of targets and names with their records, by their place.
+    /// The records of the conditions on targets and names, by position.
     private let records: [Int: TargetRecord]
     private let state: Locked<State>
     private let watches: Locked<[Cancellation]> = Locked([])
     private let changed: @Sendable ([NetworkCondition.State]) -> Void
     private let done: @Sendable ([NetworkCondition.State]) -> Void
 
+    /// Creates a watcher.
+    ///
     /// - Parameters:
-    ///   - needsAll: whether all conditions are to hold, or one is enough.
-    ///   - stability: for how long without a break.
-    ///   - changed: is called with all conditions, in their order, whenever one of them changes; on the monitor's queue.
-    ///   - done: is called once when it is done, likewise.
+    ///   - needsAll: True if all conditions must hold; false if one is sufficient.
+    ///   - stability: The time for which the conditions must hold without interruption.
+    ///   - changed: Called on the monitor's queue with all conditions, in their order, whenever one of them changes.
+    ///   - done: Called once on the monitor's queue when the conditions have held for the time.
     /// - Throws: ``NetworkReachabilityError`` if a text is not a host.
     package init(
         _ conditions: [NetworkCondition],
@@ -53,7 +57,7 @@ package final class ConditionWatcher: Sendable {
         cancel()
     }
 
-    /// Begins; nothing was asked before.
+    /// Starts the watcher. Before that, no query is sent.
     package func start() {
         var begun = records.map { index, record in
             let subscription = Subscription(to: record, interest: .path, settle: .immediate) { [weak self] change, _ in
@@ -70,11 +74,11 @@ package final class ConditionWatcher: Sendable {
             begun.append(inspector.observe(routesTo: samples) { [weak self] in self?.evaluateOthers() })
         }
         watches.withLock { $0 += begun }
-        // It may have come to its end already.
+        // The watcher may already have ended.
         if state.withLock({ $0.hasEnded }) { endWatches() }
     }
 
-    /// Ends it; says whether it was under way: if not, it is done.
+    /// Ends the watcher. Returns false if it had already ended.
     @discardableResult
     package func cancel() -> Bool {
         let timer: Cancellation?? = state.withLock { state in
@@ -95,7 +99,7 @@ package final class ConditionWatcher: Sendable {
         for watch in watches { watch.cancel() }
     }
 
-    /// Asks about all of it now, on the calling thread, without regard to ``stability``.
+    /// Evaluates all conditions now, on the calling thread, without regard to `stability`.
     package func ask() -> (states: [NetworkCondition.State], holds: Bool) {
         let states = state.withLock { $0.states }.enumerated().map { index, state in
             guard let record = records[index] else { return evaluate(state.condition) }
@@ -130,7 +134,7 @@ extension ConditionWatcher {
         needsAll ? states.allSatisfy(\.holds) : states.contains(where: \.holds)
     }
 
-    /// Takes what was seen. Runs on the monitor's queue.
+    /// Stores new states and reports changes. Runs on the monitor's queue.
     private func update(_ change: (inout [NetworkCondition.State]) -> Void) {
         let (changes, all, isWaiting): ([NetworkCondition.State]?, [NetworkCondition.State], Bool) = state.withLock {
             state in
@@ -195,8 +199,8 @@ extension NetworkCondition {
 }
 
 extension NetworkInspector {
-    /// What keeps a route from carrying packets to all of a prefix; nil where there is one that does. A single route must cover
-    /// it; what narrower routes do to parts of it does not matter.
+    /// Returns the reason why no route carries packets to the whole prefix; nil if a route does. One route must cover
+    /// the prefix. Narrower routes to parts of it are ignored.
     func obstacle(ofRouteTo prefix: IPPrefix) -> NetworkPath.UnsatisfiedReason? {
         do throws(NetlinkError) {
             return try monitor.answering { judge throws(MissingAnswers) in
@@ -207,8 +211,8 @@ extension NetworkInspector {
         }
     }
 
-    /// What keeps an interface from being of use; nil when nothing does: it is up, with carrier, and has an address that is not
-    /// tentative, no duplicate, and good beyond its link.
+    /// Returns the reason why an interface is not usable; nil if it is. A usable interface is up, has carrier, and has
+    /// an address that is not tentative, not a duplicate, and valid beyond the link.
     func obstacle(ofInterface name: String) -> NetworkPath.UnsatisfiedReason? {
         do throws(NetlinkError) {
             return try monitor.answering { judge throws(MissingAnswers) in
@@ -243,7 +247,7 @@ extension Judge {
             obstacle = obstacle ?? found.reason
         }
         if let obstacle { return obstacle }
-        // The first sample is an ordinary address; what is said of it is said of the prefix.
+        // The first sample is an ordinary address, so its result represents the prefix.
         guard entries.first == .some(nil), case .failure(let found)? = verdicts.first?.outcome else { return .noRoute }
         return found.reason
     }

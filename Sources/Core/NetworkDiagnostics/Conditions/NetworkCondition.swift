@@ -1,30 +1,30 @@
 package import LinuxSupport
 package import NetworkReachability
 
-/// Something of a network namespace that may be waited for.
+/// A condition of a network namespace that a caller can wait for.
 package enum NetworkCondition: Hashable, Sendable {
     /// The required state of the path to a target. The raw value is its name in arguments and JSON output.
     package enum Goal: String, Hashable, Sendable, CaseIterable {
         case reachable
         case notReachable = "not-reachable"
-        /// Reachable over ethernet, Wi-Fi or anything else that is no modem.
+        /// Reachable over ethernet, Wi-Fi or any other network that is not a modem.
         case ethernet
-        /// Reachable over a modem.
+        /// Reachable over a cellular modem.
         case wwan
     }
 
-    /// The path to a host, or with nil to the network at large.
+    /// The path to a host, or general reachability if nil.
     case target(String?, Goal)
     /// The name service knows addresses of this name.
     case name(String)
-    /// A usable route covers all of the prefix: one whose link carries packets, with a source address for them.
+    /// A usable route covers the whole prefix: its link carries packets, and a source address exists.
     case route(IPPrefix)
-    /// The interface exists, is up, has a carrier, and has an address that packets to beyond its link may come from.
+    /// The interface exists, is up, has carrier, and has an address from which packets can leave its link.
     case interface(String)
 }
 
 extension NetworkCondition.Goal {
-    /// Whether the status fulfils the condition; false for an unknown status.
+    /// Returns whether the status fulfils the goal; false for an unknown status.
     func isReached(by status: NetworkReachabilityStatus) -> Bool {
         switch self {
         case .reachable: status.isReachable
@@ -36,23 +36,23 @@ extension NetworkCondition.Goal {
 }
 
 extension NetworkCondition {
-    /// Whether a condition holds, with the observed state.
+    /// The state of a condition, with a reason.
     package struct State: Hashable, Sendable {
         package var condition: NetworkCondition
         package var holds: Bool
-        /// What stands in the way, as paths have it; nil where nothing does.
+        /// The reason why the condition does not hold; nil if it holds.
         package var reason: NetworkPath.UnsatisfiedReason?
         /// The observed state as text.
         package var text: String
 
-        /// Nothing has been seen yet.
+        /// Creates the state of a condition that has not been evaluated.
         init(_ condition: NetworkCondition) {
             self.condition = condition
             holds = false
             text = "not evaluated yet"
         }
 
-        /// The condition of a target or name, by the path to it.
+        /// Creates the state of a condition on a target or name from the path to it.
         init(_ condition: NetworkCondition, _ path: NetworkPath) {
             self.condition = condition
             reason = path.reason
@@ -61,14 +61,14 @@ extension NetworkCondition {
             case .target(_, let goal):
                 holds = goal.isReached(by: path.status)
             default:
-                // Without addresses there is nothing to look up; without a kernel nothing is known.
+                // Without addresses nothing is looked up. Without the kernel the state is unknown.
                 holds = path.destination != nil
                 reason = holds ? nil : path.reason
                 text = holds ? "resolved" : path.reason?.description ?? "name not resolved"
             }
         }
 
-        /// The condition of a route or interface, by what stands in its way.
+        /// Creates the state of a condition on a route or interface from its obstacle.
         init(_ condition: NetworkCondition, obstacle: NetworkPath.UnsatisfiedReason?) {
             self.condition = condition
             holds = obstacle == nil
@@ -78,12 +78,12 @@ extension NetworkCondition {
     }
 }
 
-/// All addresses of one family that begin with the same bits, as `192.0.2.0/24`.
+/// A set of addresses of one family with a common prefix, for example `192.0.2.0/24`.
 package struct IPPrefix: Hashable, Sendable {
     package let wire: AddressPrefix
 
-    /// Reads `192.0.2.0/24`, `2001:db8::/32`, an address alone for itself, and `default` for `0.0.0.0/0`. Bits beyond the length
-    /// must be zero; everything else is nil.
+    /// Parses `192.0.2.0/24`, `2001:db8::/32`, a single address, or `default` for `0.0.0.0/0`. Bits beyond the length
+    /// must be zero. The result is nil for any other text.
     package init?(_ text: String) {
         let parts = text == "default" ? ["0.0.0.0", "0"] : text.split(at: "/", omittingEmptySubsequences: false)
         guard let first = parts.first, parts.count <= 2, let address = WireAddress(String(first)) else { return nil }
@@ -98,9 +98,9 @@ package struct IPPrefix: Hashable, Sendable {
         guard wire.address == address else { return nil }
     }
 
-    /// Some of its addresses, of which at least one is subject to a route that covers the prefix, unless there are narrower
-    /// routes to all of them: its middle first, then others that are far apart. In prefixes that begin with 0 the middle is
-    /// an ordinary address.
+    /// Sample addresses of the prefix. A route that covers the prefix applies to at least one of them, unless narrower
+    /// routes cover all of them. The first sample is in the middle of the prefix, the others are far apart. In prefixes
+    /// that begin with 0, the middle is an ordinary address.
     var samples: [IPAddress] {
         let rest = UInt128(wire.family.bitCount - wire.length)
         let offsets: [UInt128]

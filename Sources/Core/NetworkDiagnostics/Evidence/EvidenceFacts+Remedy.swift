@@ -49,7 +49,7 @@ extension EvidenceFacts {
         return "check how \(target) is spelled, or add it to the name service or to /etc/hosts"
     }
 
-    /// The likely cause according to the first server that did not help.
+    /// The remedy according to the answer of the first server that did not resolve the name.
     private var serverRemedy: String? {
         let servers = resolver?.servers ?? []
         let file = resolver?.file ?? ResolverConfiguration.serverFile
@@ -76,7 +76,7 @@ extension EvidenceFacts {
         }
     }
 
-    /// What `ip` needs for IPv6.
+    /// The option of `ip` for IPv6.
     private var familyOption: String { decisive?.isIPv6 == true ? "-6 " : "" }
 
     private var refusalRemedy: String {
@@ -91,7 +91,7 @@ extension EvidenceFacts {
                 "delete the route that `ip \(familyOption)route show table all type \(type)` shows, or add a narrower one to"
                 + " \(subject)"
         }
-        // Of a route whose next hop object refuses, `ip` is told no type.
+        // If the next hop object of a route rejects the packets, `ip` is given no route type.
         let kind = route.nextHopObject == nil ? type + " " : ""
         let place = "\(kind)\(route.commandPrefix) table \(NetworkEvidence.name(ofTable: table))\(route.commandMetric)"
         return caution("the route refuses")
@@ -106,7 +106,7 @@ extension EvidenceFacts {
             + " first; only if none is meant "
     }
 
-    /// The error of the link that blocks the path, or of all links.
+    /// Returns the remedy for the link that blocks the path, or for all links.
     private func linkRemedy(_ reason: NetworkPath.UnsatisfiedReason) -> String {
         guard obstacle?.link != nil || links.count == 1, let link = culprit else {
             return reason == .linkDown
@@ -168,13 +168,13 @@ extension EvidenceFacts {
 }
 
 extension EvidenceFacts {
-    /// What keeps IPv6 off a link.
+    /// An obstacle for IPv6 on a link.
     enum IPv6Trouble {
         case smallMTU(String, UInt32)
         case disabled(String)
         case duplicate(String, String)
 
-        /// In a few words.
+        /// A short text.
         var summary: String {
             switch self {
             case .smallMTU(let name, let mtu): "the MTU of \(name) is \(mtu), and IPv6 needs 1280"
@@ -183,7 +183,7 @@ extension EvidenceFacts {
             }
         }
 
-        /// The remedy.
+        /// The remedy in one sentence.
         var remedy: String {
             switch self {
             case .smallMTU(let name, _):
@@ -200,15 +200,15 @@ extension EvidenceFacts {
 }
 
 extension NetworkEvidence.Route {
-    /// The prefix, as `ip route` takes it; the family is an option.
+    /// The prefix in the form that `ip route` accepts. The family is an option.
     var commandPrefix: String { prefix.map { $0.hasSuffix("/0") ? "default" : $0 } ?? "" }
 
-    /// The metric, where there is one.
+    /// The metric in the form that `ip route` accepts; empty for 0.
     var commandMetric: String { metric == 0 ? "" : " metric \(metric)" }
 }
 
 extension String {
-    /// As one word of a POSIX shell: an interface may have any name, and what is advised is pasted.
+    /// The text as one word of a POSIX shell. An interface can have any name, and users paste the recommended commands.
     var shellWord: String {
         let isPlain = unicodeScalars.allSatisfy {
             $0.isASCII && ($0.properties.isAlphabetic || "0123456789:._-=".unicodeScalars.contains($0))
@@ -217,6 +217,6 @@ extension String {
             ? self : "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 
-    /// A dot in the name of an interface is a slash to `sysctl(8)`.
+    /// The name of the interface for `sysctl(8)`, in which a dot is written as a slash.
     fileprivate var sysctlName: String { String(map { $0 == "." ? "/" : $0 }) }
 }

@@ -5,51 +5,52 @@ import NetworkReachability
 /// The facts about a target, before their interpretation.
 struct EvidenceFacts {
     let target: Target
-    /// The verdict; what else is here explains it.
+    /// The verdict. All other properties explain it.
     var path: NetworkPath
     var candidates: [NetworkEvidence.Candidate] = []
     var quorums: [NetworkEvidence.Quorum] = []
 
     /// The family that is explained; nil for both.
     var family: AddressFamily?
-    /// How the name was looked up.
+    /// The resolution of the name.
     var resolver: NetworkEvidence.Resolver?
-    /// Whether all that follows the name is about its servers, for it has no address and they cannot be asked.
+    /// A Boolean value that indicates whether all steps after the name are about its name servers, because the name has
+    /// no address and the servers are not reachable.
     var isAboutServers = false
-    /// The server that decides then.
+    /// The name server that determines the result in that case.
     var server: IPAddress?
-    /// Why a name has no address.
+    /// The reason why a name has no address.
     var nameFailure: NameLookup.Failure?
-    /// Why the kernel cannot be asked.
+    /// The reason why the kernel cannot be queried.
     var kernelFailure: NetlinkError?
 
-    /// What stands in the way of packets to the address that decided.
+    /// The obstacle for packets to the address that determines the path.
     var obstacle: Verdict.Obstacle?
-    /// Whether links had to explain that there is no route.
+    /// A Boolean value that indicates whether the state of the links explains that there is no route.
     var isExplainedByLinks = false
-    /// The zone of the address, where no link has that name.
+    /// The zone of the address, if no link has that name.
     var missingZone: String?
     /// The error of the last lookup.
     var refusal: SystemError?
     var rule: NetworkEvidence.Rule?
-    /// Whether `rule` itself refused.
+    /// A Boolean value that indicates whether `rule` itself rejects the packets.
     var ruleRefused = false
-    /// Whether `route` itself refused.
+    /// A Boolean value that indicates whether `route` itself rejects the packets.
     var isRouteRefusing = false
-    /// Whether what refuses may be there to keep packets from leaving beside a VPN.
+    /// A Boolean value that indicates whether the rejection may be intended to block packets outside a VPN.
     var mayBeKillSwitch = false
-    /// The route that would do if the kernel took it.
+    /// The route that would be usable if the kernel selected it.
     var passedOver: NetworkEvidence.PassedOver?
-    /// What keeps IPv6 off the link.
+    /// The obstacle for IPv6 on the link.
     var ipv6Trouble: IPv6Trouble?
-    /// The tables that were asked.
+    /// The tables that were looked up.
     var tables: [UInt32] = []
     var route: NetworkEvidence.Route?
     var links: [NetworkEvidence.Link] = []
     var neighbour: NetworkEvidence.Neighbour?
-    /// Whether the kernel has to find the hardware address of a neighbour.
+    /// A Boolean value that indicates whether the kernel must resolve the link-layer address of a neighbour.
     var needsNeighbour = false
-    /// The source address the kernel would choose, good or not.
+    /// The source address that the kernel would select, usable or not.
     var source: WireAddress?
 
     init(_ target: Target, _ path: NetworkPath) {
@@ -57,25 +58,27 @@ struct EvidenceFacts {
         self.path = path
     }
 
-    /// The address that decided, and what is known of it.
+    /// The address that determines the path.
     var decisive: IPAddress? { server ?? path.destination ?? candidates.first(where: \.isDeciding)?.address }
 
-    /// Whether the name is the obstacle: its servers are reachable, or they have denied it.
+    /// A Boolean value that indicates whether the name is the obstacle: its servers are reachable, or they have denied
+    /// the name.
     var isNameBroken: Bool { path.reason == .nameNotResolved || path.reason == .resolving }
 
-    /// The link that stands in the way: the lowest that does.
+    /// The lowest link that is an obstacle; otherwise the first link.
     var culprit: NetworkEvidence.Link? { links.last { $0.obstacle != nil } ?? links.first }
 
-    /// The first tunnel of which the far end is known.
+    /// The first tunnel whose far end is known.
     var tunnel: NetworkEvidence.Link? { links.first { $0.tunnelRemote != nil } }
 
-    /// Whether this machine's own addresses are foreign to it, for the loopback device is down.
+    /// A Boolean value that indicates whether the addresses of this machine are not local, because the loopback device
+    /// is down.
     var isLoopbackDown: Bool { obstacle?.cause == .linkDown && decisive?.wire.isLoopback == true }
 
-    /// Whether the first link runs over this one.
+    /// A Boolean value that indicates whether a lower link of the first link is an obstacle.
     var isLowerToBlame: Bool { links.dropFirst().contains { $0.obstacle != nil } }
 
-    /// All of it, with the chain.
+    /// The evidence, with the chain of steps.
     var evidence: NetworkEvidence {
         var evidence = NetworkEvidence(target: target.hostText, path: path)
         evidence.candidates = candidates
@@ -93,7 +96,7 @@ struct EvidenceFacts {
 }
 
 extension Target {
-    /// The host as text; nil for the network at large.
+    /// The host as text; nil for general reachability.
     fileprivate var hostText: String? {
         if case .atLarge = destination { nil } else { description }
     }
@@ -118,7 +121,7 @@ extension EvidenceFacts {
             }
     }
 
-    /// The resolver has a separate chain, which explains the name and decides nothing.
+    /// The steps of the resolver. They explain the name, and do not influence the verdict.
     private var resolverSteps: [NetworkEvidence.Step] {
         guard let resolver, !isKernelUnavailable else { return [] }
         let first = NetworkEvidence.Step(kind: .resolver, state: .ok, summary: resolver.summary)
@@ -147,13 +150,13 @@ extension EvidenceFacts {
         path.reason == .netlinkUnavailable || path.reason == .namespaceGone
     }
 
-    /// The step of the reason of the verdict; nil if there is none.
+    /// The step that contains the reason of the verdict; nil if the target is reachable.
     var brokenKind: NetworkEvidence.Step.Kind? {
         guard let reason = path.reason else { return nil }
         if isKernelUnavailable { return .kernel }
         if isNameBroken { return .name }
         if reason == .noInterface, isAddressMeaningless { return .address }
-        // The far end of a tunnel has the reason, and this chain breaks at the tunnel.
+        // The reason is at the far end of a tunnel. This chain breaks at the tunnel.
         if obstacle?.isBelow == true { return .link }
         switch Verdict.Cause(reason)?.subject {
         case .link: return .link
@@ -162,7 +165,7 @@ extension EvidenceFacts {
         }
     }
 
-    /// Whether the address requires a link that does not exist or is not named.
+    /// A Boolean value that indicates whether the address requires a link that does not exist or is not named.
     private var isAddressMeaningless: Bool {
         missingZone != nil || decisive.map { $0.isIPv6 && $0.isLinkLocal && $0.zone == nil } ?? false
     }
@@ -190,7 +193,7 @@ extension EvidenceFacts {
 }
 
 extension EvidenceFacts {
-    /// The finding of a step, in a few words.
+    /// Returns the finding of a step in a short text.
     func summary(of kind: NetworkEvidence.Step.Kind) -> String {
         switch kind {
         case .kernel: kernelFailure?.description ?? "\(path.reason?.description ?? "")"
@@ -214,7 +217,7 @@ extension EvidenceFacts {
         if path.reason == .resolving, !isExplained { return "\(target): no answer yet" }
         switch nameFailure {
         case .noSuchName?, .noAddress?:
-            // getaddrinfo(3) says so of some answers that mean something else.
+            // getaddrinfo(3) also returns this error for some answers with another meaning.
             if let unclearServer { return "\(target): not known, for \(unclearServer) did not say" }
             return "\(target): there is no such name, or it has no address"
         case .unavailable(let text)?: return "\(target): the name service cannot be asked: \(text)"
@@ -224,13 +227,13 @@ extension EvidenceFacts {
             return "\(target): it has no \(family == .ipv6 ? "IPv6" : "IPv4") address"
         }
         guard !candidates.isEmpty else { return "\(target): no address" }
-        // Names of large services have very many.
+        // Names of large services have many addresses.
         let shown = candidates.prefix(8).map { "\($0.address) \($0.reason?.description ?? "reachable")" }
         let rest = candidates.count > 8 ? ["\(candidates.count - 8) more"] : []
         return "\(target): \((shown + rest).joined(separator: "; "))"
     }
 
-    /// The first server that was asked, if it answered something else than that there is no such name.
+    /// The first queried server, if its answer is not that the name does not exist.
     private var unclearServer: String? {
         let asked = resolver?.servers.first { $0.reason == nil && $0.answer != nil }
         return asked.flatMap { $0.deniesName || $0.answer == "silence" ? nil : "\($0.address)" }
@@ -292,6 +295,6 @@ extension EvidenceFacts {
         return "only \(source), which is good on its link alone" + why
     }
 
-    /// Where packets are to go.
+    /// The destination of the packets as text.
     var subject: String { decisive?.description ?? target.description }
 }

@@ -3,26 +3,27 @@ import LinuxSupport
 import Netlink
 import NetworkReachability
 
-/// The same evaluation, with everything kept that explains it. It asks more than an evaluation and is not made to be fast.
+/// An evaluation that keeps all intermediate results. It sends more queries than a normal evaluation and is not
+/// optimized for speed.
 extension Judge {
-    /// The path that `evaluate` would find, and all verdicts behind it.
+    /// A path with all verdicts that determine it.
     struct Explanation {
         var path: NetworkPath
         var candidates: [NetworkEvidence.Candidate]
         var quorums: [NetworkEvidence.Quorum]
-        /// The verdict on the address that decided.
+        /// The verdict on the address that determines the path.
         var deciding: Verdict?
 
-        /// Whether both come to the same, so that nothing has changed between them.
+        /// Returns whether two explanations have the same result, which shows that nothing changed between them.
         func agrees(with other: Explanation) -> Bool {
             path.isSame(as: other.path) && candidates == other.candidates
         }
     }
 
-    /// Judges every address of a target, also those that are not needed for a quorum.
+    /// Judges every address of a target, including those that are not needed for a quorum.
     mutating func explain(_ subject: EvaluationSubject) throws(MissingAnswers) -> Explanation {
         var judged = subject
-        // Of a name without an address: the servers that would know.
+        // For a name without addresses: the servers that may know it.
         if case .unnamed(_, let servers) = subject.kind { judged = EvaluationSubject(.any(servers ?? [])) }
         let all = try verdicts(on: judged.addresses.map(judged.check))
         let verdicts = Dictionary(all.map { ($0.destination, $0) }) { first, _ in first }
@@ -43,7 +44,7 @@ extension Judge {
         )
     }
 
-    /// Adds what the kernel says of the route to the address that decided.
+    /// Adds the kernel's information about the route to the address that determines the path.
     mutating func gather(
         _ deciding: Verdict,
         _ check: AddressCheck,
@@ -70,7 +71,7 @@ extension Judge {
             }
             query.outputInterface = link.index
         }
-        // One that no socket can be bound to says nothing of routes.
+        // A source address that no socket can be bound to does not select routes.
         if facts.obstacle?.cause != .noSourceAddress { query.source = check.constraints.source?.wire }
         if facts.isLoopbackDown {
             facts.isExplainedByLinks = true
@@ -85,7 +86,7 @@ extension Judge {
         try gatherNeighbour(address.wire, deciding, on: link, into: &facts)
     }
 
-    /// The servers that names are asked of, with what becomes of packets to each.
+    /// Returns the configured name servers, with the verdict on packets to each.
     mutating func resolver(_ request: EvidenceRequest) throws(MissingAnswers) -> NetworkEvidence.Resolver? {
         guard let configuration = request.configuration else { return nil }
         var servers: [NetworkEvidence.Resolver.Server] = []
@@ -114,7 +115,7 @@ extension Judge {
         )
     }
 
-    /// The links, where they are all there is to say.
+    /// Adds the links, if there is no address to explain.
     mutating func gatherLinks(into facts: inout EvidenceFacts) throws(MissingAnswers) {
         let obstacle = try explained(Verdict.Obstacle(.noRoute))
         facts.obstacle = obstacle
@@ -122,7 +123,8 @@ extension Judge {
         try gatherLinks(obstacle.link, to: nil, into: &facts)
     }
 
-    /// The last lookup that decides is one with a source for IPv4, so that is the one whose entry and rule are shown.
+    /// Adds the rule and the route. For IPv4 the lookup with the source address decides, so its entry and rule are
+    /// shown.
     private mutating func gatherRoute(
         _ query: inout RouteQuery,
         zone: String?,
@@ -176,7 +178,7 @@ extension Judge {
         )
     }
 
-    /// The link that packets leave through and those below it or, where links in general are the reason, all of them.
+    /// Adds the outgoing link and its lower links. If the links in general are the reason, adds all of them.
     private mutating func gatherLinks(
         _ index: UInt32?,
         to destination: WireAddress?,
@@ -227,7 +229,7 @@ extension Judge {
 }
 
 extension EvaluationSubject {
-    /// Every address that is judged.
+    /// All addresses that are judged.
     var addresses: [IPAddress] {
         switch kind {
         case .majority(let addresses), .any(let addresses): addresses
@@ -235,7 +237,7 @@ extension EvaluationSubject {
         }
     }
 
-    /// How each family stands on the network at large; none for a host.
+    /// Returns the quorum of each family for general reachability; empty for a host.
     fileprivate func quorums(by verdicts: [IPAddress: Verdict]) -> [NetworkEvidence.Quorum] {
         guard case .majority(let all) = kind else { return [] }
         return [false, true].compactMap { isIPv6 in

@@ -2,13 +2,13 @@ import LinuxSupport
 import Netlink
 import NetworkReachability
 
-/// Why no table has a route that carries the packets.
+/// The search for the reason why no route carries the packets.
 extension Judge {
-    /// Looks for the route that refuses, or for what a lookup passes over.
+    /// Finds the rule or route that rejects the packets, or the route that the lookup ignores.
     ///
     /// - Parameters:
     ///   - error: The error of the lookup.
-    ///   - walk: the rules the packet meets.
+    ///   - walk: The policy rules that the packet meets.
     mutating func gatherRefusal(
         _ error: SystemError,
         _ walk: RuleWalk,
@@ -37,7 +37,7 @@ extension Judge {
         if facts.passedOver == nil, walk.query.destination.family == .ipv6 { facts.ipv6Trouble = try ipv6Trouble() }
     }
 
-    /// The best of the routes that cover the destination and are not taken.
+    /// Returns the best route that covers the destination and is not used.
     private mutating func passedOver(
         _ covering: [TableRoute],
         _ walk: RuleWalk
@@ -71,7 +71,7 @@ extension Judge {
         return nil
     }
 
-    /// As it stands in its table.
+    /// Returns the description of a route, as it is in its table.
     private mutating func description(of found: TableRoute) throws(MissingAnswers) -> NetworkEvidence.Route {
         var hops: [NetworkEvidence.Route.NextHop] = []
         if found.route.kind == .unicast, let hop = found.route.nextHop {
@@ -89,7 +89,8 @@ extension Judge {
         )
     }
 
-    /// Those of VPNs refuse by mark, or pass default routes over (wg-quick(8)), or stand beside a tunnel.
+    /// Returns whether the rejection may be the kill switch of a VPN. VPNs reject packets by mark, suppress default
+    /// routes (`wg-quick(8)`), or have a tunnel.
     private mutating func mayBeKillSwitch(_ rules: [RoutingRule]) throws(MissingAnswers) -> Bool {
         if rules.contains(where: { $0.markMask != 0 || $0.suppressedLength != nil }) { return true }
         for link in try answers.links() {
@@ -98,7 +99,7 @@ extension Judge {
         return false
     }
 
-    /// What keeps IPv6 off the links that are up.
+    /// Returns the obstacle for IPv6 on the first affected link that is up.
     private mutating func ipv6Trouble() throws(MissingAnswers) -> EvidenceFacts.IPv6Trouble? {
         for link in try answers.links() where link.isUp && !link.isLoopback {
             if let trouble = try ipv6Trouble(of: link) { return trouble }
@@ -106,9 +107,9 @@ extension Judge {
         return nil
     }
 
-    /// What keeps IPv6 off a link.
+    /// Returns the obstacle for IPv6 on a link; nil if there is no obstacle.
     mutating func ipv6Trouble(of link: Link) throws(MissingAnswers) -> EvidenceFacts.IPv6Trouble? {
-        // Below this the kernel lets go of IPv6 (RFC 8200, section 5).
+        // Below this MTU the kernel disables IPv6 (RFC 8200, section 5).
         if link.mtu < 1280 { return .smallMTU(link.name, link.mtu) }
         if try answers.answer(to: .isIPv6Disabled(link: link.index)).isIPv6Disabled == true {
             return .disabled(link.name)
@@ -121,7 +122,7 @@ extension Judge {
 }
 
 extension RouteKind {
-    /// The kind of route a lookup fails with this error for; nil where it is not a route.
+    /// Creates the type of route for which a lookup fails with this error; nil if no route type causes it.
     fileprivate init?(refusingWith error: SystemError) {
         switch error {
         case .accessDenied: self = .prohibit
@@ -132,20 +133,20 @@ extension RouteKind {
     }
 }
 
-/// The walk of one packet through the policy rules, which says by what rule an answer came. Pure.
+/// The evaluation of the policy rules for one packet, which shows the rule that led to an answer. Pure.
 ///
 /// C counterpart: `fib_rules_lookup`, `fib_rule_match`.
 struct RuleWalk {
-    /// Those of the packet's family, in their order.
+    /// The rules of the packet's family, in the order of their priority.
     let rules: [RoutingRule]
-    /// As it was asked, with the source that decided.
+    /// The route query, with the source address that decided.
     let query: RouteQuery
-    /// The name of the interface it is bound to.
+    /// The name of the interface that the packet is bound to.
     let boundTo: String?
-    /// Whose packet it is.
+    /// The user ID of the packet's socket.
     let user: UInt32
 
-    /// The rules that fit, in the order they would be tried if none of them said anything.
+    /// The matching rules, in the order in which they are tried if none of them ends the search.
     var tried: [RoutingRule] {
         var tried: [RoutingRule] = []
         var index = 0
@@ -154,7 +155,7 @@ struct RuleWalk {
             index += 1
             guard fits(rule) else { continue }
             tried.append(rule)
-            // The kernel jumps forwards only.
+            // The kernel only jumps forwards.
             guard rule.action == .goto, let target = rule.target else { continue }
             index = rules[index...].firstIndex { $0.priority == target } ?? index
         }
@@ -162,7 +163,7 @@ struct RuleWalk {
     }
 
     private func fits(_ rule: RoutingRule) -> Bool {
-        // Packets of this machine come in by its loopback device.
+        // Packets of this machine have the loopback device as their input interface.
         var fits = !rule.hasOtherSelectors && (rule.inputInterface ?? "lo") == "lo"
         if let source = rule.source { fits = fits && query.source.map(source.contains) ?? false }
         if let destination = rule.destination { fits = fits && destination.contains(query.destination) }
@@ -172,20 +173,20 @@ struct RuleWalk {
         return fits != rule.isInverted
     }
 
-    /// The rule whose table answered; nil where the kernel does not name the table.
+    /// Returns the rule whose table contains the answer; nil if the kernel does not report the table.
     func rule(answering route: Route, _ entry: Route?) -> RoutingRule? {
         guard let table = route.table else { return nil }
         let asked = tried.prefix { !$0.action.isRefusal }.filter { rule in
             guard let limit = rule.suppressedLength, let entry else { return true }
             return Int(entry.prefixLength) > limit
         }
-        // Both tables are one until the first rule is added, and it is called `main`.
+        // Both tables are merged until the first rule is added, and are reported as `main`.
         let isOwn = [.local, .broadcast, .anycast].contains(route.kind) && table == 254
         return (isOwn ? asked.first { $0.table == 255 } : nil)
             ?? asked.first { $0.action == .lookUp && $0.table == table } ?? asked.first(where: \.asksVRF)
     }
 
-    /// The rule that refused with this error; nil where a route did, or nothing was found.
+    /// Returns the rule that rejected the packet with this error; nil if a route did, or if no rule matches.
     func rule(refusingWith error: SystemError) -> RoutingRule? {
         guard let last = tried.first(where: \.action.isRefusal) else { return nil }
         let expected: RuleAction? =
@@ -198,12 +199,12 @@ struct RuleWalk {
         return last.action == expected ? last : nil
     }
 
-    /// The rules that ask a table, up to the first that refuses.
+    /// The rules that look up a table, up to the first rule that rejects the packet.
     var asked: [RoutingRule] {
         tried.prefix { !$0.action.isRefusal }.filter { $0.action == .lookUp && $0.table != 0 }
     }
 
-    /// The tables that were asked, in their order.
+    /// The tables that are looked up, in their order.
     var tables: [UInt32] {
         var tables: [UInt32] = []
         for rule in asked {

@@ -3,102 +3,104 @@ import Netlink
 public import NetworkReachability
 
 extension NetworkEvidence {
-    /// One link of the chain of evidence.
+    /// One step of the chain of evidence.
     public struct Step: Hashable, Sendable {
         /// The subject of a step. The raw value is the name in JSON output.
         public enum Kind: String, Hashable, Sendable, CaseIterable {
-            /// The kernel itself; a step only where it cannot be asked.
+            /// The kernel. A step only if the kernel cannot be queried.
             case kernel
-            /// Where the name was looked up; a step only of a target that is a name.
+            /// The configuration of name resolution. A step only for a target that is a name.
             case resolver
-            /// A name server, one step for each; none where the hosts file has the name.
+            /// A name server, with one step per server. No step if the hosts file contains the name.
             case server
-            /// The name and its addresses; a step only of a target that is a name.
+            /// The name and its addresses. A step only for a target that is a name.
             case name
-            /// The quorum of the addresses that stand for the network at large; a step only of that.
+            /// The quorum of the addresses for general reachability. A step only for that target.
             case quorum = "vote"
-            /// The address that decided.
+            /// The address that determines the result.
             case address
             /// The policy rule (`ip-rule(8)`).
             case rule
             /// The route (`ip-route(8)`).
             case route
-            /// The interface and what it runs over (`ip-link(8)`).
+            /// The interface and its lower interfaces (`ip-link(8)`).
             case link
             /// The gateway or the destination as a neighbour (`ip-neighbour(8)`).
             case neighbour
-            /// The source address packets get (`ip-address(8)`).
+            /// The source address of the packets (`ip-address(8)`).
             case source
             /// The result.
             case verdict
         }
 
-        /// How a step stands. The raw value is the name in JSON output.
+        /// The state of a step. The raw value is the name in JSON output.
         public enum State: String, Hashable, Sendable, CaseIterable {
-            /// It holds.
+            /// The step has no error.
             case ok
-            /// The chain breaks here. At most one step before the verdict does; the verdict then does too.
+            /// The step is the cause of the failure. At most one step before the verdict is broken. The verdict is then
+            /// broken too.
             case broken
-            /// The chain breaks before.
+            /// The step follows a broken step and was not evaluated.
             case notReached
-            /// Worth knowing, but it decides nothing.
+            /// The step provides information but does not influence the verdict.
             case informational
         }
 
-        /// The subject.
+        /// The subject of the step.
         public var kind: Kind
 
-        /// How it stands.
+        /// The state of the step.
         public var state: State
 
-        /// The finding in a few words for people. The text may change; programs read the other properties.
+        /// The finding in a short text for people. The text may change in later versions. Programs use the other
+        /// properties.
         public var summary: String
 
-        /// The remedy in one sentence for people; nil unless the step is the first broken one.
+        /// The remedy in one sentence for people. Nil unless the step is the first broken one.
         public var remedy: String?
     }
 }
 
 extension NetworkEvidence {
-    /// A route as it stands in its table, `ip-route(8)`.
+    /// A route as stored in its table (`ip-route(8)`).
     public struct Route: Hashable, Sendable {
-        /// One next hop of it.
+        /// A next hop of a route.
         public struct NextHop: Hashable, Sendable {
-            /// The name of the interface; nil when it has just gone.
+            /// The name of the interface; nil if the interface was just removed.
             public var interface: String?
 
-            /// The router; nil when the destination is on the link itself.
+            /// The router; nil if the destination is on the link.
             public var gateway: IPAddress?
         }
 
-        /// What happens to packets: `unicast`, `local`, `broadcast`, `multicast` or `anycast`; `prohibit`, `blackhole` or
-        /// `unreachable` of one that refuses.
+        /// The type of the route: `unicast`, `local`, `broadcast`, `multicast` or `anycast`, or `prohibit`, `blackhole`
+        /// or `unreachable` for a route that rejects packets.
         public var type: String
 
-        /// The destinations it covers, with the length in bits: `0.0.0.0/0` is the default route of IPv4. Nil where the kernel
-        /// says the next hop but no entry, as for an interface that was asked for by name.
+        /// The destination prefix, for example `0.0.0.0/0` for the IPv4 default route. Nil if the kernel reports a next
+        /// hop but no entry, as for packets bound to an interface without a matching route.
         public var prefix: String?
 
-        /// The table it is in: 254 is `main`, 255 `local`; nil where the kernel does not say. For addresses of this machine
-        /// Linux says 254 until a policy rule has been added for the first time, then 255.
+        /// The routing table: 254 is `main`, 255 is `local`. Nil if the kernel does not report it. For addresses of
+        /// this machine Linux reports 254 until the first policy rule is added, and 255 afterwards.
         public var table: UInt32?
 
-        /// The lower, the better, among routes of the same prefix.
+        /// The metric. Among routes with the same prefix, the one with the lowest metric is preferred.
         public var metric: UInt32
 
-        /// The next hop object it uses (`ip-nexthop(8)`); nil for none.
+        /// The ID of the next hop object that the route uses (`ip-nexthop(8)`); nil if it uses none.
         public var nextHopObject: UInt32?
 
-        /// Every next hop, also those that carry no packets now.
+        /// All next hops, including those that carry no packets now.
         public var nextHops: [NextHop]
 
-        /// How long it will last (IPv6 router advertisements); nil for ever.
+        /// The remaining lifetime (IPv6 router advertisements); nil if the route does not expire.
         public var lifetime: Duration?
     }
 }
 
 extension NetworkEvidence.Route: CustomStringConvertible {
-    /// As `ip route` has it: `default via 192.0.2.1 dev eth0 table main metric 100`.
+    /// The route in the format of `ip route`, for example `default via 192.0.2.1 dev eth0 table main metric 100`.
     public var description: String {
         var words = type == "unicast" ? [] : [type]
         words.append(prefix.map { $0.hasSuffix("/0") ? "default" : $0 } ?? "on the link")
@@ -107,7 +109,7 @@ extension NetworkEvidence.Route: CustomStringConvertible {
         } else if nextHops.count > 1 {
             words.append("over one of \(nextHops.count) next hops")
         }
-        // What Linux says of local ones depends on history.
+        // The table that Linux reports for local routes depends on earlier changes of the rules.
         if let table, type != "local" { words.append("table \(NetworkEvidence.name(ofTable: table))") }
         if metric != 0 { words.append("metric \(metric)") }
         return words.joined(separator: " ")
@@ -121,7 +123,7 @@ extension NetworkEvidence.Route.NextHop {
 }
 
 extension RouteKind {
-    /// As `ip route` has it.
+    /// The name of the type in `ip route`.
     var word: String {
         switch self {
         case .unicast: "unicast"
@@ -139,29 +141,31 @@ extension RouteKind {
 }
 
 extension NetworkEvidence {
-    /// A policy rule, `ip-rule(8)`.
+    /// A policy rule (`ip-rule(8)`).
     ///
-    /// The kernel does not say which rule an answer came by. It is the first that fits the packet and asks the table of the
-    /// answer or, for a refusal, the first that ends the search if it refuses in this way. Where a route in a table asked
-    /// before refuses in the same way, the rule is named and not the route.
+    /// The kernel does not report the rule of an answer, so the rule is derived. For a route, it is the first rule that
+    /// matches the packet and looks up the table of the answer. For a rejection, it is the first matching rule that
+    /// ends the search with this error. If a route in a table that was looked up before rejects packets with the same
+    /// error, the rule is reported instead of the route.
     public struct Rule: Hashable, Sendable {
-        /// Its place: the lower, the earlier.
+        /// The priority. Rules with a lower number are evaluated first.
         public var priority: UInt32
 
-        /// Which packets it is for, in the words of `ip rule`: `from all`, `not from all fwmark 0xca6c`.
+        /// The selector in the format of `ip rule`, for example `from all` or `not from all fwmark 0xca6c`.
         public var selector: String
 
         /// The action: `lookup`, `prohibit`, `unreachable` or `blackhole`.
         public var action: String
 
-        /// The table that it asks: 254 is `main`, 255 `local`; nil when it asks none.
+        /// The table that the rule looks up: 254 is `main`, 255 is `local`. Nil if the rule looks up no table.
         public var table: UInt32?
 
-        /// Routes of this prefix length or less are passed over (`suppress_prefixlength`): with 0 default routes. Nil for none.
+        /// The prefix length up to which routes are ignored (`suppress_prefixlength`). 0 ignores default routes. Nil if
+        /// the rule ignores no routes.
         public var suppressedLength: Int?
     }
 
-    /// A table's name where every system has it, else its number.
+    /// Returns the name of a table that has a name on every system, otherwise its number.
     static func name(ofTable table: UInt32) -> String {
         switch table {
         case 253: "default"
@@ -185,7 +189,7 @@ extension NetworkEvidence.Rule {
 }
 
 extension NetworkEvidence.Rule: CustomStringConvertible {
-    /// As `ip rule` has it: `32766: from all lookup main`.
+    /// The rule in the format of `ip rule`, for example `32766: from all lookup main`.
     public var description: String {
         "\(priority): \(selector) \(action)" + (table.map { " " + NetworkEvidence.name(ofTable: $0) } ?? "")
             + (suppressedLength.map { " suppress_prefixlength \($0)" } ?? "")
@@ -226,49 +230,58 @@ extension RuleAction {
 }
 
 extension NetworkEvidence {
-    /// How the name was looked up: `nsswitch.conf(5)`, `resolv.conf(5)`.
+    /// The resolution of the name (`nsswitch.conf(5)`, `resolv.conf(5)`).
     public struct Resolver: Hashable, Sendable {
-        /// A server that is asked for names.
+        /// A configured name server.
         public struct Server: Hashable, Sendable {
-            /// Its address.
+            /// The address of the server.
             public var address: IPAddress
 
-            /// The interface that questions leave through, or the one that stands in the way; nil where none is known.
+            /// The interface that DNS queries leave through, or the interface that blocks them. Nil if it is not known.
             public var interface: String?
 
-            /// Why questions do not get there; nil when the kernel has a path.
+            /// The reason why the server is not reachable; nil if the kernel has a path to it.
             public var reason: NetworkPath.UnsatisfiedReason?
 
-            /// What it said when it was asked to explain a name without addresses: the response code by its name (`NOERROR`,
-            /// `NXDOMAIN`, `SERVFAIL`, `REFUSED` ..., RFC 6895), `truncated` where it wants to be asked over TCP, `silence`, `closed` for a port nobody listens on, or what the system
-            /// said. Nil where it was not asked.
+            /// The answer of the server to a query for a name without addresses. Nil if the server was not queried.
+            ///
+            /// | Value | Meaning |
+            /// |---|---|
+            /// | `NOERROR`, `NXDOMAIN`, `SERVFAIL`, `REFUSED` ... | The name of the response code (RFC 6895). |
+            /// | `truncated` | The answer is truncated and requires TCP. |
+            /// | `silence` | The server did not answer within the timeout. |
+            /// | `closed` | The port of the server is closed. |
+            /// | any other text | The error of the system. |
             public var answer: String?
         }
 
-        /// Where names are looked up, in this order, by the words of `nsswitch.conf(5)`: `files`, `dns`, `resolve` ...
+        /// The sources of names in the order of use, with their names in `nsswitch.conf(5)`, for example `files`,
+        /// `dns`, `resolve`.
         public var sources: [String]
 
-        /// Whether the hosts file contains the name. Then no server is queried.
+        /// A Boolean value that indicates whether the hosts file contains the name. Then no server is queried.
         public var isInHostsFile: Bool
 
-        /// The file that names the servers: `/etc/resolv.conf`, or systemd-resolved's own.
+        /// The file that lists the servers: `/etc/resolv.conf`, or the file of systemd-resolved.
         public var file: String
 
-        /// Where systemd-resolved listens, if programs ask it instead of the servers; nil where they ask them directly.
+        /// The address of systemd-resolved if programs query it instead of the servers; nil if they query the servers
+        /// directly.
         public var stub: IPAddress?
 
-        /// The servers in their order; empty where none is configured.
+        /// The servers in the order of use; empty if none is configured.
         public var servers: [Server]
     }
 }
 
 extension NetworkEvidence.Resolver {
-    /// Whether servers are to be asked, and none is named: the C library asks this machine then (`resolv.conf(5)`).
+    /// A Boolean value that indicates whether servers are to be queried but none is configured. The C library then
+    /// queries this machine (`resolv.conf(5)`).
     var namesNoServer: Bool {
         !isInHostsFile && servers.isEmpty && (sources.contains("dns") || sources.contains("resolve"))
     }
 
-    /// The order, and what the hosts file says.
+    /// The sources in their order, and the result for the hosts file.
     var summary: String {
         let order = sources.joined(separator: ", ")
         var parts = ["\(order) (\(ResolverConfiguration.switchFile))"]
@@ -281,12 +294,12 @@ extension NetworkEvidence.Resolver {
 }
 
 extension NetworkEvidence.Resolver.Server {
-    /// Whether the answer is that the name does not exist or has no address.
+    /// A Boolean value that indicates whether the answer is that the name does not exist or has no address.
     var deniesName: Bool { answer == "NXDOMAIN" || answer == "NOERROR" }
 }
 
 extension NetworkEvidence.Resolver.Server: CustomStringConvertible {
-    /// For example `192.0.2.53 over eth0: no carrier`.
+    /// The server and its state, for example `192.0.2.53 over eth0: no carrier`.
     public var description: String {
         let name = "\(address)" + (interface.map { " over \($0)" } ?? "")
         if let reason { return "\(name): \(reason)" }
@@ -303,36 +316,36 @@ extension NetworkEvidence.Resolver.Server: CustomStringConvertible {
 }
 
 extension NetworkEvidence {
-    /// A route that would do, and why the kernel does not take it.
+    /// A usable route that the kernel does not select, with the reason.
     public struct PassedOver: Hashable, Sendable {
-        /// Why it is not taken.
+        /// The reason why a route is not selected.
         public enum Cause: String, Hashable, Sendable {
-            /// A route of type throw ends the search in its table (`ip-route(8)`).
+            /// A route of type `throw` ends the search in its table (`ip-route(8)`).
             case thrown = "throw"
-            /// It has expired, and waits to be cleaned up (RFC 4861).
+            /// The route has expired and has not been removed yet (RFC 4861).
             case expired
-            /// The rule passes over routes of its length (`suppress_prefixlength`, `ip-rule(8)`).
+            /// The rule ignores routes of this prefix length (`suppress_prefixlength`, `ip-rule(8)`).
             case suppressed
-            /// No rule asks its table, or only one that is for other packets.
+            /// No rule for these packets looks up the table.
             case notAsked
         }
 
         /// The route.
         public var route: Route
 
-        /// Why it is not taken.
+        /// The reason why the route is not selected.
         public var cause: Cause
 
-        /// The rule that asks its table for packets like these; nil for none.
+        /// The rule for these packets that looks up the route's table; nil if there is no such rule.
         public var rule: Rule?
 
-        /// The rule that asks its table for other packets; nil for none.
+        /// The rule for other packets that looks up the route's table; nil if there is no such rule.
         public var ruleForOthers: Rule?
     }
 }
 
 extension NetworkEvidence.PassedOver {
-    /// In a few words.
+    /// A short text.
     var summary: String {
         let rule = rule.map { "rule \($0.priority)" } ?? "a rule"
         switch cause {
@@ -345,7 +358,7 @@ extension NetworkEvidence.PassedOver {
         }
     }
 
-    /// What would let the kernel take it.
+    /// Returns the change that makes the kernel select the route.
     func remedy(_ option: String) -> String {
         let table = route.table.map { " table \(NetworkEvidence.name(ofTable: $0))" } ?? ""
         let prefix = route.commandPrefix

@@ -2,11 +2,12 @@ import LinuxSupport
 import Netlink
 public import NetworkReachability
 
-/// The reason that a target is reachable or not: the answers of the kernel from its name to the verdict.
+/// The reason why a target is reachable or not: the kernel's answers from the name to the verdict.
 ///
-/// A value that is gathered at one moment by ``NetworkReachability/NetworkReachabilityManager/evidence()`` and does not change by itself. The
-/// verdict, ``path``, is made by the same judge as `NetworkReachabilityManager.path`; the rest explains it. It is about the
-/// address that decided: the one packets go to or, where none can, the one whose obstacle explains most.
+/// The value is created by ``NetworkReachability/NetworkReachabilityManager/evidence()`` and describes one moment. The
+/// verdict, ``path``, is determined by the same code as `NetworkReachabilityManager.path`. The other properties explain
+/// it. They concern one address: the address that packets are sent to or, if no address is reachable, the one whose
+/// obstacle is closest to success.
 ///
 /// ```swift
 /// let evidence = manager.evidence()
@@ -14,47 +15,51 @@ public import NetworkReachability
 /// if let broken = evidence.brokenStep { print(broken.remedy ?? "") }
 /// ```
 public struct NetworkEvidence: Hashable, Sendable {
-    /// The host as the manager was given it; nil for the network at large.
+    /// The host, as passed to the manager; nil for general reachability.
     public internal(set) var target: String?
 
-    /// The verdict, of the same moment.
+    /// The verdict, from the same moment.
     public internal(set) var path: NetworkPath
 
-    /// Every address of the target, or of the network at large every one that stands for it, with what becomes of packets
-    /// to it. Empty while a name has none.
+    /// All addresses of the target, or all addresses for general reachability, with the result for each. Empty while a
+    /// name has no address.
     public internal(set) var candidates: [Candidate] = []
 
-    /// For the network at large the quorum of each family, IPv4 first; empty for a host.
+    /// The quorum of each family for general reachability, IPv4 first; empty for a host.
     public internal(set) var quorums: [Quorum] = []
 
-    /// Both families of a target with addresses of both, IPv4 first; otherwise empty.
+    /// The results for both families if the target has addresses of both, IPv4 first; otherwise empty.
     public internal(set) var families: [Family] = []
 
-    /// How the name was looked up; nil for a target that is none. Where its servers cannot be reached, ``rule``, ``route``,
-    /// ``links``, ``neighbour`` and the steps after the name are about the path to them.
+    /// The resolution of the name; nil if the target is not a name.
+    ///
+    /// If the name servers are not reachable, ``rule``, ``route``, ``links``, ``neighbour`` and the steps after the
+    /// name are about the path to the servers.
     public internal(set) var resolver: Resolver?
 
-    /// The policy rule that led to the route, or that refused; nil where no rule did, or where the kernel does not show it.
+    /// The policy rule that led to the route or rejected the packets. Nil if no rule did, or if the kernel does not
+    /// show it.
     public internal(set) var rule: Rule?
 
-    /// The route that packets take or would take; nil if there is none.
+    /// The route that packets take or would take; nil if no route exists.
     public internal(set) var route: Route?
 
-    /// Where there is no route: the best one that covers the destination and is not taken; nil for none.
+    /// If no route is selected, the best route that covers the destination but is not used. Nil if no such route
+    /// exists.
     public internal(set) var passedOver: PassedOver?
 
-    /// The interface packets leave through and what it runs over, the next layer first. Where the links themselves are the
-    /// reason that no route is left, all of them but the loopback.
+    /// The interface that packets leave through, followed by its lower interfaces. If the state of the links is the
+    /// reason that there is no route, all links except the loopback interface.
     public internal(set) var links: [Link] = []
 
-    /// The neighbour that packets are handed to: the gateway or, on the link itself, the destination. Nil where none is
-    /// needed, as for tunnels and addresses of this machine, and where the chain breaks before.
+    /// The neighbour that packets are sent to: the gateway or, on the link, the destination. Nil if no neighbour is
+    /// needed, as for tunnels and addresses of this machine, and if an earlier step is broken.
     public internal(set) var neighbour: Neighbour?
 
-    /// The whole chain in its order, one step for each link of it.
+    /// All steps of the chain, in their order.
     public internal(set) var steps: [Step] = []
 
-    /// The first step that is broken; nil when the target is reachable.
+    /// The first broken step; nil if the target is reachable.
     public var brokenStep: Step? { steps.first { $0.state == .broken } }
 
     init(target: String?, path: NetworkPath) {
@@ -64,63 +69,64 @@ public struct NetworkEvidence: Hashable, Sendable {
 }
 
 extension NetworkEvidence {
-    /// One of the addresses that were judged.
+    /// One of the judged addresses.
     public struct Candidate: Hashable, Sendable {
         /// The address.
         public var address: IPAddress
 
-        /// Why packets do not get there; nil when they do.
+        /// The reason why the address is not reachable; nil if it is reachable.
         public var reason: NetworkPath.UnsatisfiedReason?
 
-        /// Whether the rest of the evidence is about this address.
+        /// A Boolean value that indicates whether the rest of the evidence is about this address.
         public var isDeciding: Bool
 
-        /// Whether packets get there.
+        /// A Boolean value that indicates whether the address is reachable.
         public var isReachable: Bool { reason == nil }
     }
 }
 
 extension NetworkEvidence {
-    /// How one family stands on the network at large, which is reachable when one of both has its quorum.
+    /// The quorum of one family for general reachability. The target is reachable if one of the families has its
+    /// quorum.
     public struct Quorum: Hashable, Sendable {
-        /// Whether this is about IPv6.
+        /// A Boolean value that indicates whether the family is IPv6.
         public var isIPv6: Bool
 
-        /// How many addresses stand for it.
+        /// The number of addresses of the family.
         public var addresses: Int
 
-        /// How many of them can be reached.
+        /// The number of reachable addresses.
         public var reachable: Int
 
-        /// How many are needed: more than half.
+        /// The required number of reachable addresses: more than half.
         public var needed: Int
 
-        /// Whether enough can be reached.
+        /// A Boolean value that indicates whether the required number is reached.
         public var isReached: Bool { reachable >= needed }
     }
 }
 
 extension NetworkEvidence.Quorum: CustomStringConvertible {
-    /// For example `IPv4 8 of 8`.
+    /// The family and the counts, for example `IPv4 8 of 8`.
     public var description: String { "\(isIPv6 ? "IPv6" : "IPv4") \(reachable) of \(addresses)" }
 }
 
 extension NetworkEvidence {
-    /// What becomes of packets of one family to a target that has addresses of both.
+    /// The result of one family for a target with addresses of both families.
     public struct Family: Hashable, Sendable {
-        /// Whether the family is IPv6.
+        /// A Boolean value that indicates whether the family is IPv6.
         public var isIPv6: Bool
 
-        /// Why the target cannot be reached over it; nil when it can.
+        /// The reason why the target is not reachable over the family; nil if it is reachable.
         public var reason: NetworkPath.UnsatisfiedReason?
 
-        /// Whether the target is reachable over the family.
+        /// A Boolean value that indicates whether the target is reachable over the family.
         public var isReachable: Bool { reason == nil }
     }
 }
 
 extension EvidenceFacts {
-    /// Both families, IPv4 first; empty where the target has addresses of one only.
+    /// Both families, IPv4 first; empty if the target has addresses of only one family.
     var families: [NetworkEvidence.Family] {
         let families = [false, true].compactMap { isIPv6 -> NetworkEvidence.Family? in
             let candidates = candidates.filter { $0.address.isIPv6 == isIPv6 }
@@ -146,30 +152,31 @@ extension EvidenceFacts {
 }
 
 extension NetworkEvidence {
-    /// An interface and its state, each as the kernel said it at that moment.
+    /// An interface with its state, as the kernel reported it at that moment.
     public struct Link: Hashable, Sendable {
-        /// Which it is. What it runs over is in ``NetworkEvidence/links`` too.
+        /// The interface. Its lower interfaces are also elements of ``NetworkEvidence/links``.
         public var interface: NetworkInterface
 
-        /// Whether the link is administratively up (IFF_UP).
+        /// A Boolean value that indicates whether the link is administratively up (IFF_UP).
         public var isUp: Bool
 
-        /// Whether its driver sees a carrier (IFF_LOWER_UP).
+        /// A Boolean value that indicates whether the driver detects carrier (IFF_LOWER_UP).
         public var hasCarrier: Bool
 
-        /// Whether the link waits for an external event (RFC 2863).
+        /// A Boolean value that indicates whether the link waits for an external event (RFC 2863).
         public var isDormant: Bool
 
-        /// The far end of a tunnel; nil if there are several, and if the kernel does not report it.
+        /// The far end of a tunnel. Nil if there are several far ends, or if the kernel does not report them.
         public var tunnelRemote: IPAddress?
 
-        /// Whether the link is a tunnel whose far end the kernel does not report to this process.
+        /// A Boolean value that indicates whether the link is a tunnel whose far end the kernel does not report to this
+        /// process.
         var hidesFarEnd = false
 
         /// The kind of the device (IFLA_INFO_KIND).
         let kind: String?
 
-        /// Whether its carrier is that of its ports.
+        /// A Boolean value that indicates whether the carrier of the link depends on its ports.
         let hasPorts: Bool
 
         init(_ interface: NetworkInterface, _ link: Netlink.Link) {
@@ -182,7 +189,7 @@ extension NetworkEvidence {
             tunnelRemote = link.tunnelRemote.map { IPAddress($0) }
         }
 
-        /// Why no packet leaves through it.
+        /// The reason why no packet leaves through the link; nil if the link is usable.
         var obstacle: NetworkPath.UnsatisfiedReason? {
             if !isUp { return .linkDown }
             return hasCarrier ? (isDormant ? .dormant : nil) : .noCarrier
@@ -191,7 +198,7 @@ extension NetworkEvidence {
 }
 
 extension NetworkEvidence.Link: CustomStringConvertible {
-    /// For example `eth0 (ethernet) up, carrier`.
+    /// The name, the type and the state, for example `eth0 (ethernet) up, carrier`.
     public var description: String {
         let state = isUp ? "up, \(hasCarrier ? "carrier" : "no carrier")" : "down"
         return "\(interface.name) (\(interface.type.rawValue)) \(state)" + (isUp && isDormant ? ", dormant" : "")
@@ -199,46 +206,48 @@ extension NetworkEvidence.Link: CustomStringConvertible {
 }
 
 extension NetworkEvidence {
-    /// The neighbour that packets are sent to, `ip-neighbour(8)`.
+    /// The neighbour that packets are sent to (`ip-neighbour(8)`).
     ///
-    /// It changes no verdict. No entry and a stale one are normal: nothing was sent lately. A failed one is evidence of a dead
-    /// gateway, but the kernel asks it again with the next packet, and it may answer.
+    /// The neighbour does not influence the verdict. A missing or stale entry is normal if no packet was sent recently.
+    /// A failed entry indicates a dead gateway, but the kernel queries the gateway again for the next packet, and it
+    /// may answer.
     public struct Neighbour: Hashable, Sendable {
-        /// The state of an entry (RFC 4861, section 7.3.2; NUD_* in `<linux/neighbour.h>`). The raw value is the name.
+        /// The state of a neighbour entry (RFC 4861, section 7.3.2; NUD_* in `<linux/neighbour.h>`). The raw value is
+        /// the name in JSON output.
         public enum State: String, Hashable, Sendable, CaseIterable {
-            /// There is no entry, or nothing is known.
+            /// No entry exists, or its state is not known.
             case none
-            /// It is being asked for, for the first time.
+            /// The address is being resolved for the first time.
             case incomplete
-            /// It answered a moment ago.
+            /// The neighbour answered recently.
             case reachable
-            /// It answered once; the next packet finds out whether it still does.
+            /// The neighbour answered earlier. Its reachability is checked with the next packet.
             case stale
-            /// A packet was sent; an answer is waited for.
+            /// A packet was sent, and an answer is awaited.
             case delay
-            /// It is being asked again.
+            /// The neighbour is being queried again.
             case probe
-            /// It did not answer.
+            /// The neighbour did not answer.
             case failed
-            /// The link does not resolve addresses.
+            /// The link does not use address resolution.
             case noarp
-            /// An administrator has set the entry.
+            /// The entry was set by an administrator.
             case permanent
         }
 
         /// The address of the neighbour.
         public var address: IPAddress
 
-        /// The name of the interface it is on.
+        /// The name of the neighbour's interface.
         public var interface: String
 
-        /// How it stands.
+        /// The state of the entry.
         public var state: State
 
-        /// The link-layer address, two hexadecimal digits for each byte with colons between; nil while it is not known.
+        /// The link-layer address in hexadecimal, with colons between the bytes; nil while it is not known.
         public var hardwareAddress: String?
 
-        /// Whether the neighbour is the gateway, and not the destination itself.
+        /// A Boolean value that indicates whether the neighbour is the gateway. False if it is the destination.
         public var isGateway: Bool
     }
 }
@@ -258,7 +267,7 @@ extension NetworkEvidence.Neighbour.State {
         }
     }
 
-    /// The meaning, in a few words.
+    /// The meaning of the state in a short text.
     var meaning: String {
         switch self {
         case .none: "not asked for lately, which is normal"
@@ -274,12 +283,14 @@ extension NetworkEvidence.Neighbour.State {
 }
 
 extension NetworkEvidence.Neighbour: CustomStringConvertible {
-    /// For example `gateway 192.0.2.1 reachable, it answered a moment ago`.
+    /// The neighbour and its state, for example `gateway 192.0.2.1 reachable, answered recently`.
     public var description: String { "\(isGateway ? "gateway " : "")\(address) \(state.meaning)" }
 }
 
 extension NetworkEvidence.Neighbour {
-    /// - Parameter answer: The entry; nil if there is none.
+    /// Creates the description of a neighbour.
+    ///
+    /// - Parameter answer: The neighbour entry; nil if no entry exists.
     init(_ address: WireAddress, on link: Netlink.Link, _ answer: Netlink.Neighbour?, isGateway: Bool) {
         let bytes = answer?.hardwareAddress ?? []
         self.init(

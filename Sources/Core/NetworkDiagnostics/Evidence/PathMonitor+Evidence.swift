@@ -5,10 +5,10 @@ import Netlink
 public import NetworkReachability
 
 extension PathMonitor {
-    /// The timeout for servers that are queried about a name without addresses.
+    /// The timeout for queries to name servers about a name without addresses.
     private static let answerLimit = Duration.seconds(1)
 
-    /// The path to a target as `path(to:waitingForName:)` finds it, and everything that explains it.
+    /// Returns the path to a target as `path(to:waitingForName:)` does, with everything that explains it.
     func evidence(
         of record: TargetRecord,
         over family: AddressFamily?,
@@ -17,7 +17,7 @@ extension PathMonitor {
         record.name?.prepare(waitingAtMost: limit)
         var request = EvidenceRequest(of: record, over: family)
         let evidence = ask(record, request)
-        // Outside the lock: it may take its time.
+        // Runs outside the lock, because it may take up to the timeout.
         guard let answers = answers(to: evidence, of: record) else { return evidence }
         request.answers = answers
         return ask(record, request)
@@ -29,7 +29,7 @@ extension PathMonitor {
     private func ask(_ record: TargetRecord, _ request: EvidenceRequest) -> NetworkEvidence {
         var facts = EvidenceFacts(record.target, NetworkPath())
         do throws(NetlinkError) {
-            // Judged before and after, so that all that was asked in between is of one moment.
+            // The target is judged before and after, so that all answers are from the same state of the network.
             for _ in 0..<Self.attemptLimit {
                 let subject = request.subject(of: record)
                 let (path, found) = try answering(of: request.family == nil ? record : nil) {
@@ -50,12 +50,12 @@ extension PathMonitor {
             facts.path = request.family == nil ? note(path, of: record) : path
             facts.kernelFailure = error
         }
-        // The path of one family is not the target's own, and counts as no change.
+        // The path of one family is not the path of the target, and is not counted as a change.
         if request.family != nil { facts.path.generation = 1 }
         return facts.evidence
     }
 
-    /// The answers of the reachable servers for a name without addresses; nil if there are none.
+    /// Returns the answers of the reachable name servers for a name without addresses; nil if no server is queried.
     private func answers(
         to evidence: NetworkEvidence,
         of record: TargetRecord
@@ -71,7 +71,7 @@ extension PathMonitor {
 }
 
 extension Judge {
-    /// Everything that explains a path.
+    /// Returns the facts that explain a path.
     fileprivate mutating func facts(
         on record: TargetRecord,
         _ explanation: Explanation,
@@ -102,19 +102,26 @@ extension Judge {
 }
 
 extension NetworkReachabilityManager {
-    /// Gathers why the target can be reached now, or why it cannot: every step from the name to the verdict, and what would
-    /// mend the one that is broken.
+    /// Returns the reasons why the target is reachable or not: every step from the name to the verdict, with a remedy
+    /// for the first broken step.
     ///
-    /// The verdict, ``NetworkEvidence/path``, is what `path` would have said at that moment; the other answers are of the same
-    /// moment too, unless the network changes all the time. The kernel is asked on the calling thread, some twenty questions
-    /// or, for the network at large, fifty: a fraction of a millisecond. Only where no route is found are tables of routes read,
-    /// which takes longer where they are large. No packet is sent but questions for host names: the first waits for the name
-    /// service, at most `NetworkReachabilityOptions.nameResolutionWait`; where that has no answer although the kernel has a
-    /// path to a name server, each is asked once by DNS what is wrong, and at most a second waited for. It never fails: where
-    /// the kernel cannot be asked, the evidence says so. For many targets make a manager for each; they share a monitor.
+    /// The verdict, ``NetworkEvidence/path``, is the value that `path` had at that moment. All other answers are from
+    /// the same moment, unless the network changes continuously.
+    ///
+    /// The method never fails. If the kernel cannot be queried, the evidence contains the error. It sends about twenty
+    /// kernel queries on the calling thread, or fifty for general reachability, which takes a fraction of a
+    /// millisecond. Only if no route is found, routing tables are dumped, which takes longer for large tables.
+    ///
+    /// No packets are sent except DNS queries for host names:
+    ///
+    /// - The first call waits for the name service, at most `NetworkReachabilityOptions.nameResolutionWait`.
+    /// - If the name service has no answer although the kernel has a path to a name server, each server is queried once
+    ///   about the error, for at most one second.
+    ///
+    /// For many targets, create one manager per target. They share a monitor.
     public func evidence() -> NetworkEvidence { evidence(over: nil) }
 
-    /// The same for the addresses of one family only. ``path`` is not about this, so it counts as no change of it.
+    /// Returns the evidence for the addresses of one family only. The result does not count as a change of ``path``.
     package func evidence(over family: AddressFamily?) -> NetworkEvidence {
         let evidence = record.monitor.evidence(
             of: record,
@@ -133,7 +140,7 @@ struct EvidenceRequest {
     /// The configuration of the name service; nil for other targets than names, and if it is not known.
     var configuration: ResolverConfiguration?
     var isInHostsFile = false
-    /// What servers said, where they have been asked.
+    /// The answers of the name servers, by address. Empty if no server was queried.
     var answers: [IPAddress: NameServerQuestion.Answer] = [:]
 
     init(of record: TargetRecord, over family: AddressFamily?) {
@@ -144,7 +151,7 @@ struct EvidenceRequest {
         isInHostsFile = configuration?.sources.contains("files") == true && !resolver.localAddresses(of: name).isEmpty
     }
 
-    /// What to ask about the target: its addresses of the family that is meant.
+    /// Returns the query for a target, limited to the family to explain.
     func subject(of record: TargetRecord) -> EvaluationSubject {
         var subject = record.subject
         switch subject.kind {

@@ -2,14 +2,18 @@ package import LinuxSupport
 package import Netlink
 package import NetworkReachability
 
-/// Answers queries about a network namespace other than the path to a target, and reports when the answers may have changed.
+/// Answers queries about a network namespace that do not concern the path to a target, and reports when the answers may
+/// have changed.
 ///
-/// It shares the monitor of the managers of its namespace. Thread-safe; each question asks the kernel on the calling thread.
+/// It shares the monitor of the managers of its namespace. Thread-safe; each query is sent to the kernel on the calling
+/// thread.
 package final class NetworkInspector: Sendable {
     let monitor: PathMonitor
     let options: NetworkReachabilityOptions
 
-    /// Throws ``NetworkReachabilityError`` when a namespace cannot be entered.
+    /// Creates an inspector.
+    ///
+    /// - Throws: ``NetworkReachabilityError`` if the network namespace cannot be entered.
     package convenience init(options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
         self.init(monitor: try MonitorRegistry.monitor(of: options), options: options)
     }
@@ -22,9 +26,10 @@ package final class NetworkInspector: Sendable {
     /// The statistics of the monitor of this namespace.
     package var statistics: MonitorStatistics { monitor.statistics }
 
-    /// Every interface with its addresses and default routes, ordered by index.
+    /// Returns all interfaces with their addresses and default routes, ordered by index.
     ///
-    /// This walks the IPv6 tables that rules lead to, and the beginning of the IPv4 ones: seldom is better than often.
+    /// The function dumps the IPv6 routing tables that rules refer to, and the beginning of the IPv4 ones. Do not call
+    /// it frequently.
     package func interfaces() throws(NetlinkError) -> [InterfaceDetails] {
         let routes = try monitor.environment.kernel.defaultRoutes()
         return try monitor.answering { judge throws(MissingAnswers) in
@@ -32,10 +37,10 @@ package final class NetworkInspector: Sendable {
         }
     }
 
-    /// Tells of the interfaces now, then whenever anything of them changes, until the result is cancelled or let go. A storm
-    /// of changes is evaluated five times a second. While nothing changes, nothing runs.
+    /// Reports the current interfaces, and the new ones after each change, until the result is cancelled or released.
+    /// During a burst of changes, the interfaces are read at most five times per second. Without changes nothing runs.
     ///
-    /// - Parameter changed: Runs on the monitor's queue. Of failures, each is reported once in a row.
+    /// - Parameter changed: Called on the monitor's queue. Consecutive equal failures are reported once.
     package func watchInterfaces(
         _ changed: @escaping @Sendable (Result<[InterfaceDetails], NetlinkError>) -> Void
     ) -> Cancellation {
@@ -43,12 +48,12 @@ package final class NetworkInspector: Sendable {
         return observe { watcher.mayHaveChanged() }
     }
 
-    /// Runs `action` on the monitor's queue soon, and then whenever links, addresses, rules, next hops, default routes or
-    /// the routes to `addresses` may have changed, until the result is cancelled or let go. Nothing runs in between.
+    /// Calls `action` on the monitor's queue soon, and then whenever links, addresses, rules, next hops, default routes
+    /// or the routes to `addresses` may have changed, until the result is cancelled or released.
     package func observe(routesTo addresses: [IPAddress] = [], _ action: @escaping @Sendable () -> Void) -> Cancellation
     {
         let observer = monitor.addObserver(action)
-        // The monitor listens for targets; this machine itself is the cheapest.
+        // The monitor listens only while it has targets. An address of this machine is the cheapest target.
         let targets = addresses.isEmpty ? [IPAddress(WireAddress(ipv4: 0x7f00_0001))] : addresses
         let subscriptions = targets.map { address in
             let record = monitor.record(of: Target(.address(address), PathConstraints(mark: options.firewallMark)))
@@ -62,13 +67,13 @@ package final class NetworkInspector: Sendable {
     }
 }
 
-/// An interface, and what is configured on it, at one moment.
+/// An interface with its addresses and default routes, at one moment.
 package struct InterfaceDetails: Hashable, Sendable {
     /// The operational state. The raw value is the name in JSON output.
     package enum State: String, Hashable, Sendable, CaseIterable {
-        /// It does: administratively up, with carrier.
+        /// Administratively up, with carrier.
         case up
-        /// It waits for an outside event, such as Wi-Fi keys (RFC 2863 dormant).
+        /// Waits for an external event, such as Wi-Fi authorization (IF_OPER_DORMANT, RFC 2863).
         case dormant
         /// Administratively up, without carrier.
         case noCarrier
@@ -80,32 +85,34 @@ package struct InterfaceDetails: Hashable, Sendable {
     /// The driver's kind of a software device, such as `vlan`; nil for hardware (IFLA_INFO_KIND, `ip-link(8)`).
     package var kind: String?
     package var state: State
-    /// Nil while it is down: only then there is nobody to tell (IFF_LOWER_UP).
+    /// A Boolean value that indicates whether the interface has carrier (IFF_LOWER_UP); nil while it is
+    /// administratively down, because the value has no meaning then.
     package var hasCarrier: Bool?
-    /// Whether the interface is a modem, or runs over one.
+    /// A Boolean value that indicates whether the interface is a cellular modem, or runs over one.
     package var isExpensive: Bool
-    /// The largest packet it takes, in bytes.
+    /// The maximum packet size in bytes (MTU).
     package var mtu: UInt32
-    /// In the kernel's order, IPv4 before IPv6.
+    /// The addresses in the kernel's order, IPv4 before IPv6.
     package var addresses: [Address]
-    /// IPv4 before IPv6, then by table, the best first.
+    /// The default routes through the interface: IPv4 before IPv6, then by table and preference.
     package var defaultRoutes: [DefaultRoute]
 
     /// An address of the interface.
     package struct Address: Hashable, Sendable {
         package var address: IPAddress
-        /// Bits of the prefix that is on the link.
+        /// The length of the prefix that is on the link, in bits.
         package var prefixLength: Int
-        /// What keeps it from being an address like others: `tentative`, `dadfailed`, `deprecated`, as `ip-address(8)` has it.
+        /// The flags that distinguish the address from a normal one: `tentative`, `dadfailed`, `deprecated`
+        /// (`ip-address(8)`).
         package var marks: [String]
     }
 
     /// A default route that leaves through the interface.
     package struct DefaultRoute: Hashable, Sendable {
         package var isIPv6: Bool
-        /// The router; nil where everything is on the link itself.
+        /// The router; nil if all destinations are on the link.
         package var gateway: IPAddress?
-        /// The lower, the better.
+        /// The metric. A route with a lower metric is preferred.
         package var metric: UInt32
         /// The routing table; 254 is `main`.
         package var table: UInt32
@@ -113,9 +120,9 @@ package struct InterfaceDetails: Hashable, Sendable {
 }
 
 extension Answers {
-    /// Every interface with its addresses and those of `routes` that leave through it, ordered by index.
+    /// Returns all interfaces with their addresses and the matching routes of `routes`, ordered by index.
     mutating func interfaces(with routes: [Netlink.DefaultRoute]) throws(MissingAnswers) -> [InterfaceDetails] {
-        // A dump that changes came into may name a link twice.
+        // A dump during which changes occur may contain a link twice.
         let links = Dictionary(try links().map { ($0.index, $0) }) { $1 }
         let own = Dictionary(grouping: try addresses(), by: \.interface)
         var table = InterfaceTable()
@@ -167,7 +174,7 @@ extension InterfaceDetails.Address {
 }
 
 extension InterfaceDetails.DefaultRoute {
-    /// What of a route leaves through a link: of one with several next hops, those.
+    /// Returns the part of a route that leaves through a link: one element per next hop on that link.
     fileprivate static func all(of route: Netlink.DefaultRoute, through link: Link) -> [Self] {
         route.nextHops.filter { $0.interface == link.index }.map { hop in
             Self(
@@ -180,19 +187,19 @@ extension InterfaceDetails.DefaultRoute {
     }
 }
 
-/// Reads the interfaces when something may have changed, but not too often, and tells what is new. All of it runs on the monitor's
+/// Reads the interfaces after possible changes, at a limited rate, and reports differences. Runs on the monitor's
 /// queue.
 final class InterfaceWatcher: Sendable {
     private typealias Outcome = Result<[InterfaceDetails], NetlinkError>
 
     private struct State {
         var last: Outcome?
-        /// When to evaluate again at the earliest, on the monotonic clock.
+        /// The earliest time of the next evaluation, on the monotonic clock.
         var next = Duration.zero
         var timer: Cancellation?
     }
 
-    /// From one evaluation to the next: each asks for a whole table.
+    /// The minimum time between two evaluations, because each one dumps tables.
     static let pause = Duration.milliseconds(200)
 
     private let inspector: NetworkInspector
@@ -207,7 +214,7 @@ final class InterfaceWatcher: Sendable {
         self.changed = changed
     }
 
-    /// Something may have changed.
+    /// Evaluates the interfaces now, or schedules an evaluation if the last one was too recent.
     func mayHaveChanged() {
         let clock = inspector.monitor.environment.clock
         let (isPlanned, wait) = state.withLock { ($0.timer != nil, $0.next - clock.monotonic) }

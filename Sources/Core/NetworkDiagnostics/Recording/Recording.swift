@@ -164,7 +164,7 @@ package struct RecordingHeader: Hashable, Sendable {
 
     package var hosts: [String] { self["host"] }
     package var namespace: String? { self["namespace"].first }
-    /// Whether addresses and names are replaced.
+    /// A Boolean value that indicates whether addresses and names are replaced.
     package var isRedacted: Bool { !self["redacted"].isEmpty }
 
     /// The options of the monitor.
@@ -259,7 +259,7 @@ package struct Recording: Sendable {
         records = Array(reader.records.dropFirst(count))
     }
 
-    /// Whether the recording may have ended within a turn.
+    /// A Boolean value that indicates whether the recording may have ended within a turn.
     var endsInTurn: Bool {
         damage.map { $0.cause != Damage.early } ?? (records.last?.note?.value == Note.limit)
     }

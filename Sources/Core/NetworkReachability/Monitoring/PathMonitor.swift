@@ -434,7 +434,7 @@ extension PathMonitor {
         do throws(NetlinkError) {
             try session.withLock { session throws(NetlinkError) in try session.setFilter(filter) }
         } catch  where error.stage != .filter {
-            // The old filter drops messages that the new one passes. A new socket receives everything until it has a filter.
+            // The old filter drops messages that the new one passes. A new socket has no filter at first.
             logger?.warning("replacing the netlink event socket", metadata: ["error": "\(error)"])
             session.withLock { $0.disconnect() }
             soon { [weak self] in self?.evaluateAll() }
