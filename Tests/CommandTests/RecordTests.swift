@@ -190,12 +190,12 @@ import Testing
         wrong[whole.count / 2] ^= 1
         try directory.write("wrong", bytes: wrong)
         try directory.write("cut", bytes: whole.prefix(whole.count / 2))
-        for (name, cause) in [("wrong", "has another checksum"), ("cut", "is cut off")] {
+        for (name, cause) in [("wrong", "has a wrong checksum"), ("cut", "is truncated")] {
             let result = try await Command.run(["replay", directory.file(name)])
             #expect(result.status == 65)
             #expect(!result.output.isEmpty && output.hasPrefix(result.output) && output != result.output)
             let start = "reachability: \(directory.file(name)) is damaged at byte "
-            #expect(result.errors.hasPrefix(start) && result.errors.hasSuffix(": the record there \(cause)\n"))
+            #expect(result.errors.hasPrefix(start) && result.errors.hasSuffix(": the record \(cause)\n"))
         }
     }
 
@@ -203,10 +203,10 @@ import Testing
         let directory = try ScratchDirectory()
         try directory.write("a", bytes: Array("PNG".utf8))
         let refusal = try await Command.run(["replay", directory.file("a")])
-        refusal.expectRefusal("cannot replay \(directory.file("a")): it is not a recording", status: 65)
+        refusal.expectRefusal("cannot replay \(directory.file("a")): the file is not a recording", status: 65)
         try directory.write("old", bytes: [0x89] + Array("NLREC\r\n".utf8) + [1, 1, 0, 0, 0, 0, 0])
         let old = try await Command.run(["replay", directory.file("old")])
-        let reason = "an older version of this command made it; record again"
+        let reason = "the file is from an older version of this command; record again"
         old.expectRefusal("cannot read \(directory.file("old")): \(reason)", status: 65)
         let missing = try await Command.run(["replay", directory.file("b")])
         missing.expectRefusal("cannot read \(directory.file("b")): No such file or directory", status: 66)

@@ -17,11 +17,11 @@ import Testing
         #expect(
             result.output == """
                 ok      vote       IPv4 8 of 8, 5 needed; IPv6 5 of 5, 3 needed
-                ok      address    1.1.1.1 stands for the others
+                ok      address    1.1.1.1 represents the others
                 ok      rule       32766: from all lookup main
                 ok      route      default via 192.0.2.1 dev u0 table main
                 ok      link       u0 (wired-virtual) up, carrier
-                note    neighbour  gateway 192.0.2.1 not asked for lately, which is normal
+                note    neighbour  gateway 192.0.2.1 not queried recently, which is normal
                 ok      source     192.0.2.2
                 ok      verdict    reachable (ethernet or Wi-Fi), over IPv4 and IPv6
 
@@ -72,7 +72,7 @@ import Testing
 
 /// Names that cannot be asked for: the resolver is a chain of its own, which goes on to the broken link.
 @Suite struct WhyNameTests {
-    private static let order = "files, dns (/etc/nsswitch.conf); it is not in /etc/hosts"
+    private static let order = "files, dns (/etc/nsswitch.conf); not found in /etc/hosts"
 
     @Test func `with the cable out a name has no carrier`() async throws {
         let world = try await NameWorld.make()
@@ -84,12 +84,12 @@ import Testing
             result.output == """
                 ok      resolver   \(Self.order)
                 note    server     192.0.2.53 over u0: no carrier
-                note    name       a.example: not known, for its name servers cannot be reached
-                ok      address    192.0.2.53, the name server, stands for the name
+                note    name       a.example: unknown, because its name servers cannot be reached
+                ok      address    192.0.2.53, the name server, is evaluated instead of the name
                 ok      rule       32766: from all lookup main
                 ok      route      192.0.2.0/24 dev u0 table main
                 broken  link       u0 (wired-virtual) up, no carrier
-                                   -> u0 has no carrier: the other end of the virtual cable is down or gone
+                                   -> u0 has no carrier: the other end of the virtual link is down or was removed
                 -       neighbour  not reached
                 -       source     not reached
                 broken  verdict    not reachable, no carrier
@@ -132,16 +132,16 @@ import Testing
     }
 
     @Test(arguments: [
-        (NameServer.Behaviour.serverFailure, "answered SERVFAIL", "192.0.2.53 answers, but could not find out"),
-        (.refused, "answered REFUSED", "192.0.2.53 answers, but not to this machine"),
+        (NameServer.Behaviour.serverFailure, "answered SERVFAIL", "192.0.2.53 answers, but cannot resolve the name"),
+        (.refused, "answered REFUSED", "192.0.2.53 refuses to answer this machine"),
         (
             NameServer.Behaviour(.code(1)), "answered FORMERR",
-            "192.0.2.53 answers, but does not understand the question"
+            "192.0.2.53 answers, but does not support the query"
         ),
-        (.notImplemented, "answered NOTIMP", "192.0.2.53 answers, but does not understand the question"),
+        (.notImplemented, "answered NOTIMP", "192.0.2.53 answers, but does not support the query"),
         (
-            .truncated(streams: .closed), "its answer is cut off, it wants to be asked over TCP",
-            "let TCP port 53 of 192.0.2.53 through"
+            .truncated(streams: .closed), "its answer is truncated and requires TCP",
+            "permit TCP port 53 of 192.0.2.53 in the firewall"
         ),
         (.silent, "there is a path, but no answer", "start the name server at 192.0.2.53"),
     ])
@@ -168,10 +168,10 @@ import Testing
         let result = try await world.run("why a.example")
         #expect(!server.questions.isEmpty)
         #expect(result.status == 1)
-        let answered = "ok      server     192.0.2.53 over u0: answered NXDOMAIN, there is no such name"
+        let answered = "ok      server     192.0.2.53 over u0: answered NXDOMAIN, the name does not exist"
         #expect(result.lines.contains { $0 == answered })
-        #expect(result.output.contains("broken  name       a.example: there is no such name, or it has no address"))
-        #expect(result.output.contains("-> check how a.example is spelled"))
+        #expect(result.output.contains("broken  name       a.example: the name does not exist, or has no address"))
+        #expect(result.output.contains("-> check the spelling of a.example"))
         #expect(result.output.contains("broken  verdict    not reachable, name not resolved"))
     }
 
@@ -196,7 +196,7 @@ import Testing
             upstream: "nameserver 192.0.2.53\\n"
         )
         #expect(result.status == 1)
-        let stub = "systemd-resolved at 127.0.0.53 asks the servers in /run/systemd/resolve/resolv.conf"
+        let stub = "systemd-resolved at 127.0.0.53 queries the servers in /run/systemd/resolve/resolv.conf"
         #expect(result.output.hasPrefix("ok      resolver   \(Self.order); \(stub)\n"), "\(result.output)")
         #expect(result.output.contains("broken  verdict    not reachable, no carrier"), "\(result.output)")
     }
@@ -205,10 +205,10 @@ import Testing
         let world = try await NameWorld.make()
         let result = try await world.run("why a.example", resolv: "# none\\n")
         #expect(result.status == 1)
-        #expect(result.output.contains("no server in /etc/resolv.conf, so 127.0.0.1 is asked"), "\(result.output)")
-        #expect(result.output.contains("-> name a server in /etc/resolv.conf\n"), "\(result.output)")
+        #expect(result.output.contains("no server in /etc/resolv.conf, so 127.0.0.1 is queried"), "\(result.output)")
+        #expect(result.output.contains("-> add a name server to /etc/resolv.conf\n"), "\(result.output)")
         let absent = try await world.run("why a.example")
-        #expect(absent.output.contains("192.0.2.53 over u0: nobody serves names there"), "\(absent.output)")
+        #expect(absent.output.contains("192.0.2.53 over u0: no name server is running there"), "\(absent.output)")
         #expect(absent.output.contains("-> start the name server at 192.0.2.53"))
         try await world.plug(false)
         let away = try await world.run("why a.example", resolv: "# none\\n")

@@ -60,7 +60,7 @@ import Testing
         (InterfaceType.ethernet, "eth0 has no carrier: the cable or the switch port is down"),
         (.wiFi, "eth0 has no carrier: it has not joined a Wi-Fi network"),
         (.wwan, "eth0 has no carrier: the modem is not connected"),
-        (.wiredVirtual, "eth0 has no carrier: the other end of the virtual cable is down or gone"),
+        (.wiredVirtual, "eth0 has no carrier: the other end of the virtual link is down or was removed"),
         (.tunnel, "eth0 has no carrier: the program that serves the tunnel is not running, or not connected"),
     ])
     func `a carrier is mended where it is lost`(type: InterfaceType, remedy: String) {
@@ -99,7 +99,7 @@ import Testing
     @Test func `a lookup that fails for another reason is quoted`() {
         var facts = Self.facts(.refused)
         facts.refusal = .noMemory
-        #expect(facts.evidence.brokenStep?.summary == "the lookup was refused: Cannot allocate memory")
+        #expect(facts.evidence.brokenStep?.summary == "the lookup failed: Cannot allocate memory")
     }
 
     /// A namespace that cannot be entered any more.

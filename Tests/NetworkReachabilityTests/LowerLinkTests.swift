@@ -97,7 +97,7 @@ import Testing
         kernel.addLink("dummy0", kind: .dummy)
         let manager = try manager(through: "dummy0")
         #expect(manager.path.reason == .discarded)
-        try expectBlame(manager, "give the default route another interface than dummy0")
+        try expectBlame(manager, "change the default route to another interface than dummy0")
         kernel.addRoute("198.51.100.0/24", via: "10.0.0.1")
         for (host, reason) in [
             ("198.51.100.7", nil), ("10.0.0.2", nil), ("10.0.0.9", nil), ("203.0.113.9", .discarded),
@@ -171,7 +171,7 @@ import Testing
         kernel.addLink("top0", kind: kind, over: "dummy0")
         let manager = try manager(through: "top0")
         #expect(manager.path.reason == .discarded)
-        try expectBlame(manager, "give the default route another interface than top0, which runs over dummy0")
+        try expectBlame(manager, "change the default route to another interface than top0, which runs over dummy0")
     }
 
     @Test(arguments: [FakeKernel.LinkKind.bridge, .bond])

@@ -29,7 +29,7 @@ import Testing
                 ok      rule       32766: from all lookup main
                 ok      route      default via 192.0.2.1 dev u0 table main
                 broken  link       u0 (wired-virtual) up, no carrier
-                                   -> u0 has no carrier: the other end of the virtual cable is down or gone
+                                   -> u0 has no carrier: the other end of the virtual link is down or was removed
                 -       neighbour  not reached
                 -       source     not reached
                 broken  verdict    not reachable, no carrier
@@ -46,9 +46,9 @@ import Testing
             result.text == """
                 ok      address    203.0.113.9
                 broken  rule       77: from all fwmark 0x7 prohibit
-                                   -> rule 77 refuses, and may be the kill switch of a VPN, which keeps packets from \
-                leaving beside it: connect the VPN first; only if none is meant delete it with `ip rule del priority 77 \
-                from all fwmark 0x7 prohibit`, or let it spare 203.0.113.9
+                                   -> rule 77 rejects the packets, and may be the kill switch of a VPN, which blocks packets \
+                outside the VPN: connect the VPN first; if no VPN is intended, delete it with `ip rule del priority 77 \
+                from all fwmark 0x7 prohibit`, or exclude 203.0.113.9 from it
                 -       route      not reached
                 -       link       not reached
                 -       neighbour  not reached
@@ -62,7 +62,7 @@ import Testing
         let uplink = try await Uplink.make()
         try await uplink.ip("neigh add 192.0.2.1 dev u0 nud failed")
         let result = try await Explanation.of("203.0.113.9", in: uplink.namespace)
-        let text = "gateway 192.0.2.1 failed, it did not answer: probably dead, but it will be asked again"
+        let text = "gateway 192.0.2.1 failed, did not answer: probably down, but will be queried again"
         #expect(result.isReachable && result.lines.contains("note    neighbour  \(text)"))
     }
 
@@ -75,7 +75,7 @@ import Testing
             "route add default via 10.9.0.1"
         )
         let result = try await Explanation.of("203.0.113.9", in: uplink.namespace)
-        let remedy = "mend the way to the far end of v0: `reachability why 198.51.100.9` tells what is wrong there"
+        let remedy = "repair the path to the far end of v0: `reachability why 198.51.100.9` shows its error"
         #expect(result.lines.contains("broken  link       v0 (tunnel) up, carrier; its far end 198.51.100.9: no route"))
         #expect(result.lines.contains("                   -> \(remedy)"), "\(result.text)")
         #expect(result.lines.last == "broken  verdict    not reachable, no route")
@@ -86,7 +86,7 @@ import Testing
         let result = try await Explanation.of("localhost", in: uplink.namespace)
         #expect(result.isReachable)
         #expect(result.lines.first?.hasPrefix("ok      resolver   ") == true)
-        #expect(result.lines.first?.hasSuffix("it is in /etc/hosts") == true)
+        #expect(result.lines.first?.hasSuffix("; found in /etc/hosts") == true)
         #expect(result.lines.dropFirst().first?.hasPrefix("ok      name       localhost: ") == true)
     }
 

@@ -49,19 +49,19 @@ import Testing
                     "route del default", "rule add pref 50 lookup 77", "route add default via 10.1.0.1 table 77",
                     "route add throw 203.0.113.0/24 table 77",
                 ],
-                summary: "throw 203.0.113.0/24 table 77 (rule 50) sends on to later rules, which have none"
+                summary: "throw 203.0.113.0/24 table 77 (rule 50) continues with later rules, which have no route"
             ),
             Fault(
                 name: "a table that no rule asks",
                 host: four,
                 commands: ["route del default", "route add default via 10.1.0.1 table 77"],
-                summary: "no rule asks the table of default via 10.1.0.1 dev c0 table 77"
+                summary: "no rule looks up the table of default via 10.1.0.1 dev c0 table 77"
             ),
             Fault(
                 name: "a default route that is passed over",
                 host: four,
                 commands: ["rule add pref 50 lookup main suppress_prefixlength 0", "rule del pref 32766"],
-                summary: "rule 50 passes over default via 10.1.0.1 dev c0 table main (suppress_prefixlength)"
+                summary: "rule 50 ignores default via 10.1.0.1 dev c0 table main (suppress_prefixlength)"
             ),
             Fault(
                 name: "one of two rules of a priority",
@@ -94,7 +94,7 @@ import Testing
                 name: "IPv6 is switched off",
                 host: six,
                 commands: ["sysctl -w net.ipv6.conf.c0.disable_ipv6=1"],
-                summary: "IPv6 is switched off on c0 (disable_ipv6)",
+                summary: "IPv6 is disabled on c0 (disable_ipv6)",
                 rest: ["addr add fd01::2/64 dev c0 nodad", "route add default via fd01::1"]
             ),
         ]
@@ -147,8 +147,8 @@ import Testing
         }
         #expect(isFound)
         let result = try await Explanation.of(Self.six, in: topology.client)
-        #expect(result.text.contains("another machine has fd01::1/64 of c0 (dadfailed)"), "\(result.text)")
-        #expect(result.text.contains("-> find out who else has it, or give c0 another address"))
+        #expect(result.text.contains("another machine uses the address fd01::1/64 of c0 (dadfailed)"), "\(result.text)")
+        #expect(result.text.contains("-> find the other machine, or give c0 another address"))
     }
 
     @Test func `the remedy warns before it deletes a possible kill switch`() async throws {
@@ -158,9 +158,9 @@ import Testing
         #expect(
             result.lines.contains {
                 $0.hasSuffix(
-                    "-> rule 70 refuses, and may be the kill switch of a VPN, which keeps packets from leaving beside it:"
-                        + " connect the VPN first; only if none is meant delete it with `ip rule del priority 70 not from all"
-                        + " fwmark 0xca6c prohibit`, or let it spare 203.0.113.9"
+                    "-> rule 70 rejects the packets, and may be the kill switch of a VPN, which blocks packets outside the"
+                        + " VPN: connect the VPN first; if no VPN is intended, delete it with `ip rule del priority 70"
+                        + " not from all fwmark 0xca6c prohibit`, or exclude 203.0.113.9 from it"
                 )
             },
             "\(result.text)"
@@ -183,7 +183,7 @@ import Testing
         }
         let result = try await Explanation.of(nil, in: namespace)
         #expect(!result.isReachable)
-        let remedy = "br0 has no carrier, for none of its ports has one: mend a port, or add one with"
+        let remedy = "br0 has no carrier, because none of its ports has one: repair a port, or add one with"
         #expect(result.text.contains("-> \(remedy) `ip link set PORT master br0`"), "\(result.text)")
     }
 

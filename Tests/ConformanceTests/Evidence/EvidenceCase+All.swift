@@ -4,7 +4,7 @@ extension EvidenceCase {
     static let main = "ok rule: 32766: from all lookup main"
     static let cable = "ok link: c0 (wired-virtual) up, carrier"
     static let verdict = "ok verdict: reachable (ethernet or Wi-Fi)"
-    private static let router = "note neighbour: gateway 10.1.0.1 not asked for lately, which is normal"
+    private static let router = "note neighbour: gateway 10.1.0.1 not queried recently, which is normal"
 
     /// Targets that can be reached.
     static let ways: [EvidenceCase] = [
@@ -13,7 +13,7 @@ extension EvidenceCase {
             changes: Change.uplink,
             reason: nil,
             chain: [
-                "ok vote: IPv4 8 of 8, 5 needed; IPv6 5 of 5, 3 needed", "ok address: 1.1.1.1 stands for the others",
+                "ok vote: IPv4 8 of 8, 5 needed; IPv6 5 of 5, 3 needed", "ok address: 1.1.1.1 represents the others",
                 main,
                 "ok route: default via 10.1.0.1 dev c0 table main", cable, router, "ok source: 10.1.0.2",
                 verdict + ", over IPv4 and IPv6",
@@ -26,7 +26,7 @@ extension EvidenceCase {
             reason: nil,
             chain: [
                 "ok address: 2001:db8::7", main, "ok route: default via fd01::1 dev c0 table main metric 1024", cable,
-                "note neighbour: gateway fd01::1 not asked for lately, which is normal", "ok source: fd01::2", verdict,
+                "note neighbour: gateway fd01::1 not queried recently, which is normal", "ok source: fd01::2", verdict,
             ]
         ),
         EvidenceCase(
@@ -36,7 +36,7 @@ extension EvidenceCase {
             reason: nil,
             chain: [
                 "ok address: 10.1.0.9", main, "ok route: 10.1.0.0/24 dev c0 table main", cable,
-                "note neighbour: 10.1.0.9 not asked for lately, which is normal", "ok source: 10.1.0.2", verdict,
+                "note neighbour: 10.1.0.9 not queried recently, which is normal", "ok source: 10.1.0.2", verdict,
             ]
         ),
         EvidenceCase(
@@ -68,7 +68,7 @@ extension EvidenceCase {
             chain: [
                 "ok address: 203.0.113.7", "ok rule: 100: from all fwmark 0x7 lookup 100",
                 "ok route: default via 10.2.0.1 dev c1 table 100 metric 50", "ok link: c1 (wired-virtual) up, carrier",
-                "note neighbour: gateway 10.2.0.1 not asked for lately, which is normal", "ok source: 10.2.0.2",
+                "note neighbour: gateway 10.2.0.1 not queried recently, which is normal", "ok source: 10.2.0.2",
                 verdict,
             ]
         ),
@@ -83,7 +83,7 @@ extension EvidenceCase {
             chain: [
                 "ok address: 203.0.113.7", "ok rule: 100: from 10.1.0.2 lookup 100",
                 "ok route: default via 10.2.0.1 dev c1 table 100", "ok link: c1 (wired-virtual) up, carrier",
-                "note neighbour: gateway 10.2.0.1 not asked for lately, which is normal", "ok source: 10.1.0.2",
+                "note neighbour: gateway 10.2.0.1 not queried recently, which is normal", "ok source: 10.1.0.2",
                 verdict,
             ]
         ),
@@ -93,7 +93,8 @@ extension EvidenceCase {
 extension EvidenceCase {
     private static let way = ["ok address: 203.0.113.7", main, "ok route: default via 10.1.0.1 dev c0 table main"]
     private static let goneWithLinks = [
-        "ok address: 203.0.113.7", "note rule: no rule led to a route", "note route: none: routes go with their links",
+        "ok address: 203.0.113.7", "note rule: no rule led to a route",
+        "note route: none: the routes were removed with their links",
     ]
 
     /// Links that stand in the way.
@@ -104,8 +105,8 @@ extension EvidenceCase {
             changes: Change.uplink + [.unplug("c0")],
             reason: .noCarrier,
             chain: way + [
-                "broken link: c0 (wired-virtual) up, no carrier -> c0 has no carrier: the other end of the virtual cable is"
-                    + " down or gone",
+                "broken link: c0 (wired-virtual) up, no carrier -> c0 has no carrier: the other end of the virtual link is"
+                    + " down or was removed",
                 "broken verdict: not reachable, no carrier",
             ]
         ),
@@ -162,8 +163,8 @@ extension EvidenceCase {
             changes: Change.uplink + [.dormant("c0")],
             reason: .dormant,
             chain: way + [
-                "broken link: c0 (wired-virtual) up, carrier, dormant -> c0 is dormant: it waits for something outside, such"
-                    + " as a login to the switch (802.1X)",
+                "broken link: c0 (wired-virtual) up, carrier, dormant -> c0 is dormant: it waits for an external event, such"
+                    + " as authentication at the switch (802.1X)",
                 "broken verdict: not reachable, dormant, waiting for a connection",
             ]
         ),
@@ -193,7 +194,7 @@ extension EvidenceCase {
             chain: [
                 "ok address: 203.0.113.7", main, "ok route: default via 10.50.0.1 dev vx0 table main",
                 "broken link: vx0 (tunnel) up, carrier, over c0 (wired-virtual) up, no carrier -> c0 has no carrier: the other"
-                    + " end of the virtual cable is down or gone",
+                    + " end of the virtual link is down or was removed",
                 "broken verdict: not reachable, no carrier",
             ]
         ),
@@ -208,8 +209,8 @@ extension EvidenceCase {
             reason: .noSourceAddress,
             chain: [
                 "ok address: 203.0.113.7", main, "ok route: default dev c0 table main", cable,
-                "note neighbour: 203.0.113.7 not asked for lately, which is normal",
-                "broken source: none -> give c0 an IPv4 address that answers can come back to:"
+                "note neighbour: 203.0.113.7 not queried recently, which is normal",
+                "broken source: none -> give c0 an IPv4 address that replies can reach:"
                     + " `ip address add ADDRESS/LENGTH dev c0`",
                 "broken verdict: not reachable, no source address",
             ]
@@ -226,10 +227,10 @@ extension EvidenceCase {
             changes: [],
             reason: .noInterface,
             chain: [
-                "note vote: IPv4 0 of 8, 5 needed; IPv6 0 of 5, 3 needed", "ok address: 1.1.1.1 stands for the others",
-                "note rule: no rule led to a route", "note route: none: routes go with their links",
-                "broken link: none but the loopback -> plug in a network device or load its driver, or give the network"
-                    + " namespace an interface",
+                "note vote: IPv4 0 of 8, 5 needed; IPv6 0 of 5, 3 needed", "ok address: 1.1.1.1 represents the others",
+                "note rule: no rule led to a route", "note route: none: the routes were removed with their links",
+                "broken link: none except the loopback -> connect a network device or load its driver, or add an"
+                    + " interface to the network namespace",
                 "broken verdict: not reachable, no interface",
             ]
         ),
@@ -239,8 +240,8 @@ extension EvidenceCase {
             changes: Change.uplink,
             reason: .noInterface,
             chain: [
-                "broken address: fe80::1%eth9: there is no interface eth9 -> name an interface there is instead of eth9:"
-                    + " `ip link` shows them",
+                "broken address: fe80::1%eth9: there is no interface eth9 -> name an existing interface instead of eth9:"
+                    + " `ip link` lists them",
                 "broken verdict: not reachable, no interface",
             ]
         ),
@@ -262,8 +263,8 @@ extension EvidenceCase {
                 reason: .prohibited,
                 chain: [
                     "ok address: 203.0.113.7",
-                    "broken rule: 100: from 10.1.0.0/24 prohibit -> rule 100 refuses: delete it with"
-                        + " `ip rule del priority 100 from 10.1.0.0/24 prohibit`, or let it spare 203.0.113.7",
+                    "broken rule: 100: from 10.1.0.0/24 prohibit -> rule 100 rejects the packets: delete it with"
+                        + " `ip rule del priority 100 from 10.1.0.0/24 prohibit`, or exclude 203.0.113.7 from it",
                     "broken verdict: not reachable, prohibited by a route or rule",
                 ]
             ),
@@ -273,10 +274,10 @@ extension EvidenceCase {
                 reason: .noRoute,
                 chain: [
                     "note vote: IPv4 0 of 8, 5 needed; IPv6 0 of 5, 3 needed",
-                    "ok address: 1.1.1.1 stands for the others",
+                    "ok address: 1.1.1.1 represents the others",
                     "note rule: no rule led to a route",
                     "broken route: none to 1.1.1.1 in the tables local, main, default -> add a route to 1.1.1.1, usually a"
-                        + " default route, or find out why DHCP brought none",
+                        + " default route, or find out why DHCP provided none",
                     "broken verdict: not reachable, no route",
                 ]
             ),
@@ -290,8 +291,8 @@ extension EvidenceCase {
                 chain: [
                     "ok address: 2001:db8::7", "note rule: no rule led to a route",
                     "broken route: none to 2001:db8::7 in the tables local, main; default via fd01::1 dev c0"
-                        + " table main metric 1024 has expired -> find out why the router advertises no more, or make it last"
-                        + " with `ip -6 route replace default via fd01::1 dev c0 table main metric 1024`",
+                        + " table main metric 1024 has expired -> find out why the router no longer advertises it, or make it"
+                        + " permanent with `ip -6 route replace default via fd01::1 dev c0 table main metric 1024`",
                     "broken verdict: not reachable, no route",
                 ]
             ),
@@ -303,7 +304,7 @@ extension EvidenceCase {
                 chain: [
                     "ok address: 2001:db8::7", "note rule: no rule led to a route",
                     "broken route: none to 2001:db8::7 in the tables local, main -> add a route to 2001:db8::7, usually a"
-                        + " default route, or find out why router advertisements brought none",
+                        + " default route, or find out why router advertisements provided none",
                     "broken verdict: not reachable, no route",
                 ]
             ),
@@ -332,8 +333,8 @@ extension EvidenceCase {
             reason: reason,
             chain: [
                 "ok address: \(host)", main,
-                "broken route: \(place) -> the route refuses: delete it with `ip \(option)route del \(place)`, or add a"
-                    + " narrower one to \(host)",
+                "broken route: \(place) -> the route rejects the packets: delete it with `ip \(option)route del \(place)`,"
+                    + " or add a more specific one to \(host)",
                 "broken verdict: not reachable, \(reason)",
             ]
         )
@@ -350,8 +351,8 @@ extension EvidenceCase {
             reason: reason,
             chain: [
                 "ok address: 203.0.113.7",
-                "broken rule: 100: from all to 203.0.113.0/24 \(action) -> rule 100 refuses: delete it with"
-                    + " `ip rule del priority 100 from all to 203.0.113.0/24 \(action)`, or let it spare 203.0.113.7",
+                "broken rule: 100: from all to 203.0.113.0/24 \(action) -> rule 100 rejects the packets: delete it with"
+                    + " `ip rule del priority 100 from all to 203.0.113.0/24 \(action)`, or exclude 203.0.113.7 from it",
                 "broken verdict: not reachable, \(reason)",
             ]
         )

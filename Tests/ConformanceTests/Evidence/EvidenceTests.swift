@@ -93,14 +93,14 @@ import Testing
             checks.expect(
                 try explain("none.example").1.first,
                 is:
-                    "broken name: none.example: there is no such name, or it has no address -> check how none.example is"
-                    + " spelled, or add it to the name service or to /etc/hosts"
+                    "broken name: none.example: the name does not exist, or has no address -> check the spelling of"
+                    + " none.example, or add it to the name service or to /etc/hosts"
             )
             checks.expect(
                 try explain("sick.example").1.first,
                 is:
-                    "broken name: sick.example: the name service cannot be asked: Temporary failure in name resolution ->"
-                    + " check the servers in /etc/resolv.conf, and whether they can be reached"
+                    "broken name: sick.example: the name service cannot be queried: Temporary failure in name resolution ->"
+                    + " check whether the servers in /etc/resolv.conf are correct and reachable"
             )
             let (slow, slowLines) = try explain("slow.example")
             checks.expect(slow.path.reason, is: .resolving)

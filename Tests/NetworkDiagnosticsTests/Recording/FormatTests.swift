@@ -114,7 +114,7 @@ import Testing
             #expect(damage.offset <= count)
             // Every record that is whole is read.
             #expect(SampleRecording.bytes(of: recording.records).count == damage.offset)
-            #expect((damage.offset == count) == (damage.cause == "it ends before it was finished"))
+            #expect((damage.offset == count) == (damage.cause == "the recording was not finished"))
         }
     }
 

@@ -10,43 +10,43 @@ extension EvidenceFacts {
         switch reason {
         case .netlinkUnavailable:
             return
-                "let this program open netlink sockets: a sandbox such as RestrictAddressFamilies= of systemd denies AF_NETLINK"
-        case .namespaceGone: return "make the network namespace again, or ask in another one"
+                "permit this program to open netlink sockets: a sandbox such as RestrictAddressFamilies= of systemd denies AF_NETLINK"
+        case .namespaceGone: return "create the network namespace again, or use another one"
         case .resolving, .nameNotResolved: return nameRemedy
         case _ where isAboutServers && decisive == nil && obstacle?.cause == .noRoute:
-            return "name a server in /etc/resolv.conf"
+            return "add a name server to /etc/resolv.conf"
         case .noRoute where !ruleRefused && (passedOver != nil || ipv6Trouble != nil):
             return passedOver?.remedy(familyOption) ?? ipv6Trouble?.remedy
         case .noRoute where !ruleRefused:
             let source = decisive?.isIPv6 == true ? "router advertisements" : "DHCP"
-            return "add a route to \(subject), usually a default route, or find out why \(source) brought none"
+            return "add a route to \(subject), usually a default route, or find out why \(source) provided none"
         case .noRoute, .unreachable, .prohibited, .blackholed: return refusalRemedy
         case .noCarrier, .linkDown, .dormant: return linkRemedy(reason)
         case .discarded:
             let name = links.first?.interface.name ?? "this one"
             let lower = obstacle?.isBelow == true ? links.dropFirst().last?.interface.name : nil
-            return "give the default route another interface than \(name)"
+            return "change the default route to another interface than \(name)"
                 + (lower.map { ", which runs over \($0)" } ?? "")
         case .noSourceAddress: return sourceRemedy
-        case .interfaceNotAllowed: return "allow interfaces of this type, or bind to an interface of another"
+        case .interfaceNotAllowed: return "permit interfaces of this type, or bind to an interface of another type"
         case .noInterface: return interfaceRemedy
-        default: return "ask the kernel itself with `ip route get \(subject)`, and read its log with `dmesg`"
+        default: return "query the kernel with `ip route get \(subject)`, and read its log with `dmesg`"
         }
     }
 
     private var nameRemedy: String {
         if let serverRemedy { return serverRemedy }
         if let resolver, resolver.namesNoServer, nameFailure?.isDenial != true {
-            return "name a server in \(resolver.file)"
+            return "add a name server to \(resolver.file)"
         }
         if path.reason == .resolving { return "wait for the name service, or check the servers in /etc/resolv.conf" }
         if case .unavailable? = nameFailure {
-            return "check the servers in /etc/resolv.conf, and whether they can be reached"
+            return "check whether the servers in /etc/resolv.conf are correct and reachable"
         }
         if nameFailure == nil, family != nil {
-            return "ask over the other family, or give the name an address of this one"
+            return "use the other address family, or add an address of this family to the name"
         }
-        return "check how \(target) is spelled, or add it to the name service or to /etc/hosts"
+        return "check the spelling of \(target), or add it to the name service or to /etc/hosts"
     }
 
     /// The remedy according to the answer of the first server that did not resolve the name.
@@ -58,21 +58,21 @@ extension EvidenceFacts {
         let address = asked.address
         switch asked.answer {
         case "REFUSED"?:
-            return "\(address) answers, but not to this machine: let it serve this machine, or name another server"
+            return "\(address) refuses to answer this machine: change its access control, or use another server"
                 + " in \(file)"
         case "SERVFAIL"?:
-            return "\(address) answers, but could not find out: it or the servers of the domain are at fault;"
+            return "\(address) answers, but cannot resolve the name: it or the servers of the domain have failed;"
                 + " try another server in \(file)"
         case "silence"?:
-            return "start the name server at \(address), let its answers through the firewall (UDP port 53),"
-                + " or name another one in \(file)"
+            return "start the name server at \(address), permit its answers in the firewall (UDP port 53),"
+                + " or use another server in \(file)"
         case "truncated"?:
-            return "let TCP port 53 of \(address) through the firewall, or name another server in \(file)"
+            return "permit TCP port 53 of \(address) in the firewall, or use another server in \(file)"
         case "FORMERR"?, "NOTIMP"?:
-            return "\(address) answers, but does not understand the question: name another server in \(file)"
-        case "closed"?: return "start the name server at \(address), or name another one in \(file)"
-        case "NOERROR"?, "NXDOMAIN"?: return "ask again: \(address) answers now"
-        default: return "check the name server at \(address), or name another one in \(file)"
+            return "\(address) answers, but does not support the query: use another server in \(file)"
+        case "closed"?: return "start the name server at \(address), or use another server in \(file)"
+        case "NOERROR"?, "NXDOMAIN"?: return "try again: \(address) answers now"
+        default: return "check the name server at \(address), or use another server in \(file)"
         }
     }
 
@@ -81,29 +81,29 @@ extension EvidenceFacts {
 
     private var refusalRemedy: String {
         if let rule, ruleRefused {
-            return caution("rule \(rule.priority) refuses")
+            return caution("rule \(rule.priority) rejects the packets")
                 + "delete it with `ip \(familyOption)rule del priority \(rule.priority) \(rule.selector) \(rule.action)`,"
-                + " or let it spare \(subject)"
+                + " or exclude \(subject) from it"
         }
         let type = path.reason == .prohibited ? "prohibit" : path.reason == .blackholed ? "blackhole" : "unreachable"
         guard let route, isRouteRefusing, let table = route.table else {
             return
-                "delete the route that `ip \(familyOption)route show table all type \(type)` shows, or add a narrower one to"
+                "delete the route that `ip \(familyOption)route show table all type \(type)` lists, or add a more specific one to"
                 + " \(subject)"
         }
         // If the next hop object of a route rejects the packets, `ip` is given no route type.
         let kind = route.nextHopObject == nil ? type + " " : ""
         let place = "\(kind)\(route.commandPrefix) table \(NetworkEvidence.name(ofTable: table))\(route.commandMetric)"
-        return caution("the route refuses")
-            + "delete it with `ip \(familyOption)route del \(place)`, or add a narrower one to \(subject)"
+        return caution("the route rejects the packets")
+            + "delete it with `ip \(familyOption)route del \(place)`, or add a more specific one to \(subject)"
     }
 
     /// A warning before the deletion of something that may be in use.
     private func caution(_ what: String) -> String {
         guard mayBeKillSwitch else { return "\(what): " }
         return
-            "\(what), and may be the kill switch of a VPN, which keeps packets from leaving beside it: connect the VPN"
-            + " first; only if none is meant "
+            "\(what), and may be the kill switch of a VPN, which blocks packets outside the VPN: connect the VPN"
+            + " first; if no VPN is intended, "
     }
 
     /// Returns the remedy for the link that blocks the path, or for all links.
@@ -119,9 +119,9 @@ extension EvidenceFacts {
         case .dormant where link.interface.type == .wiFi:
             return "\(name) is dormant: it waits for the keys of its Wi-Fi network"
         case .dormant:
-            return "\(name) is dormant: it waits for something outside, such as a login to the switch (802.1X)"
+            return "\(name) is dormant: it waits for an external event, such as authentication at the switch (802.1X)"
         case _ where link.hasPorts:
-            return "\(name) has no carrier, for none of its ports has one: mend a port, or add one with"
+            return "\(name) has no carrier, because none of its ports has one: repair a port, or add one with"
                 + " `ip link set PORT master \(name.shellWord)`"
         default: return "\(name) has no carrier: \(Self.carrierAdvice(link.interface.type))"
         }
@@ -132,38 +132,38 @@ extension EvidenceFacts {
         case .ethernet: "the cable or the switch port is down"
         case .wiFi: "it has not joined a Wi-Fi network"
         case .wwan: "the modem is not connected"
-        case .wiredVirtual: "the other end of the virtual cable is down or gone"
+        case .wiredVirtual: "the other end of the virtual link is down or was removed"
         case .tunnel: "the program that serves the tunnel is not running, or not connected"
-        case .loopback, .other: "what it is connected to is down or gone"
+        case .loopback, .other: "the device at the other end is down or was removed"
         }
     }
 
     private var remedyBelow: String {
         let name = (tunnel ?? links.first)?.interface.name ?? "the tunnel"
-        guard let remote = tunnel?.tunnelRemote else { return "mend what \(name) runs over" }
-        return "mend the way to the far end of \(name): `reachability why \(remote)` tells what is wrong there"
+        guard let remote = tunnel?.tunnelRemote else { return "repair the interface below \(name)" }
+        return "repair the path to the far end of \(name): `reachability why \(remote)` shows its error"
     }
 
     private var sourceRemedy: String {
         if let bound = target.constraints.source {
             return
-                "bind to an address of this machine instead of \(bound), or give it that one: `ip address` shows those it has"
+                "bind to an address of this machine instead of \(bound), or add that address: `ip address` lists the addresses"
         }
         if let ipv6Trouble { return ipv6Trouble.remedy }
         let name = links.first?.interface.name ?? "NAME"
         let kind = decisive?.isIPv6 == true ? "IPv6" : "IPv4"
         return
-            "give \(name) an \(kind) address that answers can come back to: `ip address add ADDRESS/LENGTH dev \(name.shellWord)`"
+            "give \(name) an \(kind) address that replies can reach: `ip address add ADDRESS/LENGTH dev \(name.shellWord)`"
     }
 
     private var interfaceRemedy: String {
-        if let missingZone { return "name an interface there is instead of \(missingZone): `ip link` shows them" }
+        if let missingZone { return "name an existing interface instead of \(missingZone): `ip link` lists them" }
         if let decisive, decisive.isIPv6, decisive.isLinkLocal, decisive.zone == nil {
-            return "name the interface that \(decisive) is meant on: \(decisive)%eth0, for example"
+            return "add the interface to \(decisive), for example \(decisive)%eth0"
         }
         return links.isEmpty
-            ? "plug in a network device or load its driver, or give the network namespace an interface"
-            : "try again: the interface has just gone"
+            ? "connect a network device or load its driver, or add an interface to the network namespace"
+            : "try again: the interface was just removed"
     }
 }
 
@@ -178,8 +178,8 @@ extension EvidenceFacts {
         var summary: String {
             switch self {
             case .smallMTU(let name, let mtu): "the MTU of \(name) is \(mtu), and IPv6 needs 1280"
-            case .disabled(let name): "IPv6 is switched off on \(name) (disable_ipv6)"
-            case .duplicate(let name, let address): "another machine has \(address) of \(name) (dadfailed)"
+            case .disabled(let name): "IPv6 is disabled on \(name) (disable_ipv6)"
+            case .duplicate(let name, let address): "another machine uses the address \(address) of \(name) (dadfailed)"
             }
         }
 
@@ -187,13 +187,13 @@ extension EvidenceFacts {
         var remedy: String {
             switch self {
             case .smallMTU(let name, _):
-                "raise it with `ip link set \(name.shellWord) mtu 1280`, then add the IPv6 addresses and routes again"
+                "raise the MTU with `ip link set \(name.shellWord) mtu 1280`, then add the IPv6 addresses and routes again"
             case .disabled(let name):
-                "switch it on with `sysctl -w \("net.ipv6.conf.\(name.sysctlName).disable_ipv6=0".shellWord)`, then add the addresses and"
+                "enable IPv6 with `sysctl -w \("net.ipv6.conf.\(name.sysctlName).disable_ipv6=0".shellWord)`, then add the addresses and"
                     + " routes again"
             case .duplicate(let name, let address):
-                "find out who else has it, or give \(name) another address; `ip address del \(address) dev \(name.shellWord)` and adding"
-                    + " it again checks once more"
+                "find the other machine, or give \(name) another address; to repeat the check, run `ip address del \(address) dev \(name.shellWord)`"
+                    + " and add the address again"
             }
         }
     }

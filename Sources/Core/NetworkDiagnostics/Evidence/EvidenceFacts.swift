@@ -200,31 +200,31 @@ extension EvidenceFacts {
         case .resolver, .server: ""
         case .name: nameSummary
         case .quorum:
-            quorums.isEmpty ? "not held" : quorums.map { "\($0), \($0.needed) needed" }.joined(separator: "; ")
+            quorums.isEmpty ? "not evaluated" : quorums.map { "\($0), \($0.needed) needed" }.joined(separator: "; ")
         case .address: addressSummary
-        case .rule: rule?.description ?? (route == nil ? "no rule led to a route" : "not told by the kernel")
+        case .rule: rule?.description ?? (route == nil ? "no rule led to a route" : "not reported by the kernel")
         case .route: routeSummary
         case .link: linkSummary
-        case .neighbour: neighbour?.description ?? (needsNeighbour ? "not told by the kernel" : "none needed")
+        case .neighbour: neighbour?.description ?? (needsNeighbour ? "not reported by the kernel" : "none needed")
         case .source: sourceSummary
         case .verdict: "\(path.status)"
         }
     }
 
     private var nameSummary: String {
-        if isAboutServers { return "\(target): not known, for its name servers cannot be reached" }
+        if isAboutServers { return "\(target): unknown, because its name servers cannot be reached" }
         let isExplained = resolver?.servers.contains { $0.answer != nil } ?? false
         if path.reason == .resolving, !isExplained { return "\(target): no answer yet" }
         switch nameFailure {
         case .noSuchName?, .noAddress?:
             // getaddrinfo(3) also returns this error for some answers with another meaning.
-            if let unclearServer { return "\(target): not known, for \(unclearServer) did not say" }
-            return "\(target): there is no such name, or it has no address"
-        case .unavailable(let text)?: return "\(target): the name service cannot be asked: \(text)"
+            if let unclearServer { return "\(target): unknown, because \(unclearServer) gave no clear answer" }
+            return "\(target): the name does not exist, or has no address"
+        case .unavailable(let text)?: return "\(target): the name service cannot be queried: \(text)"
         case nil: break
         }
         if isNameBroken, let family, path.reason == .nameNotResolved {
-            return "\(target): it has no \(family == .ipv6 ? "IPv6" : "IPv4") address"
+            return "\(target): the name has no \(family == .ipv6 ? "IPv6" : "IPv4") address"
         }
         guard !candidates.isEmpty else { return "\(target): no address" }
         // Names of large services have many addresses.
@@ -241,10 +241,10 @@ extension EvidenceFacts {
 
     private var addressSummary: String {
         guard let decisive else { return isAboutServers ? "none: no name server is configured" : "none" }
-        if isAboutServers { return "\(decisive), the name server, stands for the name" }
+        if isAboutServers { return "\(decisive), the name server, is evaluated instead of the name" }
         if let missingZone { return "\(decisive): there is no interface \(missingZone)" }
         switch target.destination {
-        case .atLarge: return "\(decisive) stands for the others"
+        case .atLarge: return "\(decisive) represents the others"
         case .name where candidates.count > 1: return "\(decisive) decides"
         case .name, .address: return "\(decisive)"
         }
@@ -252,7 +252,7 @@ extension EvidenceFacts {
 
     private var routeSummary: String {
         if let route { return route.description }
-        guard !isExplainedByLinks else { return "none: routes go with their links" }
+        guard !isExplainedByLinks else { return "none: the routes were removed with their links" }
         switch path.reason {
         case .unreachable?: return "a route of type unreachable covers \(subject)"
         case .prohibited?: return "a route of type prohibit covers \(subject)"
@@ -261,13 +261,13 @@ extension EvidenceFacts {
             let names = tables.map(NetworkEvidence.name(ofTable:))
             let why = (passedOver?.summary ?? ipv6Trouble?.summary).map { "; \($0)" } ?? ""
             return "none to \(subject)" + (names.isEmpty ? "" : " in the tables \(names.joined(separator: ", "))") + why
-        default: return refusal.map { "the lookup was refused: \($0)" } ?? "none"
+        default: return refusal.map { "the lookup failed: \($0)" } ?? "none"
         }
     }
 
     private var linkSummary: String {
         guard !links.isEmpty else {
-            return obstacle?.cause == .noInterface ? "none but the loopback" : "not told by the kernel"
+            return obstacle?.cause == .noInterface ? "none except the loopback" : "not reported by the kernel"
         }
         let first = links.prefix(4).map(\.description)
         guard obstacle?.link != nil || path.status.isReachable || links.count == 1 else {
@@ -275,7 +275,7 @@ extension EvidenceFacts {
         }
         var text = links.map(\.description).joined(separator: ", over ")
         if path.reason == .discarded {
-            text += "; it throws away what is sent through it"
+            text += "; it discards all packets"
         } else if obstacle?.isBelow == true, !isLowerToBlame, let reason = path.reason {
             text += "; " + (tunnel?.tunnelRemote.map { "its far end \($0): \(reason)" } ?? "\(reason) below")
         } else if obstacle == nil, let hiding = links.first(where: \.hidesFarEnd) {
@@ -291,8 +291,8 @@ extension EvidenceFacts {
         }
         let why = ipv6Trouble.map { "; \($0.summary)" } ?? ""
         guard let source, !source.isUnspecified else { return "none" + why }
-        if source.isLoopback { return "only \(source), which is good for this machine alone" + why }
-        return "only \(source), which is good on its link alone" + why
+        if source.isLoopback { return "only \(source), which is valid only on this machine" + why }
+        return "only \(source), which is valid only on its link" + why
     }
 
     /// The destination of the packets as text.

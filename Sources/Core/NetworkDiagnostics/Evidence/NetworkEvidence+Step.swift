@@ -285,10 +285,10 @@ extension NetworkEvidence.Resolver {
     var summary: String {
         let order = sources.joined(separator: ", ")
         var parts = ["\(order) (\(ResolverConfiguration.switchFile))"]
-        if sources.contains("files") { parts.append(isInHostsFile ? "it is in /etc/hosts" : "it is not in /etc/hosts") }
+        if sources.contains("files") { parts.append(isInHostsFile ? "found in /etc/hosts" : "not found in /etc/hosts") }
         if isInHostsFile { return parts.joined(separator: "; ") }
-        if let stub { parts.append("systemd-resolved at \(stub) asks the servers in \(file)") }
-        if namesNoServer { parts.append("no server in \(file)" + (stub == nil ? ", so 127.0.0.1 is asked" : "")) }
+        if let stub { parts.append("systemd-resolved at \(stub) queries the servers in \(file)") }
+        if namesNoServer { parts.append("no server in \(file)" + (stub == nil ? ", so 127.0.0.1 is queried" : "")) }
         return parts.joined(separator: "; ")
     }
 }
@@ -306,10 +306,10 @@ extension NetworkEvidence.Resolver.Server: CustomStringConvertible {
         switch answer {
         case nil: return "\(name): there is a path"
         case "silence"?: return "\(name): there is a path, but no answer"
-        case "truncated"?: return "\(name): its answer is cut off, it wants to be asked over TCP"
+        case "truncated"?: return "\(name): its answer is truncated and requires TCP"
         case "NOERROR"?: return "\(name): answered NOERROR, the name has no IPv4 address"
-        case "NXDOMAIN"?: return "\(name): answered NXDOMAIN, there is no such name"
-        case "closed"?: return "\(name): nobody serves names there (port 53 is closed)"
+        case "NXDOMAIN"?: return "\(name): answered NXDOMAIN, the name does not exist"
+        case "closed"?: return "\(name): no name server is running there (port 53 is closed)"
         case let answer?: return "\(name): answered \(answer)"
         }
     }
@@ -349,12 +349,12 @@ extension NetworkEvidence.PassedOver {
     var summary: String {
         let rule = rule.map { "rule \($0.priority)" } ?? "a rule"
         switch cause {
-        case .thrown: return "\(route) (\(rule)) sends on to later rules, which have none"
+        case .thrown: return "\(route) (\(rule)) continues with later rules, which have no route"
         case .expired: return "\(route) has expired"
-        case .suppressed: return "\(rule) passes over \(route) (suppress_prefixlength)"
+        case .suppressed: return "\(rule) ignores \(route) (suppress_prefixlength)"
         case .notAsked:
-            guard let ruleForOthers else { return "no rule asks the table of \(route)" }
-            return "\(route) is for other packets only (rule \(ruleForOthers))"
+            guard let ruleForOthers else { return "no rule looks up the table of \(route)" }
+            return "\(route) applies only to other packets (rule \(ruleForOthers))"
         }
     }
 
@@ -365,20 +365,20 @@ extension NetworkEvidence.PassedOver {
         switch cause {
         case .thrown:
             return
-                "delete it with `ip \(option)route del throw \(prefix)\(table)`, or add a route to a table that is asked"
-                + " later"
+                "delete it with `ip \(option)route del throw \(prefix)\(table)`, or add a route to the table of a later"
+                + " rule"
         case .expired:
             let via = route.nextHops.first?.gateway.map { " via \($0)" } ?? ""
             let device = route.nextHops.first?.interface.map { " dev \($0.shellWord)" } ?? ""
-            return "find out why the router advertises no more, or make it last with"
+            return "find out why the router no longer advertises it, or make it permanent with"
                 + " `ip \(option)route replace \(prefix)\(via)\(device)\(table)\(route.commandMetric)`"
         case .suppressed:
-            return "add a rule that asks table \(route.table ?? 0) without suppress_prefixlength:"
+            return "add a rule that looks up table \(route.table ?? 0) without suppress_prefixlength:"
                 + " `ip \(option)rule add lookup \(route.table ?? 0)`"
         case .notAsked where ruleForOthers == nil:
-            return "let a rule ask the table: `ip \(option)rule add lookup \(route.table ?? 0)`"
+            return "add a rule that looks up the table: `ip \(option)rule add lookup \(route.table ?? 0)`"
         case .notAsked:
-            return "add a route to table main, or let the rule be for these packets too (`--mark` asks as marked ones)"
+            return "add a route to table main, or make the rule match these packets (`--mark` explains marked ones)"
         }
     }
 }

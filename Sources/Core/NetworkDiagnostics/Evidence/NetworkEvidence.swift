@@ -270,14 +270,14 @@ extension NetworkEvidence.Neighbour.State {
     /// The meaning of the state in a short text.
     var meaning: String {
         switch self {
-        case .none: "not asked for lately, which is normal"
-        case .incomplete: "being asked for, no answer yet"
-        case .reachable: "reachable, it answered a moment ago"
-        case .stale: "stale, which is normal while little is sent"
-        case .delay, .probe: "\(rawValue), being asked again"
-        case .failed: "failed, it did not answer: probably dead, but it will be asked again"
-        case .noarp: "noarp, it need not be asked"
-        case .permanent: "permanent, set by hand"
+        case .none: "not queried recently, which is normal"
+        case .incomplete: "being resolved, no answer yet"
+        case .reachable: "reachable, answered recently"
+        case .stale: "stale, which is normal without recent traffic"
+        case .delay, .probe: "\(rawValue), being queried again"
+        case .failed: "failed, did not answer: probably down, but will be queried again"
+        case .noarp: "noarp, needs no resolution"
+        case .permanent: "permanent, set manually"
         }
     }
 }

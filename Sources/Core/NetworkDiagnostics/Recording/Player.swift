@@ -3,16 +3,18 @@ package import LinuxSupport
 package import Netlink
 package import NetworkReachability
 
-/// Replays a recording to a monitor: the system answers as it did, and events occur in their order.
+/// Replays a recording to a monitor: the recorded answers are returned, and the recorded events occur in their order.
 ///
-/// If the monitor sends the queries that were recorded, every answer, every time and thus every line is the same. If it does not,
-/// because another version decides differently, the answer nearest in time is used, and `diagnosis` reports a query that has none.
+/// If the monitor sends the queries that were recorded, all answers, times and printed lines are the same as in the
+/// recording. If it does not, because another version decides differently, the answer nearest in time is used.
+/// `diagnosis` reports queries without an answer.
 package final class Player: Sendable {
     let state: Locked<State>
     private let filtersRoutes: Bool
-    /// The maximum number of actions between two turns that are not in the recording. The others wait for the next turn.
+    /// The maximum number of actions between two turns that are not in the recording. Further actions wait for the next
+    /// turn.
     private static let unrecordedLimit = 64
-    /// How long after the last turn the monitor may finish its work.
+    /// The time after the last turn in which the monitor can finish its work.
     private static let afterwards = Duration.seconds(1)
 
     package init(_ recording: Recording) {
@@ -66,18 +68,18 @@ package final class Player: Sendable {
     /// The time of a printed line.
     package func moment() -> RecordedMoment { state.withLock { $0.moment } }
 
-    /// The queries that the recording has no answer to, in one sentence; nil if there are none.
+    /// A sentence about the queries to which the recording contains no answer; nil if all queries were answered.
     package var diagnosis: String? {
         state.withLock { state in
             guard let first = state.missing.first else { return nil }
             let others = state.missing.count - 1
-            let and = others == 0 ? " was" : " and \(others) other question\(others == 1 ? "" : "s") were"
-            return "\(first)\(and) never asked in the recording: the nearest answer there was counts"
+            let and = others == 0 ? "" : " and \(others) other quer\(others == 1 ? "y" : "ies")"
+            return "the recording contains no answer for \(first)\(and); the nearest answer is used"
         }
     }
 
     private func runUnrecorded(until time: Duration, on queue: DispatchQueue) {
-        // Where answers do not fit, one attempt may lead to the next without any time passing.
+        // With answers that do not fit, one attempt may lead to the next without any time passing.
         for _ in 0..<Self.unrecordedLimit {
             guard let action = state.withLock({ $0.takeUnrecorded(until: time) }) else { return }
             queue.sync { action.run() }
@@ -109,7 +111,7 @@ extension Player: Kernel {
         return PlayedConnection(self)
     }
 
-    /// The recording does not contain them.
+    /// Always empty, because a recording does not contain default routes.
     package func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] { [] }
 
     package func watchNamespace(
@@ -122,7 +124,7 @@ extension Player: Kernel {
         if let error = state.withLock({ $0.take(kind) }).flatMap({ NetlinkError(recorded: $0) }) { throw error }
     }
 
-    /// Waits for turns of this kind, if the recorder did.
+    /// Registers an action for turns of this kind. Returns nil if the recorder could not watch for them.
     private func watch(_ kind: Note.Kind, _ action: @escaping @Sendable () -> Void) -> Cancellation? {
         state.withLock { state in
             guard state.take(.watch, kind.rawValue) == "true" else { return nil }
@@ -230,10 +232,12 @@ private final class PlayedConnection: KernelConnection {
 /// The hosts of a recording, which a monitor watches while it is recorded or replayed.
 package struct RecordedTargets: Sendable {
     package let monitor: PathMonitor
-    /// The hosts as they were given, nil for the general target.
+    /// The hosts as they were given, nil for general reachability.
     private var managers: [(name: String?, manager: NetworkReachabilityManager)] = []
 
-    /// - Parameter hosts: Names and addresses. If empty, the general target.
+    /// Creates managers of hosts.
+    ///
+    /// - Parameter hosts: Names and addresses. If empty, general reachability.
     /// - Throws: ``NetworkReachabilityError`` if one of them is not a host.
     package init(
         _ hosts: [String],

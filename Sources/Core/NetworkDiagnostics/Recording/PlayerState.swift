@@ -2,7 +2,7 @@ import LinuxSupport
 import Netlink
 import NetworkReachability
 
-/// The turns of a recording, and the answers to each question in their order.
+/// The turns of a recording, and the answers to each query in their order.
 struct RecordedTurns {
     /// One turn of the monitor's queue.
     struct Turn {
@@ -14,14 +14,14 @@ struct RecordedTurns {
         var burst = EventBurst()
     }
 
-    /// A question to the system. Equal questions are equal values at any time.
+    /// A query to the system. Equal queries are equal values at any time.
     enum Question: Hashable {
         /// A netlink request with the sequence number zero.
         case request([UInt8])
         case note(Note.Kind, String)
     }
 
-    /// The answer to a question.
+    /// The answer to a query.
     struct Entry {
         var turn: Int
         var time: Duration
@@ -29,7 +29,7 @@ struct RecordedTurns {
         var reply: Result<[UInt8], NetlinkError> = .success([])
     }
 
-    /// The first entry is not a turn: queries before the first event belong to it.
+    /// The turns. The first element is not a turn; it contains the queries before the first event.
     private(set) var turns: [Turn]
     private(set) var entries: [Question: [Entry]] = [:]
     /// The numbers of the timers that fired.
@@ -55,7 +55,7 @@ struct RecordedTurns {
             case .note(let note): add(note, at: clock, &burst)
             }
         }
-        // The last turn may lack answers, without which it would lead to another status.
+        // The last turn may lack answers and would then lead to another status.
         if recording.endsInTurn, turns.count > 1 { turns.removeLast() }
     }
 
@@ -101,14 +101,14 @@ extension Player {
         /// The current turn.
         private var turn = 0
         private(set) var moment: RecordedMoment
-        /// The number of answers that were taken, by their questions.
+        /// The number of used answers, by query.
         private var taken: [RecordedTurns.Question: Int] = [:]
         /// The entries of similar requests, sorted by time.
         private lazy var similar = Self.similar(recorded)
         /// Descriptions of the queries that the recording does not contain.
         private(set) var missing: [String] = []
 
-        /// By their numbers in the recording.
+        /// The timers that wait, by their numbers in the recording.
         var timers: [Int64: OneShot] = [:]
         var lookups: [Int64: Completion] = [:]
         /// Actions that the recording does not contain.
@@ -141,12 +141,13 @@ extension Player.State {
         moment = turn.clock.moved(to: max(now, turn.time))
     }
 
-    /// Time does not go back.
+    /// Advances the time. Never moves it back.
     private mutating func advance(to time: Duration) {
         moment = moment.moved(to: max(now, time))
     }
 
-    /// Removes the actions that wait. They hold the monitor, which holds the player, so they are released outside the lock.
+    /// Removes the waiting actions. They retain the monitor, which retains the player, so they are released outside the
+    /// lock.
     mutating func discardActions() -> Any {
         defer { (timers, lookups, unrecorded) = ([:], [:], []) }
         return (timers, lookups, unrecorded)
@@ -156,13 +157,13 @@ extension Player.State {
 // MARK: - Answers
 
 extension Player.State {
-    /// The value of a note: see ``take(_:)-(RecordedTurns.Question)``.
+    /// Returns the value of a note. See ``take(_:)-(RecordedTurns.Question)``.
     mutating func take(_ kind: Note.Kind, _ subject: String = "") -> String? {
         take(.note(kind, subject.printable))?.text
     }
 
-    /// The next answer of this turn; else the last one before, else the first one after it. Nil for a question that was never
-    /// asked.
+    /// Returns the next answer of this turn, otherwise the last one before it, otherwise the first one after it. Nil
+    /// for a query that the recording does not contain.
     mutating func take(_ question: RecordedTurns.Question) -> RecordedTurns.Entry? {
         if let entry = takeExact(question) { return entry }
         guard let entries = recorded.entries[question] else { return nil }
@@ -170,7 +171,7 @@ extension Player.State {
         return position > 0 ? entries[position - 1] : entries.first
     }
 
-    /// The next answer of this turn. The time is then the time of the answer.
+    /// Returns the next answer of this turn, and advances the time to that of the answer.
     private mutating func takeExact(_ question: RecordedTurns.Question) -> RecordedTurns.Entry? {
         guard let entry = rest(of: question).first else { return nil }
         taken[question, default: 0] += 1
@@ -178,7 +179,7 @@ extension Player.State {
         return entry
     }
 
-    /// The answers of this turn that were not taken yet.
+    /// Returns the unused answers of this turn.
     private mutating func rest(of question: RecordedTurns.Question) -> ArraySlice<RecordedTurns.Entry> {
         guard let entries = recorded.entries[question] else { return [] }
         var position = taken[question] ?? 0
@@ -187,7 +188,7 @@ extension Player.State {
         return entries[position...].prefix { $0.turn == turn }
     }
 
-    /// The reply to a netlink request with the sequence number zero.
+    /// Returns the reply to a netlink request with the sequence number zero.
     mutating func reply(to request: [UInt8]) -> Result<[UInt8], NetlinkError> {
         if let entry = take(.request(request)) { return entry.reply }
         let about = NetlinkRequest(request)
@@ -199,7 +200,7 @@ extension Player.State {
         if !missing.contains(question) { missing.append(question) }
     }
 
-    /// The reply nearest in time to a lookup of the same destination, or the link out of a list of all links.
+    /// Returns the reply nearest in time to a lookup of the same destination, or the link from a list of all links.
     private mutating func similarReply(to subject: NetlinkRequest.Subject) -> Result<[UInt8], NetlinkError>? {
         let isLink = if case .link = subject { true } else { false }
         let entries = similar[isLink ? .allLinks : subject]
@@ -224,21 +225,23 @@ extension Player.State {
 // MARK: - Actions
 
 extension Player.State {
-    /// An action that runs when it ran in the recording, or else after `delay`.
+    /// Adds an action. It runs when it ran in the recording, otherwise after `delay`.
     mutating func wait(_ action: OneShot, _ delay: Duration) {
         guard let number = planned(delay), timers[number] == nil else {
             unrecorded.append((now + delay, action))
             return
         }
         guard recorded.fired.contains(number) else {
-            // It was cancelled, or the recording ended before. A timer may have been late, so this one must not fire earlier.
+            // The timer was cancelled, or the recording ended before. A timer may have been late, so this one must not
+            // fire earlier.
             unrecorded.append((now + delay + max(.seconds(1), delay / 10), action))
             return
         }
         timers[number] = action
     }
 
-    /// The number of a timer that was set in this turn to about the same delay. Another version may not set those before it.
+    /// Returns the number of a timer that was set in this turn with about the same delay. Another version may not set
+    /// the timers before it.
     private mutating func planned(_ delay: Duration) -> Int64? {
         let rest = rest(of: .note(.plan, ""))
         for (index, entry) in rest.enumerated() {
@@ -252,13 +255,13 @@ extension Player.State {
         return nil
     }
 
-    /// A name lookup that is answered when it was in the recording.
+    /// Adds a name lookup. It is answered when it was answered in the recording.
     mutating func wait(for name: String, _ completion: @escaping Completion) {
         let question = RecordedTurns.Question.note(.lookup, name.printable)
         let exact = takeExact(question)
         let number = (exact ?? take(question)).flatMap { Int64($0.text) }
         if exact != nil, let number, lookups[number] == nil {
-            // If there is no answer, the recording ended before.
+            // If there is no answer, the recording ended before it.
             lookups[number] = completion
             return
         }
@@ -276,7 +279,7 @@ extension Player.State {
         )
     }
 
-    /// The first action that the recording does not contain, if it is due at `time`.
+    /// Removes and returns the first action that the recording does not contain, if it is due at `time`.
     mutating func takeUnrecorded(until time: Duration) -> OneShot? {
         unrecorded.removeAll { $0.action.isOver }
         guard let first = unrecorded.indices.min(by: { unrecorded[$0].deadline < unrecorded[$1].deadline }),

@@ -3,11 +3,11 @@ import LinuxSupport
 package import Netlink
 package import NetworkReachability
 
-/// Records the inputs of a monitor in their order.
+/// Records the inputs of a monitor in the order in which they occur.
 ///
-/// A monitor decides everything on its queue, so the records are one sequence of turns of that queue, which a `Player` repeats.
-/// While a monitor is recorded, its clock stands still between two records of its queue. A replay therefore needs no record of
-/// each reading of the clock.
+/// A monitor decides everything on its queue, so the records are one sequence of turns of that queue, which a `Player`
+/// repeats. While a monitor is recorded, its clock does not advance between two records of its queue. A replay
+/// therefore needs no record of each reading of the clock.
 package final class Recorder: Sendable {
     private struct State {
         var encoder: RecordingEncoder
@@ -42,9 +42,9 @@ package final class Recorder: Sendable {
     ///   - limit: The maximum size in bytes, at least ``leastLimit(_:redactor:)``.
     ///   - redactor: Replaces private data; nil to record everything.
     ///   - clock: Reads the clocks.
-    ///   - reachedLimit: Called once when there is no space for another record. The recording has ended then. Called with a lock
-    ///     held: it must not call the recorder.
-    ///   - write: Takes the next bytes of the file, which are whole records. Never called concurrently.
+    ///   - reachedLimit: Called once if there is no space for another record. The recording has then ended. The
+    ///     function is called with a lock held, so it must not call the recorder.
+    ///   - write: Receives the next bytes of the file, which are complete records. Never called concurrently.
     package init(
         _ header: RecordingHeader,
         limit: Int,
@@ -168,7 +168,7 @@ extension RecordedEnvironment: Kernel {
         RecordedConnection(try recorder.noting(.connect, live.kernel.connect), recorder)
     }
 
-    /// No notification depends on them.
+    /// Not recorded, because no notification depends on default routes.
     func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] { try live.kernel.defaultRoutes() }
 
     func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
@@ -234,7 +234,7 @@ extension RecordedEnvironment: HostResolver {
     }
 }
 
-/// A connection to the kernel. Its sockets record netlink queries, the connection all else.
+/// A connection to the kernel. Its sockets record netlink queries; the connection records everything else.
 private final class RecordedConnection: KernelConnection {
     private let connection: any KernelConnection
     private let recorder: Recorder
@@ -249,7 +249,7 @@ private final class RecordedConnection: KernelConnection {
         return isCurrent
     }
 
-    /// No answer depends on it, so it is not recorded.
+    /// Not recorded, because no answer depends on it.
     var hasEvents: Bool { connection.hasEvents }
     var isDelivering: Bool { connection.isDelivering }
 

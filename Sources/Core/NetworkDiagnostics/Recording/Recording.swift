@@ -77,7 +77,7 @@ package struct Note: Hashable, Sendable {
         (self.kind, self.subject, self.value) = (kind, subject.printable, value.printable)
     }
 
-    /// The numbers that the value consists of; nil if one of `count` is missing.
+    /// Returns the numbers in the value; nil if the value does not consist of `count` numbers.
     func numbers(_ count: Int) -> [Int64]? {
         let numbers = value.split(at: " ").compactMap { Int64($0) }
         return numbers.count == count && numbers.allSatisfy { $0 >= 0 } ? numbers : nil
@@ -101,14 +101,15 @@ package struct RecordedMoment: Hashable, Sendable {
         RecordedMoment(real: SystemClock.real, monotonic: SystemClock.monotonic, boot: SystemClock.boot)
     }
 
-    /// The moment at another time of CLOCK_MONOTONIC, if no clock is set and the machine does not sleep.
+    /// Returns the moment at another time of CLOCK_MONOTONIC, under the condition that no clock is set and the machine
+    /// does not sleep.
     func moved(to time: Duration) -> RecordedMoment {
         RecordedMoment(real: real + (time - monotonic), monotonic: time, boot: boot + (time - monotonic))
     }
 
     var record: Record { Record(.clock, "", "\(real.nanoseconds) \(boot.nanoseconds)", at: monotonic) }
 
-    /// - Parameter record: A note about the clocks; nil for any other.
+    /// Creates a moment from a note about the clocks; nil for any other record.
     init?(_ record: Record) {
         guard let note = record.note, note.kind == .clock, let numbers = note.numbers(2) else { return nil }
         self.init(real: .nanoseconds(numbers[0]), monotonic: record.time, boot: .nanoseconds(numbers[1]))
@@ -126,7 +127,7 @@ package struct RecordingHeader: Hashable, Sendable {
     /// The settings of a recording that begins now.
     ///
     /// - Parameters:
-    ///   - hosts: The hosts as they were given. If empty, the general target.
+    ///   - hosts: The hosts as they were given. If empty, general reachability.
     ///   - namespace: The name of the network namespace; nil for the current one.
     ///   - version: The version of the command.
     package init(
@@ -147,7 +148,7 @@ package struct RecordingHeader: Hashable, Sendable {
         settings.append([Self.last, "\(options.filtersRouteMessages)"])
     }
 
-    /// Nil if the records are not a clock and settings.
+    /// Creates the settings from records. Nil if the records are not a clock and settings.
     init?(_ records: ArraySlice<Record>) {
         guard let first = records.first, let start = RecordedMoment(first) else { return nil }
         self.start = start
@@ -180,7 +181,7 @@ package struct RecordingHeader: Hashable, Sendable {
     }
 }
 
-/// Turns records into the blocks of a file.
+/// Encodes records as the blocks of a file.
 package struct RecordingEncoder: Sendable {
     private(set) var clock: RecordedMoment
 
@@ -201,7 +202,7 @@ package struct RecordingEncoder: Sendable {
         return header.records.reduce(into: beginning) { $0 += encoder.bytes(of: $1) }
     }
 
-    /// The block of the next record. A time before that of the record before counts as the latter.
+    /// Returns the block of the next record. A time before that of the previous record is replaced by the latter.
     package mutating func bytes(of record: Record) -> [UInt8] {
         clock = (RecordedMoment(record) ?? clock).moved(to: max(clock.monotonic, record.time))
         switch record.content {
@@ -217,32 +218,32 @@ package struct RecordingEncoder: Sendable {
     }
 }
 
-/// A recording as read from a file: everything up to its end, or to the place where it is damaged.
+/// A recording as read from a file, up to its end or to the first damaged record.
 package struct Recording: Sendable {
-    /// The reason that the rest of a file was not read.
+    /// The reason why the rest of a file was not read.
     package struct Damage: Hashable, Sendable {
-        /// Bytes from the beginning of the file to the record that is damaged.
+        /// The position of the damaged record, in bytes from the beginning of the file.
         package var offset: Int
         package var cause: String
 
-        /// The cause for a file that ends after a whole record.
-        static let early = "it ends before it was finished"
+        /// The cause for a file that ends after a complete record.
+        static let early = "the recording was not finished"
     }
 
-    /// The reason that a file is not a recording.
+    /// The reason why a file is not a recording.
     package enum Failure: String, Error, Hashable, Sendable, CustomStringConvertible {
-        case notARecording = "it is not a recording"
-        case otherByteOrder = "it is from a machine of the other byte order"
-        case damagedHead = "its head is damaged"
+        case notARecording = "the file is not a recording"
+        case otherByteOrder = "the file is from a machine with another byte order"
+        case damagedHead = "the header is damaged"
         /// A file in the format before pcapng.
-        case oldFormat = "an older version of this command made it; record again"
+        case oldFormat = "the file is from an older version of this command; record again"
 
         package var description: String { rawValue }
     }
 
     package var header: RecordingHeader
     package var records: [Record] = []
-    /// Nil for a complete recording.
+    /// The damage; nil for a complete recording.
     package var damage: Damage?
 
     package init(_ bytes: [UInt8]) throws(Failure) {
@@ -264,14 +265,14 @@ package struct Recording: Sendable {
         damage.map { $0.cause != Damage.early } ?? (records.last?.note?.value == Note.limit)
     }
 
-    /// The bytes of a file with the same content. A recording that is damaged becomes one that ends early.
+    /// The bytes of a file with the same content. A damaged recording becomes one that ends early.
     package var bytes: [UInt8] {
         var encoder = RecordingEncoder(header)
         return records.reduce(into: RecordingEncoder.head(header)) { $0 += encoder.bytes(of: $1) }
     }
 }
 
-/// Turns the blocks of a file into records.
+/// Decodes the blocks of a file.
 private struct RecordReader {
     private var blocks: CaptureBlocks
     private(set) var records: [Record] = []
@@ -281,7 +282,7 @@ private struct RecordReader {
         blocks = CaptureBlocks(bytes)
     }
 
-    /// Reads all records. Returns the reason if that is not possible.
+    /// Reads all records. Returns the damage; nil if the recording is complete.
     mutating func read() -> Recording.Damage? {
         while records.last?.note?.kind != .end {
             let offset = blocks.offset
@@ -307,7 +308,7 @@ private struct RecordReader {
         default: throw .unknownKind
         }
         guard let record, record.time >= encoder.clock.monotonic else { throw .malformed }
-        // Equal blocks have equal checksums, and nothing beside what a recording contains.
+        // Equal blocks have equal checksums and contain no additional data.
         guard block.whole.elementsEqual(encoder.bytes(of: record)) else { throw .wrongChecksum }
         records.append(record)
     }
@@ -341,7 +342,7 @@ extension Record {
     /// The maximum size of a packet. The kernel sends at most 32 KiB at once, and Wireshark reads at most 256 KiB.
     private static let packetLimit = 64 << 10
 
-    /// A reply in packets of whole messages.
+    /// Returns a reply as packets of complete messages.
     static func packets(of reply: [UInt8]) -> [[UInt8]] {
         var packets: [[UInt8]] = []
         for message in NetlinkMessages(reply) {

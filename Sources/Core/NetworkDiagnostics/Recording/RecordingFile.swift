@@ -2,7 +2,8 @@ import Dispatch
 package import LinuxSupport
 import Netlink
 
-/// The file of a recording. Data is written at once by a queue. The caller waits for the disk only if 4 MiB are not written yet.
+/// The file of a recording. A queue writes the data immediately. The caller waits for the disk only if more than 4 MiB
+/// are waiting to be written.
 package final class RecordingFile: Sendable {
     private struct State {
         var waiting: [UInt8] = []
@@ -19,9 +20,12 @@ package final class RecordingFile: Sendable {
     /// The maximum number of bytes in memory.
     private static let waitingLimit = 4 << 20
 
+    /// Opens the file.
+    ///
     /// - Parameters:
-    ///   - replacing: Whether an existing file is emptied first.
+    ///   - replacing: True to replace the content of an existing file.
     ///   - failed: Called once if data cannot be written. No data is written after that.
+    /// - Throws: The error of the system if the file cannot be opened.
     package init(
         _ path: String,
         replacing: Bool,
@@ -130,14 +134,14 @@ enum CaptureBlock {
 
 /// The reason that a block cannot be read.
 enum CaptureFailure: String, Error, Hashable {
-    case cutOff = "the record there is cut off"
-    case tooLong = "the record there is too long to be one"
-    case wrongChecksum = "the record there has another checksum"
-    case unknownKind = "the record there is of an unknown kind"
-    case malformed = "the record there makes no sense"
+    case cutOff = "the record is truncated"
+    case tooLong = "the record is too long"
+    case wrongChecksum = "the record has a wrong checksum"
+    case unknownKind = "the record has an unknown type"
+    case malformed = "the record is malformed"
 }
 
-/// The blocks of a file, in order.
+/// The blocks of a file, in their sequence.
 struct CaptureBlocks {
     typealias Block = (code: UInt32, body: ArraySlice<UInt8>, whole: ArraySlice<UInt8>)
 

@@ -14,7 +14,9 @@ package struct Redactor: Sendable {
         self.init(key: (random.next(), random.next()))
     }
 
-    /// - Parameter key: Equal keys and equal input give equal output.
+    /// Creates a redactor with a key.
+    ///
+    /// - Parameter key: The key. Equal keys and equal input give equal output.
     package init(key: (UInt64, UInt64)) {
         let hash = SipHash(key)
         let permutation = AddressPermutation(key: (key.0 ^ 1, key.1))
