@@ -4,8 +4,8 @@ import NetworkReachability
 
 /// A name service whose answers a test sets.
 ///
-/// Thread-safe. A name without an answer does not exist. Addresses are text; a link-local address has the index of its interface as
-/// zone (`fe80::1%2`). Text that is not an address ends the program.
+/// Thread-safe. A name without an answer does not exist. Addresses are text; a link-local address has the index of its
+/// interface as zone (`fe80::1%2`). Text that is not an address ends the program.
 public final class FakeResolver: Sendable {
     package typealias Answer = Result<[NameLookup.Address], NameLookup.Failure>
 

@@ -140,7 +140,8 @@ extension EvidenceFacts {
         return families.count == 2 ? families : []
     }
 
-    /// The families over which a target with addresses of both is reachable; nil for other targets, and if it is not reachable.
+    /// The families over which a target with addresses of both is reachable; nil for other targets, and if it is not
+    /// reachable.
     var familyNote: String? {
         if families.count == 2, families.allSatisfy(\.isReachable) { return "over IPv4 and IPv6" }
         guard let alive = families.first(where: \.isReachable), let dead = families.first(where: { !$0.isReachable }),

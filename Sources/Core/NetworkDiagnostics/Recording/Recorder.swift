@@ -128,8 +128,8 @@ package final class Recorder: Sendable {
 }
 
 extension RecordedMoment {
-    /// Returns whether a clock was set or the machine slept. An adjustment of a clock's frequency adds up to a millisecond in two
-    /// seconds or more.
+    /// Returns whether a clock was set or the machine slept. An adjustment of a clock's frequency adds up to a
+    /// millisecond in two seconds or more.
     fileprivate func isStep(from expected: RecordedMoment) -> Bool {
         [real - expected.real, boot - expected.boot].contains {
             !(Duration.milliseconds(-1)...(.milliseconds(1))).contains($0)

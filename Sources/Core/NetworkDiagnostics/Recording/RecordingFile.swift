@@ -79,8 +79,8 @@ package final class RecordingFile: Sendable {
     }
 }
 
-/// The blocks of a pcapng file that make up a recording: one section, one interface of link type NETLINK, netlink messages as
-/// enhanced packet blocks, and text as systemd journal export blocks.
+/// The blocks of a pcapng file that make up a recording: one section, one interface of link type NETLINK, netlink
+/// messages as enhanced packet blocks, and text as systemd journal export blocks.
 ///
 /// Sources: draft-ietf-opsawg-pcapng; LINKTYPE_NETLINK in the list of link types of tcpdump.org.
 enum CaptureBlock {

@@ -1,8 +1,8 @@
 package import LinuxSupport
 import Netlink
 
-/// Replaces the data in a recording that identifies a network, and keeps its behaviour. `docs/recording-format.md` lists what is
-/// kept.
+/// Replaces the data in a recording that identifies a network, and keeps its behaviour. `docs/recording-format.md`
+/// lists what is kept.
 package struct Redactor: Sendable {
     private let hash: SipHash
     private let permutation: AddressPermutation
@@ -105,11 +105,11 @@ package struct Redactor: Sendable {
     }
 }
 
-/// Replaces addresses one for one. Two addresses have the same number of leading bits in common as before, so routes match the
-/// same destinations. Special ranges are kept.
+/// Replaces addresses one for one. Two addresses have the same number of leading bits in common as before, so routes
+/// match the same destinations. Special ranges are kept.
 ///
-/// A keyed hash of the bits before each bit determines whether it is flipped, as in Crypto-PAn (Xu, Fan, Ammar and Moon, 2002).
-/// Bits that lead to a special range are never flipped, so an address outside a range stays outside.
+/// A keyed hash of the bits before each bit determines whether it is flipped, as in Crypto-PAn (Xu, Fan, Ammar and
+/// Moon, 2002). Bits that lead to a special range are never flipped, so an address outside a range stays outside.
 package struct AddressPermutation: Sendable {
     /// Special ranges, and the number of leading bits that are kept of an address in them.
     private static let special: [(prefix: AddressPrefix, kept: Int)] = [
@@ -205,8 +205,8 @@ struct SipHash: Sendable {
         return v[0] ^ v[1] ^ v[2] ^ v[3]
     }
 
-    /// A hardware address with the same two lowest bits of the first byte (multicast and local administration). Zeros and the
-    /// broadcast address are kept.
+    /// A hardware address with the same two lowest bits of the first byte (multicast and local administration). Zeros
+    /// and the broadcast address are kept.
     fileprivate func replacement(forHardware address: [UInt8]) -> [UInt8] {
         guard address.contains(where: { $0 != 0 }), address.contains(where: { $0 != 0xff }) else { return address }
         var bytes: [UInt8] = []

@@ -123,8 +123,7 @@ extension NetworkReachabilityManager {
 
     /// A Boolean value that indicates whether this machine can resolve names: name servers are configured, and the
     /// kernel has a path to at least one of them. Queries the kernel as ``path`` does, and sends no packet to a name
-    /// server. Corresponds to
-    /// `NWPath.supportsDNS`.
+    /// server. Corresponds to `NWPath.supportsDNS`.
     public var supportsDNS: Bool { record.monitor.reachesNameServer() }
 
     /// The number of status changes within the last ``NetworkPath/flappingWindow``, at most 100. Changes are counted

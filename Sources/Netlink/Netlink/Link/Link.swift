@@ -10,35 +10,37 @@ package struct Link: Hashable, Sendable {
     package var name: String
     package var flags: LinkFlags
     package var operationalState: OperationalState
-    /// Whether a program and not the carrier determines when the link is operational (IFLA_LINKMODE): `wpa_supplicant`, 802.1X.
+    /// A Boolean value that indicates whether a program, and not the carrier, determines when the link is operational
+    /// (IFLA_LINKMODE), for example `wpa_supplicant` or 802.1X software.
     package var waitsForProgram: Bool
     package var hardwareType: HardwareType
-    /// Maximum transmission unit in bytes.
+    /// The maximum transmission unit in bytes.
     package var mtu: UInt32
-    /// The link-layer address in wire order; empty if the link has none.
+    /// The link-layer address in network order; empty if the link has none.
     package var hardwareAddress: [UInt8]
-    /// The driver's kind of a software device (`bridge`, `veth`, `tun` ...); nil for hardware (IFLA_INFO_KIND).
+    /// The driver's kind of a software device, for example `bridge`, `veth` or `tun`; nil for hardware
+    /// (IFLA_INFO_KIND).
     package var kind: String?
-    /// The device this one runs over or is paired with (IFLA_LINK).
+    /// The index of the lower device, or of the other end of a pair (IFLA_LINK).
     package var lowerIndex: UInt32?
-    /// Whether `lowerIndex` counts in another network namespace (IFLA_LINK_NETNSID).
+    /// A Boolean value that indicates whether `lowerIndex` belongs to another network namespace (IFLA_LINK_NETNSID).
     package var lowerIsElsewhere: Bool
-    /// The bridge, bond or VRF this device is a port of (IFLA_MASTER).
+    /// The index of the bridge, bond or VRF of which the device is a port (IFLA_MASTER).
     package var controllerIndex: UInt32?
-    /// The active port of a bond (IFLA_BOND_ACTIVE_SLAVE).
+    /// The index of the active port of a bond (IFLA_BOND_ACTIVE_SLAVE).
     package var activePortIndex: UInt32?
-    /// The other end of a tunnel, where the device has a single one.
+    /// The far end of a tunnel with a single far end.
     package var tunnelRemote: WireAddress?
-    /// The source address of a tunnel's outer packets, where it is configured.
+    /// The configured source address of a tunnel's outer packets.
     package var tunnelLocal: WireAddress?
     /// The firewall mark of a tunnel's outer packets; 0 for none.
     package var tunnelMark: UInt32 = 0
-    /// The identifier by which IPsec policies choose an xfrm interface; 0 for none (IFLA_XFRM_IF_ID).
+    /// The identifier by which IPsec policies select an xfrm interface; 0 for none (IFLA_XFRM_IF_ID).
     package var policyIdentifier: UInt32 = 0
     /// The bus of the hardware behind the device, for example `usb` (IFLA_PARENT_DEV_BUS_NAME).
     package var parentBus: String?
-    /// The number of times that the carrier was lost (IFLA_CARRIER_DOWN_COUNT). The driver counts at once; the message that reports a loss may
-    /// come a second later, or not at all if the carrier is back by then.
+    /// The number of carrier losses (IFLA_CARRIER_DOWN_COUNT). The driver counts a loss immediately. The message that
+    /// reports it may arrive a second later, or not at all if the carrier has returned by then.
     package var carrierLosses: UInt32
 
     package init(
@@ -81,19 +83,21 @@ package struct Link: Hashable, Sendable {
 extension Link {
     package var isUp: Bool { flags.contains(.up) }
     package var hasCarrier: Bool { flags.contains(.carrier) }
-    /// Where a program says when the link is operational, the kernel calls it dormant some milliseconds after the carrier has
-    /// come (seen when Wi-Fi roams): until the program has said `up` it waits, whatever the operational state is meanwhile.
+    /// A Boolean value that indicates whether the link waits for an external event. If a program determines the
+    /// operational state, the kernel reports `dormant` some milliseconds after the carrier arrives (observed when Wi-Fi
+    /// roams). Such a link counts as dormant until the program has set `up`.
     package var isDormant: Bool {
         flags.contains(.dormant) || operationalState == .dormant || waitsForProgram && operationalState != .up
     }
 
     package var isLoopback: Bool { flags.contains(.loopback) || hardwareType == .loopback }
 
-    /// Whether the hardware address of the next router is resolved before packets leave (ARP, RFC 4861).
+    /// A Boolean value that indicates whether the link-layer address of the next hop must be resolved before packets
+    /// leave (ARP, RFC 4861).
     package var asksForNeighbours: Bool { !isLoopback && flags.isDisjoint(with: [.noARP, .pointToPoint]) }
 }
 
-/// The RFC 2863 state of a link. It lags behind the carrier: only `dormant` is read from it.
+/// The operational state of a link (RFC 2863). It is later than the carrier, so only `dormant` is used.
 ///
 /// C counterpart: `IF_OPER_*` in `<linux/if.h>`.
 package struct OperationalState: RawRepresentable, Hashable, Sendable {
@@ -113,7 +117,7 @@ package struct OperationalState: RawRepresentable, Hashable, Sendable {
 }
 
 extension Link {
-    /// Reads an RTM_NEWLINK body; nil when it is truncated or no device's.
+    /// Decodes an RTM_NEWLINK body; nil if it is truncated or is not about a device.
     init?(body: UnsafeRawBufferPointer) {
         guard let head = body.load(ifinfomsg.self, at: 0), head.ifi_index > 0 else { return nil }
         self.init(
@@ -165,7 +169,7 @@ extension Link {
         }
     }
 
-    /// One attribute of a tunnel. Each group of kinds has numbers of its own.
+    /// Decodes one attribute of a tunnel. Each group of kinds has its own attribute numbers.
     private mutating func readTunnel(_ kind: String, _ type: Int, _ value: UnsafeRawBufferPointer) {
         let numbers: (remote: [Int], local: [Int], mark: Int?)
         switch kind {
@@ -178,7 +182,7 @@ extension Link {
         case "vti", "vti6": numbers = ([IFLA_VTI_REMOTE], [IFLA_VTI_LOCAL], IFLA_VTI_FWMARK)
         default: return
         }
-        // An unspecified or multicast address names no single peer.
+        // An unspecified or multicast address does not identify a single peer.
         let address = WireAddress(bytes: value).flatMap { $0.isUnspecified || $0.isMulticast ? nil : $0 }
         if numbers.remote.contains(type) {
             tunnelRemote = address
@@ -190,7 +194,7 @@ extension Link {
     }
 }
 
-/// The state bits of a link that decide whether packets can leave through it.
+/// The flags of a link that determine whether packets can leave through it.
 ///
 /// C counterpart: `IFF_*` in `<linux/if.h>`, `netdevice(7)`.
 package struct LinkFlags: OptionSet, Hashable, Sendable {
@@ -204,19 +208,19 @@ package struct LinkFlags: OptionSet, Hashable, Sendable {
     package static let up = LinkFlags(rawValue: 1 << 0)
     /// A loopback device (IFF_LOOPBACK).
     package static let loopback = LinkFlags(rawValue: 1 << 3)
-    /// One peer only (IFF_POINTOPOINT).
+    /// The link has one peer (IFF_POINTOPOINT).
     package static let pointToPoint = LinkFlags(rawValue: 1 << 4)
-    /// RFC 2863 operational; lags behind the carrier by up to a second (IFF_RUNNING).
+    /// Operational (RFC 2863). Up to a second later than the carrier (IFF_RUNNING).
     package static let running = LinkFlags(rawValue: 1 << 6)
-    /// Hardware addresses are not resolved (IFF_NOARP).
+    /// Link-layer addresses are not resolved (IFF_NOARP).
     package static let noARP = LinkFlags(rawValue: 1 << 7)
-    /// The driver sees a carrier, true at the moment it is asked for (IFF_LOWER_UP).
+    /// The driver detects carrier. Current at the time of a query (IFF_LOWER_UP).
     package static let carrier = LinkFlags(rawValue: 1 << 16)
-    /// The driver waits for an outside event (IFF_DORMANT).
+    /// The driver waits for an external event (IFF_DORMANT).
     package static let dormant = LinkFlags(rawValue: 1 << 17)
 }
 
-/// The format of a link's frames: the number space of ARP hardware types.
+/// The format of a link's frames, as an ARP hardware type.
 ///
 /// C counterpart: `ARPHRD_*` in `<linux/if_arp.h>`.
 package struct HardwareType: RawRepresentable, Hashable, Sendable {

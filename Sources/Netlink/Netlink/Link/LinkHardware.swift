@@ -6,12 +6,12 @@ import LinuxSupport
 package struct LinkHardware: Hashable, Sendable {
     /// The role of a Wi-Fi interface (NL80211_IFTYPE); nil for other interfaces.
     package var wireless: WirelessRole?
-    /// DEVTYPE of the device's uevent (`wlan`, `wwan` ...), verified to be of this very link.
+    /// The DEVTYPE of the device's uevent, for example `wlan` or `wwan`, if sysfs shows the same link.
     package var deviceType: String?
     /// The name of the driver, from ethtool.
     package var driver: String?
 
-    /// The device this one stands on where only sysfs says so, as of the links of a Qualcomm modem.
+    /// The index of the lower device if only sysfs contains it, as for the links of a Qualcomm modem.
     package var lowerIndex: UInt32?
 
     package init(
@@ -45,7 +45,7 @@ package struct WirelessRole: RawRepresentable, Hashable, Sendable {
 }
 
 extension WirelessRole {
-    /// Reads an NL80211_CMD_NEW_INTERFACE body; nil when it is truncated, of another command or of another interface.
+    /// Decodes an NL80211_CMD_NEW_INTERFACE body; nil if it is truncated, of another command or of another interface.
     init?(body: UnsafeRawBufferPointer, interface: UInt32) {
         guard let head = body.load(genlmsghdr.self, at: 0), head.cmd == UInt8(NL80211_CMD_NEW_INTERFACE.rawValue) else {
             return nil
@@ -64,15 +64,15 @@ extension WirelessRole {
     }
 }
 
-/// What sysfs says of the device behind a link.
+/// The properties of the device behind a link, as listed in sysfs.
 ///
 /// C counterpart: DEVTYPE in `/sys/class/net/*/uevent`, `sysfs(5)`.
 enum DeviceType {
-    /// The DEVTYPE of a link's device, or `wlan` where it has a Wi-Fi radio; nil where sysfs is silent or speaks of another
-    /// device.
+    /// Returns the DEVTYPE of a link's device, or `wlan` if it has a Wi-Fi radio. Nil if sysfs has no entry or shows
+    /// another device.
     ///
-    /// A mounted sysfs shows the network namespace of its mounter, in which another device may have the same name and even
-    /// the same index: only what agrees with the link in address and type as well is believed.
+    /// A mounted sysfs shows the network namespace of the process that mounted it. In that namespace another device may
+    /// have the same name and even the same index. Therefore the address and the type must also match.
     static func verified(of link: Link, in sysfs: String = "/sys/class/net") -> String? {
         guard let directory = directory(of: link, in: sysfs), let uevent = TextFile.read("\(directory)/uevent") else {
             return nil
@@ -84,7 +84,7 @@ enum DeviceType {
         return access("\(directory)/phy80211", F_OK) == 0 ? "wlan" : nil
     }
 
-    /// The index of the device below a link; nil if there is none or more than one.
+    /// Returns the index of the device below a link; nil if there is no lower device, or more than one.
     static func lowerIndex(of link: Link, in sysfs: String = "/sys/class/net") -> UInt32? {
         guard let directory = directory(of: link, in: sysfs),
             let files = try? DirectoryListing.files(in: directory)
@@ -94,7 +94,7 @@ enum DeviceType {
         return line("\(directory)/\(lower)/ifindex").flatMap { UInt32($0) }
     }
 
-    /// Where sysfs speaks of this very link.
+    /// Returns the directory of the link in sysfs; nil if sysfs shows another device.
     private static func directory(of link: Link, in sysfs: String) -> String? {
         let directory = "\(sysfs)/\(link.name)"
         guard !link.name.contains("/"), line("\(directory)/ifindex") == String(link.index),
@@ -109,13 +109,14 @@ enum DeviceType {
     }
 }
 
-/// Asks the devices of one network namespace what they are, from any thread.
+/// Queries the properties of the devices of one network namespace. Thread-safe.
 ///
-/// Wi-Fi and drivers answer only to sockets of the device's own namespace. None is kept for that: an answer is remembered,
-/// and the rare new question opens sockets for as long as it takes, on the calling thread if that is at home in the
-/// namespace, else on a thread of its own that goes there first.
+/// Wi-Fi and drivers answer only to sockets of the device's namespace. Such sockets are not kept open. Answers are
+/// cached, and for a new query sockets are opened temporarily: on the calling thread if it is in the namespace,
+/// otherwise on a new thread that enters the namespace.
 package final class HardwareProbe: Sendable {
-    /// What makes an answer stale when it changes. The role of a Wi-Fi interface may change without any of it.
+    /// The properties whose change invalidates a cached answer. The role of a Wi-Fi interface may change without any of
+    /// them.
     private struct Identity: Hashable {
         let name: String
         let hardwareType: HardwareType
@@ -127,34 +128,35 @@ package final class HardwareProbe: Sendable {
     private let home = NamespaceIdentity.current
     private let answers = Locked<[UInt32: (identity: Identity, hardware: LinkHardware)]>([:])
 
-    /// Belongs to the namespace of the calling thread.
+    /// Creates a probe for the namespace of the calling thread.
     package init() {}
 
-    /// The properties of the device behind `link`. Unknown properties are nil.
+    /// Returns the properties of the device behind `link`. Unknown properties are nil.
     ///
-    /// - Parameter socket: An open socket of the same namespace, which shows where that is.
+    /// - Parameter socket: An open socket of the same namespace, through which the namespace is found.
     package func hardware(of link: Link, besides socket: EventSocket) -> LinkHardware {
         let identity = Identity(name: link.name, hardwareType: link.hardwareType, kind: link.kind)
         let known = answers.withLock { answers in
             answers[link.index].flatMap { $0.identity == identity ? $0.hardware : nil }
         }
         if let known { return known }
-        // Outside the lock: two threads may ask the same, which does no harm.
+        // Outside the lock. Two threads may send the same query, which is harmless.
         var hardware = LinkHardware(
             deviceType: DeviceType.verified(of: link),
             lowerIndex: DeviceType.lowerIndex(of: link)
         )
         guard ask(link, besides: socket, into: &hardware) else { return hardware }
         answers.withLock { answers in
-            // Devices that are gone leave their answers behind; indices are not used again soon.
+            // The answers of removed devices stay in the cache. Indices are not reused soon.
             if answers.count >= Self.capacity { answers.removeAll() }
             answers[link.index] = (identity, hardware)
         }
         return hardware
     }
 
-    /// The peers of a WireGuard interface, or the far ends of an xfrm interface; nil if this process may not see them, or if outer packets
-    /// travel elsewhere. They are not remembered: the kernel sends no event when an endpoint changes.
+    /// Returns the peers of a WireGuard interface, or the far ends of an xfrm interface. Nil if this process is not
+    /// permitted to read them, or if the outer packets travel in another network namespace. Not cached, because the
+    /// kernel sends no event when an endpoint changes.
     ///
     /// - Parameter socket: An open socket of the same namespace.
     package func peers(ofInterface index: UInt32, besides socket: EventSocket) -> [TunnelFarEnd]? {
@@ -168,7 +170,7 @@ package final class HardwareProbe: Sendable {
         return try? answer.get() ?? nil
     }
 
-    /// Says whether the answer is final; one that failed for want of descriptors or memory is worth another try.
+    /// Queries the device. Returns true if the answer is final; a failure for lack of descriptors or memory is not.
     private func ask(_ link: Link, besides socket: EventSocket, into hardware: inout LinkHardware) -> Bool {
         let before = hardware
         let answer = inside(of: socket) { () throws(NetlinkError) in
@@ -180,12 +182,13 @@ package final class HardwareProbe: Sendable {
         case .success(let answer):
             hardware = answer.0
             return answer.1
-        // Without CAP_NET_ADMIN the namespace stays closed, now and later.
+        // Without CAP_NET_ADMIN the namespace cannot be entered, now or later.
         case .failure(let error): return error.cause == .notPermitted
         }
     }
 
-    /// Runs `body` in the namespace of a socket: on the calling thread if that is at home there, otherwise on a thread of its own.
+    /// Runs `body` in the namespace of a socket: on the calling thread if it is in that namespace, otherwise on a new
+    /// thread.
     private func inside<Value: Sendable>(
         of socket: EventSocket,
         _ body: @escaping @Sendable () throws(NetlinkError) -> Value
@@ -208,7 +211,8 @@ package final class HardwareProbe: Sendable {
 }
 
 extension LinkHardware {
-    /// Adds what only sockets in the calling thread's network namespace can learn, and says whether all could be asked.
+    /// Adds the properties that require sockets in the calling thread's network namespace. Returns true if all queries
+    /// were possible.
     fileprivate mutating func ask(_ link: Link) -> Bool {
         var isComplete = true
         do throws(NetlinkError) {
@@ -226,11 +230,11 @@ extension LinkHardware {
     }
 }
 
-/// Which driver serves a link.
+/// The driver of a link.
 ///
 /// C counterpart: ETHTOOL_GDRVINFO through SIOCETHTOOL, `<linux/ethtool.h>`; needs no privilege.
 enum Driver {
-    /// The name of the driver of the device called `link` in the calling thread's network namespace; nil where it has none.
+    /// Returns the driver of the device called `link` in the calling thread's network namespace; nil if it has none.
     static func name(ofLink link: String) throws(SystemError) -> String? {
         let number = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw .current }

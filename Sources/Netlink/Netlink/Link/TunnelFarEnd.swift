@@ -1,12 +1,12 @@
 import CLinux
 package import LinuxSupport
 
-/// A far end of a tunnel that may have several: a WireGuard peer, a VXLAN endpoint of the forwarding table, or the far end of an IPsec
-/// policy.
+/// A far end of a tunnel that may have several: a WireGuard peer, a VXLAN endpoint in the forwarding table, or the far
+/// end of an IPsec policy.
 package struct TunnelFarEnd: Hashable, Sendable {
-    /// The destination of the outer packets; nil for a peer whose endpoint is not configured.
+    /// The destination of the outer packets; nil for a peer without a configured endpoint.
     package var address: WireAddress?
-    /// The inner destinations that it accepts, or the policy covers; nil for any.
+    /// The inner destinations that the peer accepts or the policy covers; nil for any destination.
     package var accepted: [AddressPrefix]?
     /// The firewall mark of the outer packets; 0 for none.
     package var mark: UInt32
@@ -15,7 +15,8 @@ package struct TunnelFarEnd: Hashable, Sendable {
         (self.address, self.accepted, self.mark) = (address, accepted, mark)
     }
 
-    /// The far ends that packets to a destination go to: those with the longest prefix that covers it, and those without prefixes.
+    /// Returns the far ends that packets to a destination are sent to: those with the longest prefix that covers it,
+    /// and those without prefixes.
     package static func chosen(among ends: [TunnelFarEnd], for destination: WireAddress) -> [TunnelFarEnd] {
         func length(_ end: TunnelFarEnd) -> Int? {
             guard let accepted = end.accepted else { return 0 }
@@ -29,10 +30,10 @@ package struct TunnelFarEnd: Hashable, Sendable {
 // MARK: - VXLAN
 
 extension TunnelFarEnd {
-    /// The mark of the all-zero address: frames to unknown stations go there.
+    /// The link-layer address of the default entry. Frames to unknown stations are sent to its destination.
     private static let anyStation = [UInt8](repeating: 0, count: 6)
 
-    /// Reads an RTM_NEWNEIGH body of a VXLAN device's forwarding table; nil if it is no default destination.
+    /// Decodes an RTM_NEWNEIGH body of a VXLAN device's forwarding table; nil if it is not a default destination.
     ///
     /// C counterpart: `bridge fdb show dev NAME`, `ndmsg` with NDA_DST.
     init?(forwarding body: UnsafeRawBufferPointer, of link: UInt32) {
@@ -55,8 +56,8 @@ extension TunnelFarEnd {
 
 // MARK: - WireGuard
 
-/// The peers of a WireGuard interface, collected from the messages of a dump. The peers of a large interface come in several messages,
-/// and one peer may continue in the next.
+/// The peers of a WireGuard interface, decoded from the messages of a dump. A large interface has several messages, and
+/// one peer may continue in the next message.
 ///
 /// C counterpart: WG_CMD_GET_DEVICE of `<linux/wireguard.h>`.
 struct WireGuardPeers {
@@ -74,7 +75,7 @@ struct WireGuardPeers {
         }
     }
 
-    /// Adds the body of a message, which begins with `genlmsghdr`.
+    /// Adds the body of a message. It begins with `genlmsghdr`.
     mutating func add(_ body: UnsafeRawBufferPointer) {
         for (type, value) in Attributes(body.bytes(from: MemoryLayout<genlmsghdr>.size)) {
             switch wgdevice_attribute(UInt32(type)) {
@@ -104,7 +105,7 @@ struct WireGuardPeers {
         }
     }
 
-    /// The address of a `sockaddr_in` or `sockaddr_in6`.
+    /// Returns the address of a `sockaddr_in` or `sockaddr_in6`.
     private static func endpoint(_ value: UnsafeRawBufferPointer) -> WireAddress? {
         switch value.load(UInt16.self, at: 0).map(CInt.init) {
         case AF_INET: WireAddress(bytes: value.bytes(from: 4, length: 4))
@@ -130,17 +131,17 @@ struct WireGuardPeers {
 
 // MARK: - xfrm
 
-/// The policies of an xfrm interface, collected from the messages of a dump. The kernel refuses packets that no policy covers
-/// (EHOSTUNREACH).
+/// The policies of an xfrm interface, decoded from the messages of a dump. The kernel rejects packets that no policy
+/// covers (EHOSTUNREACH).
 ///
-/// C counterpart: XFRM_MSG_GETPOLICY of `<linux/xfrm.h>`, whose structures are read by the offsets of their members.
+/// C counterpart: XFRM_MSG_GETPOLICY of `<linux/xfrm.h>`. Its structures are decoded by the offsets of their members.
 struct TunnelPolicies {
     /// The identifier of the interface.
     private let identifier: UInt32
-    /// Nil if a policy does more than to choose a tunnel by the destination.
+    /// Nil if a policy does more than select a tunnel by the destination.
     private(set) var ends: [TunnelFarEnd]? = []
 
-    /// `xfrm_selector`, `xfrm_userpolicy_info`, `xfrm_user_tmpl`, and the numbers of attributes.
+    /// Offsets and sizes in `xfrm_selector`, `xfrm_userpolicy_info` and `xfrm_user_tmpl`, and attribute numbers.
     private enum Layout {
         static let (family, prefixLength, transport) = (40, 42, 44)
         static let (direction, action, size) = (160, 161, 168)
@@ -177,14 +178,14 @@ struct TunnelPolicies {
         else { return nil }
         let length = Int(body[Layout.prefixLength])
         guard let destination = address(body, family: body.word16(Layout.family)) else {
-            // Without a family it covers both.
+            // A policy without a family covers both families.
             return length == 0 && body.word16(Layout.family) == 0 ? TunnelFarEnd(far) : nil
         }
         guard length <= destination.family.bitCount else { return nil }
         return TunnelFarEnd(far, accepting: [AddressPrefix(destination, length: length)])
     }
 
-    /// The address that a structure begins with.
+    /// Returns the address at the beginning of a structure.
     private static func address(_ structure: UnsafeRawBufferPointer, family: CInt?) -> WireAddress? {
         switch family {
         case AF_INET: WireAddress(bytes: structure.bytes(from: 0, length: 4))

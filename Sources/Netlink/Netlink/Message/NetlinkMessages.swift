@@ -1,20 +1,20 @@
 import CLinux
 package import LinuxSupport
 
-/// The head of every netlink message.
+/// The header of a netlink message.
 ///
 /// C counterpart: `nlmsghdr`.
 package struct MessageHeader: Sendable {
     package static let size = MemoryLayout<nlmsghdr>.size
 
-    /// Bytes of the message, this head included.
+    /// The length of the message in bytes, including the header.
     package let length: Int
     package let kind: MessageKind
     package let flags: UInt16
     package let sequence: UInt32
     package let port: UInt32
 
-    /// Nil when the bytes end before the head does, or before the length it announces.
+    /// Decodes a header; nil if the bytes end before the header or before the length that it contains.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard let header = bytes.load(nlmsghdr.self, at: 0) else { return nil }
         guard header.nlmsg_len >= UInt32(Self.size), Int(header.nlmsg_len) <= bytes.count else { return nil }
@@ -27,7 +27,8 @@ package struct MessageHeader: Sendable {
 
     package var isMultipart: Bool { flags & UInt16(NLM_F_MULTI) != 0 }
 
-    /// Whether what is dumped changed meanwhile, so that the dump may lack or repeat something (NLM_F_DUMP_INTR).
+    /// A Boolean value that indicates whether the dumped objects changed during the dump, so that it may lack or repeat
+    /// some (NLM_F_DUMP_INTR).
     package var isInterrupted: Bool { flags & UInt16(NLM_F_DUMP_INTR) != 0 }
 }
 
@@ -64,15 +65,16 @@ package struct MessageKind: RawRepresentable, Hashable, Sendable {
     package static let getNextHop = MessageKind(rawValue: UInt16(RTM_GETNEXTHOP))
     package static let newNetworkConfiguration = MessageKind(rawValue: UInt16(RTM_NEWNETCONF))
     package static let deleteNetworkConfiguration = MessageKind(rawValue: UInt16(RTM_DELNETCONF))
-    /// Options of router advertisements that the kernel leaves to programs.
+    /// Options of router advertisements that the kernel does not process.
     package static let newRouterOption = MessageKind(rawValue: UInt16(RTM_NEWNDUSEROPT))
-    /// Sockets of one address family (SOCK_DIAG_BY_FAMILY), of another netlink family.
+    /// Sockets of one address family (SOCK_DIAG_BY_FAMILY), a message of `NETLINK_SOCK_DIAG`.
     package static let socketsByFamily = MessageKind(rawValue: UInt16(SOCK_DIAG_BY_FAMILY))
-    /// Generic netlink's own family, the only one with a fixed id.
+    /// The controller family of generic netlink, the only family with a fixed ID.
     package static let genericController = MessageKind(rawValue: UInt16(GENL_ID_CTRL))
 }
 
-/// The attributes of a message or of a nested attribute, in order. A truncated or malformed attribute ends the sequence.
+/// The attributes of a message or of a nested attribute, in their sequence. A truncated or malformed attribute ends the
+/// sequence.
 ///
 /// C counterpart: `rtattr`, `RTA_NEXT`, `RTA_OK`.
 package struct Attributes: Sequence, IteratorProtocol {
@@ -94,15 +96,16 @@ package struct Attributes: Sequence, IteratorProtocol {
     }
 }
 
-/// `NLA_F_NESTED` and `NLA_F_NET_BYTEORDER` are the two bits above; the macro is not imported.
+/// The mask of the attribute type. The two bits above are `NLA_F_NESTED` and `NLA_F_NET_BYTEORDER`. The C macro is not
+/// imported.
 private let attributeTypeMask = 0x3fff
 
 extension Int {
-    /// Rounded up to the four bytes that netlink aligns to (`NLMSG_ALIGN`, `RTA_ALIGN`).
+    /// The number rounded up to netlink's alignment of four bytes (`NLMSG_ALIGN`, `RTA_ALIGN`).
     package var alignedToAttribute: Int { (self + 3) & ~3 }
 }
 
-/// Netlink messages one after the other, as they stand in a datagram.
+/// The netlink messages of a datagram.
 package struct NetlinkMessages: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 
@@ -110,7 +113,7 @@ package struct NetlinkMessages: Sequence, IteratorProtocol {
         rest = bytes[...]
     }
 
-    /// The next message with its header, without padding; nil at the end, or if it is cut off.
+    /// Returns the next message with its header, without padding; nil at the end or if the message is truncated.
     package mutating func next() -> ArraySlice<UInt8>? {
         let length = rest.withUnsafeBytes { MessageHeader($0)?.length }
         guard let length else { return nil }
@@ -120,7 +123,7 @@ package struct NetlinkMessages: Sequence, IteratorProtocol {
 }
 
 extension NetlinkMessages {
-    /// A request with the sequence number zero: equal questions are equal bytes.
+    /// Returns a request with the sequence number zero, so that equal requests have equal bytes.
     package static func withoutSequence(_ request: some Collection<UInt8>) -> [UInt8] {
         var request = Array(request)
         guard request.count >= MessageHeader.size else { return request }
@@ -128,7 +131,7 @@ extension NetlinkMessages {
         return request
     }
 
-    /// An answer of the kernel's that says nothing but `error`.
+    /// Returns an answer that contains only `error`.
     package static func refusal(_ error: SystemError) -> [UInt8] {
         var message = RequestBuilder()
         message.begin(.error, sequence: 0)
@@ -138,7 +141,7 @@ extension NetlinkMessages {
 }
 
 extension NetlinkMessages {
-    /// The message about the link of this index out of the answer that lists all links.
+    /// Returns the message about the link with this index from a list of all links.
     package static func link(_ index: UInt32, in list: [UInt8]) -> [UInt8]? {
         for message in NetlinkMessages(list) {
             let isAboutIt = message.withUnsafeBytes { bytes in

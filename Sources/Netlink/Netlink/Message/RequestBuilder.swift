@@ -2,25 +2,27 @@ import CLinux
 import CNetlink
 import LinuxSupport
 
-/// The bytes of one or more requests, which are sent to the kernel in one datagram and answered in order.
+/// The bytes of one or more requests. They are sent to the kernel in one datagram, and answered in the same order.
 ///
 /// C counterpart: `nlmsg_put`, `nla_put`.
 struct RequestBuilder: Sendable {
     private(set) var bytes: [UInt8] = []
     private var start = 0
 
-    /// - Parameter capacity: Bytes to make room for.
+    /// Creates an empty builder.
+    ///
+    /// - Parameter capacity: The number of bytes to reserve.
     init(capacity: Int = 64) {
         bytes.reserveCapacity(capacity)
     }
 
-    /// Begins a request. Structures and attributes that are appended next belong to it.
+    /// Begins a request. Structures and attributes that are appended afterwards belong to it.
     mutating func begin(_ kind: MessageKind, flags: Int32 = 0, sequence: UInt32) {
         start = bytes.count
         append(Self.head(kind, flags: flags, sequence: sequence))
     }
 
-    /// A structure of the kernel's, padded to the alignment of netlink.
+    /// Appends a kernel structure, padded to netlink's alignment.
     mutating func append(_ structure: some BitwiseCopyable) {
         put(structure)
         noteLength()
@@ -35,7 +37,7 @@ struct RequestBuilder: Sendable {
         value.withUnsafeBytes { append(attribute: type, $0) }
     }
 
-    /// An address in network order.
+    /// Appends an address in network order.
     mutating func append(attribute type: Int, _ address: WireAddress) {
         put(attribute: type, address)
         noteLength()
@@ -50,11 +52,12 @@ struct RequestBuilder: Sendable {
         append(attribute: type, Array(text.utf8) + [0])
     }
 
-    /// A whole request for a route lookup, of which there may be very many: few pieces, and its length written once.
+    /// Appends a complete request for a route lookup. Optimized for very many lookups: few copies, and the length is
+    /// written once.
     mutating func append(_ query: RouteQuery, sequence: UInt32) {
         let family = query.destination.family
         start = bytes.count
-        // IPv6 always names the real table and refuses RTM_F_LOOKUP_TABLE.
+        // IPv6 always reports the real table and rejects RTM_F_LOOKUP_TABLE.
         var flags: Int32 = query.wantsEntry ? RTM_F_FIB_MATCH : 0
         if family == .ipv4 { flags |= RTM_F_LOOKUP_TABLE }
         put(
@@ -94,7 +97,7 @@ struct RequestBuilder: Sendable {
     }
 
     private mutating func put(attribute type: Int, _ value: UInt32) {
-        // In one piece, for it is the most common kind.
+        // In one copy, because this is the most frequent case.
         put((rtattr(rta_len: 8, rta_type: UInt16(type)), value))
     }
 
@@ -119,24 +122,28 @@ struct RequestBuilder: Sendable {
         while bytes.count & 3 != 0 { bytes.append(0) }
     }
 
-    /// The length of a request comes first; it counts what has been appended so far.
+    /// Updates the length at the beginning of the request.
     private mutating func noteLength() {
         let (length, start) = (UInt32(bytes.count - start), start)
         bytes.withUnsafeMutableBytes { $0.storeBytes(of: length, toByteOffset: start, as: UInt32.self) }
     }
 }
 
-/// A message of rtnetlink, parsed by libnl-route: for those of which its objects carry all that is needed (`docs/libnl.md`).
+/// An rtnetlink message that libnl-route has parsed. Used if the parsed object contains all required properties
+/// (`docs/libnl.md`).
 ///
 /// C counterpart: `nl_msg_parse`, `nl_object`.
 struct RouteObject: ~Copyable {
     private let pointer: OpaquePointer
 
-    /// libnl reads numbers without regard to the length of their attributes, so the last one needs something behind it.
+    /// The number of bytes after the message. libnl reads numbers without checking the length of their attributes, so
+    /// the last attribute must not end the buffer.
     private static let padding = 64
 
-    /// - Parameter kind: The type as which the message is parsed.
-    /// - Returns: Nil for what libnl-route has no object for, and for what it refuses.
+    /// Parses a message.
+    ///
+    /// - Parameter kind: The message type as which the body is parsed.
+    /// - Returns: Nil if libnl-route has no object for the type, or rejects the message.
     init?(_ kind: MessageKind, body: UnsafeRawBufferPointer) {
         guard let message = nlmsg_alloc_size(MessageHeader.size + body.count + Self.padding) else { return nil }
         defer { nlmsg_free(message) }
@@ -148,7 +155,7 @@ struct RouteObject: ~Copyable {
         _ = nl_msg_parse(
             message,
             { object, context in
-                // It is let go of when this returns.
+                // libnl releases its reference when this function returns.
                 nl_object_get(object)
                 context?.assumingMemoryBound(to: OpaquePointer?.self).pointee = object
             },
@@ -160,14 +167,13 @@ struct RouteObject: ~Copyable {
 
     deinit { nl_object_put(pointer) }
 
-    /// Gives `body` what the accessors of libnl-route take: `rtnl_addr *`, `rtnl_neigh *` ... What these return lives no longer.
+    /// Calls `body` with the object for the accessors of libnl-route (`rtnl_addr *`, `rtnl_neigh *`). Pointers returned
+    /// by the accessors must not leave `body`.
     func read<Value>(_ body: (OpaquePointer) -> Value) -> Value { body(pointer) }
 }
 
 extension UnsafeRawBufferPointer {
-    /// The bytes of an address of libnl, as long as that lives; none where it is nil.
-    ///
-    /// C counterpart: `nl_addr_get_binary_addr`.
+    /// The bytes of a libnl address, valid while the address exists; empty if it is nil.
     init(_ address: OpaquePointer?) {
         guard let address else {
             self.init(start: nil, count: 0)

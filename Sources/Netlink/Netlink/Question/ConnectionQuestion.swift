@@ -6,9 +6,9 @@ package import LinuxSupport
 ///
 /// C counterpart: `sock_diag(7)`, `NETLINK_SOCK_DIAG` with `inet_diag_req_v2`.
 package enum ConnectionQuestion {
-    /// The maximum number of connections of a family, which is enough to see whether packets flow.
+    /// The maximum number of connections per family, which is enough to see whether packets flow.
     package static let limit = 1024
-    /// `TCP_ESTABLISHED` of `<net/tcp_states.h>`, which is not in a header for programs.
+    /// `TCP_ESTABLISHED` of `<net/tcp_states.h>`, which is not available to programs.
     private static let established: UInt32 = 1 << 1
 
     /// Returns the established TCP connections with the kernel's measurements, at most ``limit`` of each family.
@@ -18,7 +18,7 @@ package enum ConnectionQuestion {
         return connections
     }
 
-    /// Whether a UDP socket of a program or of the kernel is bound to a port.
+    /// Returns whether a UDP socket of a program or of the kernel is bound to a port.
     static func hasDatagramSocket(port: UInt16) throws(NetlinkError) -> Bool {
         guard port != 0 else { return false }
         let transport = try SocketTransport(family: NETLINK_SOCK_DIAG)
@@ -32,9 +32,10 @@ package enum ConnectionQuestion {
         return isBound
     }
 
-    /// Returns the user that owns the TCP socket with these ends, as seen from that socket.
+    /// Returns the user ID of the owner of a TCP socket, given by its local and remote ends.
     ///
-    /// The result is nil if no socket has these ends, or if its process has closed it: the kernel reports root as the owner of such a socket.
+    /// The result is nil if no socket has these ends, or if its process has closed it. The kernel reports root as the
+    /// owner of a closed socket.
     package static func user(
         local: (address: WireAddress, port: UInt16),
         remote: (address: WireAddress, port: UInt16)
@@ -57,7 +58,7 @@ package enum ConnectionQuestion {
     }
 
     private static func ask(_ family: AddressFamily) throws(NetlinkError) -> [TCPConnection] {
-        // A dump that is left early ends with its socket.
+        // Closing the socket ends an incomplete dump.
         let transport = try SocketTransport(family: NETLINK_SOCK_DIAG)
         var question = inet_diag_req_v2(family, IPPROTO_TCP)
         question.idiag_ext = 1 << (UInt8(INET_DIAG_INFO) - 1)
@@ -75,7 +76,7 @@ package enum ConnectionQuestion {
         }
         switch failure {
         case nil: return connections
-        // A kernel may be built without it.
+        // A kernel may be built without this subsystem.
         case .noEntry, .notSupported: return []
         case .some(let cause): throw NetlinkError("list the TCP connections", cause)
         }
@@ -90,7 +91,7 @@ package enum ConnectionQuestion {
 }
 
 extension inet_diag_req_v2 {
-    /// A query for sockets in any state.
+    /// Creates a query for sockets in any state.
     fileprivate init(_ family: AddressFamily, _ transport: Int) {
         self.init()
         (sdiag_family, sdiag_protocol, idiag_states) = (family.rawValue, UInt8(transport), .max)
@@ -105,12 +106,12 @@ package struct TCPConnection: Hashable, Sendable {
     package var localPort: UInt16
     package var remote: WireAddress
     package var remotePort: UInt16
-    /// The index of the interface it is bound to; 0 for none.
+    /// The index of the interface that the socket is bound to; 0 for none.
     package var interface: UInt32
-    /// The kernel's measurements.
+    /// The kernel's measurements of the connection.
     package var information: TCPInformation
 
-    /// Reads the body of an answer; nil when it is truncated, or without measurements (INET_DIAG_INFO).
+    /// Decodes the body of an answer; nil if it is truncated or has no measurements (INET_DIAG_INFO).
     init?(body: UnsafeRawBufferPointer) {
         let head = MemoryLayout<inet_diag_msg>.size
         guard let family = body.load(UInt8.self, at: 0).flatMap(AddressFamily.init(rawValue:)), body.count >= head,
@@ -124,7 +125,7 @@ package struct TCPConnection: Hashable, Sendable {
             information = TCPInformation(value)
         }
         guard let information else { return nil }
-        // An IPv6 socket may speak IPv4.
+        // An IPv6 socket may have an IPv4-mapped address.
         (self.local, self.remote) = (local.unmapped, remote.unmapped)
         (self.localPort, self.remotePort) = (UInt16(bigEndian: localPort), UInt16(bigEndian: remotePort))
         (self.interface, self.information) = (interface, information)

@@ -2,19 +2,20 @@ import CLinux
 import Glibc
 package import LinuxSupport
 
-/// Asks for the default routes of a namespace without reading its whole tables where that can be helped.
+/// Queries the default routes of a namespace, and reads as little of the routing tables as possible.
 ///
-/// The kernel can be given the table and the type of the routes wanted (NETLINK_GET_STRICT_CHK), but not the length of their
-/// prefixes. IPv4 tables are walked in the order of destinations (`net/ipv4/fib_trie.c`), so what is wanted comes first,
-/// and the rest is left unread: a million routes cost what ten cost. IPv6 tables are walked from the leaves to the root
-/// (`net/ipv6/ip6_fib.c`), so what is wanted comes last, and all of the table is read, one datagram at a time.
+/// A dump can be limited to a table and a route type (NETLINK_GET_STRICT_CHK), but not to a prefix length. The kernel
+/// dumps IPv4 tables in the order of destinations (`net/ipv4/fib_trie.c`). Default routes come first, so the rest is
+/// not read, and a million routes cost as much as ten. The kernel dumps IPv6 tables from the leaves to the root
+/// (`net/ipv6/ip6_fib.c`). Default routes come last, so the whole table is read, one datagram at a time.
 ///
-/// Each walk has a socket of its own, which closes at its end: that is how a walk is left.
+/// Each dump has a separate socket. Closing it ends an incomplete dump.
 package enum DefaultRouteQuestion {
-    /// The default routes in the calling thread's network namespace: those of the table `main`, and of every other that a
-    /// policy rule names (RTM_GETRULE).
+    /// Returns the default routes in the calling thread's network namespace, from table `main` and every other table
+    /// that a policy rule refers to (RTM_GETRULE).
     ///
-    /// - Returns: By family and table; within one in the kernel's order, the best first.
+    /// - Returns: The routes by family and table. Within a table they are in the kernel's order, with the preferred one
+    ///   first.
     package static func ask() throws(NetlinkError) -> [DefaultRoute] {
         var routes: [DefaultRoute] = []
         for family in AddressFamily.allCases {
@@ -38,7 +39,7 @@ package enum DefaultRouteQuestion {
                 failure = SystemError(dumpEnd: body)
                 return false
             }
-            // An older kernel sends the routes of every table and type.
+            // Kernels before 4.20 send the routes of all tables and types.
             if let route = DefaultRoute(body: body), route.table == table { routes.append(route) }
             return !(family == .ipv4 && isPast(body, table))
         }
@@ -47,7 +48,7 @@ package enum DefaultRouteQuestion {
         return routes
     }
 
-    /// Whether an IPv4 route of this table begins after all default routes.
+    /// Returns whether an IPv4 route of this table comes after all default routes.
     private static func isPast(_ body: UnsafeRawBufferPointer, _ table: UInt32) -> Bool {
         guard let route = Route(body: body), route.table == table else { return false }
         let destination = Int(RTA_DST.rawValue)
@@ -63,7 +64,7 @@ package enum DefaultRouteQuestion {
             rtm_dst_len: 0,
             rtm_src_len: 0,
             rtm_tos: 0,
-            // Tables beyond 255 are named by the attribute alone.
+            // Tables above 255 are only given by the attribute.
             rtm_table: table < 256 ? UInt8(table) : UInt8(RT_TABLE_UNSPEC.rawValue),
             rtm_protocol: 0,
             rtm_scope: 0,
@@ -72,7 +73,8 @@ package enum DefaultRouteQuestion {
         )
     }
 
-    /// The tables that rules send packets to, `main` first, then by number; never `local`, which has no default route.
+    /// Returns the tables that rules refer to, `main` first, then by number. `local` is excluded, because it has no
+    /// default route.
     private static func tables(_ family: AddressFamily) throws(NetlinkError) -> [UInt32] {
         var questions = QuestionSocket(try SocketTransport())
         let rules = try questions.ask([.rules(family)]).first?.rules ?? []
@@ -83,16 +85,16 @@ package enum DefaultRouteQuestion {
     }
 }
 
-/// A unicast route of prefix length 0, as it stands in a table.
+/// A unicast route with prefix length 0, as it is in a table.
 ///
 /// C counterpart: `rtmsg` and `RTA_*`, `rtnetlink(7)`.
 package struct DefaultRoute: Hashable, Sendable {
     package var family: AddressFamily
     /// The routing table: 254 is `main` (`ip-route(8)`).
     package var table: UInt32
-    /// The lower, the better (RTA_PRIORITY).
+    /// The metric. A route with a lower metric is preferred (RTA_PRIORITY).
     package var metric: UInt32
-    /// Its next hops; empty where only a group of next hop objects is given that the kernel does not spell out.
+    /// The next hops; empty if the kernel reports only the ID of a group of next hop objects.
     package var nextHops: [NextHop]
 
     package init(family: AddressFamily, table: UInt32, metric: UInt32, nextHops: [NextHop]) {
@@ -104,7 +106,7 @@ package struct DefaultRoute: Hashable, Sendable {
 }
 
 extension DefaultRoute {
-    /// Reads an RTM_NEWROUTE body; nil when it is truncated, or not a unicast route of prefix length 0.
+    /// Decodes an RTM_NEWROUTE body; nil if it is truncated or is not a unicast route with prefix length 0.
     init?(body: UnsafeRawBufferPointer) {
         guard let head = body.load(rtmsg.self, at: 0), head.rtm_dst_len == 0,
             head.rtm_flags & UInt32(RTM_F_CLONED) == 0,

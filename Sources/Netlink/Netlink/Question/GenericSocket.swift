@@ -1,8 +1,8 @@
 import CLinux
 import LinuxSupport
 
-/// A socket for questions to kernel subsystems that are no part of route netlink. It lives for one round of questions in
-/// the network namespace of the thread that opens it.
+/// A socket for queries to kernel subsystems that are not part of route netlink. It is used for one round of queries,
+/// in the network namespace of the thread that opens it.
 ///
 /// C counterpart: `NETLINK_GENERIC`, `<linux/genetlink.h>`.
 struct GenericSocket {
@@ -12,10 +12,10 @@ struct GenericSocket {
         transport = try SocketTransport(family: NETLINK_GENERIC)
     }
 
-    /// The message kind of the family called `name`; nil while the kernel has no such family.
+    /// Returns the message type of the family called `name`; nil if the kernel has no such family.
     ///
-    /// All families are listed, because a question for one by its name makes the kernel load a module for it: a question about
-    /// an ethernet device must not bring the Wi-Fi stack to a server.
+    /// All families are listed. A query by name would make the kernel load the module of the family, so that a query
+    /// about an ethernet device would load the Wi-Fi stack on a server.
     func family(named name: String) throws(NetlinkError) -> MessageKind? {
         var request = RequestBuilder()
         request.begin(.genericController, flags: NLM_F_DUMP, sequence: 1)
@@ -28,8 +28,8 @@ struct GenericSocket {
         return found
     }
 
-    /// The role of the Wi-Fi interface of this index (NL80211_CMD_GET_INTERFACE, needs no privilege); nil when there is
-    /// none, or no Wi-Fi in this kernel.
+    /// Returns the role of the Wi-Fi interface with this index (NL80211_CMD_GET_INTERFACE; needs no privilege). Nil if
+    /// the interface is not a Wi-Fi interface, or if the kernel has no Wi-Fi support.
     func wirelessRole(ofInterface index: UInt32) throws(NetlinkError) -> WirelessRole? {
         guard let wireless = try family(named: NL80211_GENL_NAME) else { return nil }
         var request = RequestBuilder()
@@ -44,10 +44,11 @@ struct GenericSocket {
         return role
     }
 
-    /// The peers of the WireGuard interface of this index (WG_CMD_GET_DEVICE, needs CAP_NET_ADMIN); nil if its outer packets travel in
-    /// another network namespace. An interface that was moved here keeps its socket where it was created.
+    /// Returns the peers of the WireGuard interface with this index (WG_CMD_GET_DEVICE; needs CAP_NET_ADMIN). Nil if
+    /// its outer packets travel in another network namespace, because an interface keeps its socket in the namespace
+    /// where it was created.
     func wireGuardPeers(ofInterface index: UInt32) throws(NetlinkError) -> [TunnelFarEnd]? {
-        guard let family = try family(named: WG_GENL_NAME) else { throw NetlinkError("ask WireGuard", .noEntry) }
+        guard let family = try family(named: WG_GENL_NAME) else { throw NetlinkError("query WireGuard", .noEntry) }
         var request = RequestBuilder()
         request.begin(family, flags: NLM_F_DUMP, sequence: 2)
         request.append(
@@ -64,20 +65,20 @@ struct GenericSocket {
             default: peers.add(body)
             }
         }
-        if let failure { throw NetlinkError("ask WireGuard for its peers", failure) }
+        if let failure { throw NetlinkError("query the peers of a WireGuard interface", failure) }
         return try ConnectionQuestion.hasDatagramSocket(port: peers.port) ? peers.ends : nil
     }
 }
 
-/// A subsystem that speaks generic netlink.
+/// A kernel subsystem that uses generic netlink.
 ///
 /// C counterpart: CTRL_CMD_NEWFAMILY, `CTRL_ATTR_*` in `<linux/genetlink.h>`.
 struct GenericFamily: Hashable, Sendable {
     let name: String
-    /// What its messages are marked with; the kernel assigns it at run time.
+    /// The type of its messages, which the kernel assigns at run time.
     let kind: MessageKind
 
-    /// Reads a CTRL_CMD_NEWFAMILY body; nil when it is truncated or of another command.
+    /// Decodes a CTRL_CMD_NEWFAMILY body; nil if it is truncated or of another command.
     init?(body: UnsafeRawBufferPointer) {
         guard let head = body.load(genlmsghdr.self, at: 0), head.cmd == UInt8(CTRL_CMD_NEWFAMILY) else { return nil }
         var name: String?
@@ -96,7 +97,7 @@ struct GenericFamily: Hashable, Sendable {
 }
 
 extension TunnelPolicies {
-    /// The far ends of the xfrm interface of this index (XFRM_MSG_GETPOLICY, needs CAP_NET_ADMIN); nil if they are not known.
+    /// Returns the far ends of an xfrm interface (XFRM_MSG_GETPOLICY; needs CAP_NET_ADMIN); nil if they are not known.
     static func farEnds(ofInterface link: Link) throws(NetlinkError) -> [TunnelFarEnd]? {
         // NETLINK_XFRM and XFRM_MSG_GETPOLICY of <linux/netlink.h> and <linux/xfrm.h>.
         let (family, question): (CInt, UInt16) = (6, 0x15)
@@ -115,7 +116,7 @@ extension TunnelPolicies {
             default: policies.add(body)
             }
         }
-        if let failure { throw NetlinkError("ask for the policies of a tunnel", failure) }
+        if let failure { throw NetlinkError("query the policies of a tunnel", failure) }
         return link.policyIdentifier == 0 ? nil : policies.ends
     }
 }

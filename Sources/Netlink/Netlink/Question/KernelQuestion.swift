@@ -3,24 +3,25 @@ package import LinuxSupport
 
 /// A query to the kernel. Its answer has the same name in ``KernelAnswer``.
 ///
-/// A query for one link is a barrier: changes that the kernel announced before it are visible in every later answer.
+/// A query for one link is a barrier: all changes that the kernel announced before it are visible in every later
+/// answer.
 package enum KernelQuestion: Hashable, Sendable {
     /// RTM_GETLINK by index.
     case link(UInt32)
     /// RTM_GETLINK by name.
     case linkNamed(String)
-    /// Every link of the namespace.
+    /// All links of the namespace.
     case links
-    /// RTM_GETROUTE: how a packet would leave.
+    /// RTM_GETROUTE: the route that a packet would take.
     case route(RouteQuery)
-    /// Every IPv4 and IPv6 address of the namespace (RTM_GETADDR).
+    /// All IPv4 and IPv6 addresses of the namespace (RTM_GETADDR).
     case addresses
-    /// The policy rules of a family in the order they are tried (RTM_GETRULE).
+    /// The policy rules of a family, in the order of evaluation (RTM_GETRULE).
     case rules(AddressFamily)
-    /// Every route of every table that covers an address, also those that no lookup finds. The kernel sends its whole tables:
-    /// only to explain.
+    /// All routes of all tables that cover an address, including those that no lookup finds. The kernel dumps all
+    /// tables, so this is only used for explanations.
     case routesCovering(WireAddress)
-    /// Whether IPv6 is switched off on a link (`net.ipv6.conf.NAME.disable_ipv6`).
+    /// A Boolean value that indicates whether IPv6 is disabled on a link (`net.ipv6.conf.NAME.disable_ipv6`).
     case isIPv6Disabled(link: UInt32)
     /// RTM_GETNEIGH by address and link (Linux 5.0).
     case neighbour(WireAddress, link: UInt32)
@@ -28,10 +29,11 @@ package enum KernelQuestion: Hashable, Sendable {
     indirect case hardware(Link)
     /// The default destinations of a VXLAN device's forwarding table (RTM_GETNEIGH of AF_BRIDGE).
     case forwarding(link: UInt32)
-    /// The peers of a WireGuard interface, by generic netlink; the far ends of the policies of an xfrm interface, by NETLINK_XFRM.
+    /// The peers of a WireGuard interface (generic netlink), or the far ends of the policies of an xfrm interface
+    /// (NETLINK_XFRM).
     case peers(link: UInt32)
 
-    /// Whether another socket than that of route netlink answers it.
+    /// A Boolean value that indicates whether the query is answered by other sockets than route netlink.
     var isForDevice: Bool {
         switch self {
         case .hardware, .peers: true
@@ -39,7 +41,7 @@ package enum KernelQuestion: Hashable, Sendable {
         }
     }
 
-    /// Whether the answer is a dump, or comes from another socket.
+    /// A Boolean value that indicates whether the answer is a dump, or comes from other sockets.
     var isDump: Bool {
         switch self {
         case .links, .addresses, .rules, .routesCovering, .forwarding, .hardware, .peers: true
@@ -50,23 +52,23 @@ package enum KernelQuestion: Hashable, Sendable {
 
 /// The kernel's answer to a ``KernelQuestion``.
 package enum KernelAnswer: Hashable, Sendable {
-    /// Nil when there is no such link.
+    /// The link; nil if it does not exist.
     indirect case link(Link?)
     case links([Link])
-    /// The route, or the error that `connect(2)` would fail with.
+    /// The route, or the error with which `connect(2)` would fail.
     case route(Result<Route, SystemError>)
     case addresses([InterfaceAddress])
-    /// Empty where the kernel has none.
+    /// Empty if the kernel has no policy rules.
     case rules([RoutingRule])
     case tableRoutes([TableRoute])
-    /// Nil where the kernel does not say.
+    /// Nil if the kernel does not report it.
     case isIPv6Disabled(Bool?)
-    /// Nil when the link knows none, or the kernel is too old to be asked.
+    /// The neighbour; nil if there is no entry, or if the kernel is too old for the query.
     case neighbour(Neighbour?)
     /// Unknown properties are nil.
     indirect case hardware(LinkHardware)
     case forwarding([TunnelFarEnd])
-    /// Nil if this process may not see them, or if outer packets travel in another network namespace.
+    /// Nil if this process is not permitted to read them, or if the outer packets travel in another network namespace.
     case peers([TunnelFarEnd]?)
 }
 
@@ -89,15 +91,15 @@ extension KernelAnswer {
 
 /// Answers queries about one network namespace: the kernel, or a fake.
 package protocol KernelAnswering {
-    /// One answer for each question, in their order. A question about a link is a barrier: a change whose notification was
-    /// received before is visible to every question after it.
+    /// Returns one answer per query, in the same order. A query about a link is a barrier: a change whose notification
+    /// was received before is visible in every later answer.
     func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer]
 }
 
 extension KernelAnswering {
-    /// For those who ask one thing at a time.
+    /// Returns the answer to a single query.
     package func answer(to question: KernelQuestion) throws(NetlinkError) -> KernelAnswer {
-        guard let answer = try ask([question]).first else { throw NetlinkError("ask the kernel", .badMessage) }
+        guard let answer = try ask([question]).first else { throw NetlinkError("query the kernel", .badMessage) }
         return answer
     }
 }
@@ -124,7 +126,7 @@ extension [KernelQuestion] {
 // MARK: - Encoding
 
 extension RequestBuilder {
-    /// Appends the request of a question, which asks for one message or for a dump.
+    /// Appends the request of a query, for a single object or a dump.
     mutating func append(_ question: KernelQuestion, sequence: UInt32) {
         let flags = question.isDump ? NLM_F_DUMP : 0
         switch question {
@@ -154,12 +156,12 @@ extension RequestBuilder {
             append(attribute: Int(NDA_DST), address)
         case .forwarding(let link):
             begin(.getNeighbour, flags: flags, sequence: sequence)
-            // Of an AF_BRIDGE dump, the kernel reads the device from an ifinfomsg.
+            // For an AF_BRIDGE dump, the kernel reads the device from an ifinfomsg.
             var head = ifinfomsg()
             head.ifi_family = UInt8(AF_BRIDGE)
             head.ifi_index = Int32(bitPattern: link)
             append(head)
-        case .hardware, .peers: preconditionFailure("\(question) is no question to route netlink")
+        case .hardware, .peers: preconditionFailure("\(question) is not a query for route netlink")
         }
     }
 
@@ -169,11 +171,11 @@ extension RequestBuilder {
         head.ifi_index = Int32(bitPattern: index)
         append(head)
         if let name {
-            // The kernel finds alternative names by either attribute; only this one may be long (Linux 5.5).
+            // The kernel finds alternative names by either attribute. Only IFLA_ALT_IFNAME may be long (Linux 5.5).
             let isLong = name.utf8.count > InterfaceName.longestName
             append(attribute: isLong ? IFLA_ALT_IFNAME : IFLA_IFNAME, text: name)
         }
-        // Statistics and VF lists are long and not wanted.
+        // Statistics and VF lists are long and not used.
         append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
     }
 }
@@ -181,9 +183,11 @@ extension RequestBuilder {
 // MARK: - Decoding
 
 extension KernelAnswer {
-    /// The answer to a question that has one, by the body of the message or the error that came; nil where nothing came.
+    /// Creates the answer to a query with a single answer from the body of the message or from the error; nil if no
+    /// message arrived.
     ///
-    /// An object that does not exist, or that the kernel does not report, is nil in the answer. Any other error is thrown.
+    /// If an object does not exist, or the kernel does not report it, the answer contains nil. Any other error is
+    /// thrown.
     init(_ answer: Result<UnsafeRawBufferPointer, SystemError>?, to question: KernelQuestion) throws(NetlinkError) {
         switch question {
         case .route:
@@ -193,13 +197,13 @@ extension KernelAnswer {
         case .neighbour: self = .neighbour(try? Self.decoded(answer, Neighbour.init(body:)))
         case .isIPv6Disabled: self = .isIPv6Disabled(try? Self.decoded(answer, Self.isIPv6Disabled))
         case .links, .addresses, .rules, .routesCovering, .forwarding, .hardware, .peers:
-            preconditionFailure("\(question) is no question with one answer")
+            preconditionFailure("\(question) is not a query with a single answer")
         }
     }
 
-    /// The answer to a question that is answered by a dump; nil for any other question.
+    /// Creates the answer to a query that is answered by a dump; nil for any other query.
     ///
-    /// - Parameter socket: makes values of the bodies of all messages that answer.
+    /// - Parameter socket: The socket that performs the dump.
     init?(dumpOf question: KernelQuestion, from socket: inout QuestionSocket) throws(NetlinkError) {
         switch question {
         case .links: self = .links(try socket.dump(question, as: Link.init(body:)))
@@ -220,7 +224,7 @@ extension KernelAnswer {
         switch answer {
         case .success(let body)?: return decode(body)
         case nil, .failure(.noDevice)?, .failure(.noEntry)?: return nil
-        case .failure(let cause)?: throw NetlinkError("ask the kernel about a link", cause)
+        case .failure(let cause)?: throw NetlinkError("query a link", cause)
         }
     }
 
@@ -241,7 +245,7 @@ extension KernelAnswer {
 }
 
 extension TableRoute {
-    /// Reads an RTM_NEWROUTE body; nil when it does not cover the address.
+    /// Decodes an RTM_NEWROUTE body; nil if the route does not cover the address.
     fileprivate init?(body: UnsafeRawBufferPointer, covering address: WireAddress) {
         guard let route = Route(body: body), let head = body.load(rtmsg.self, at: 0),
             head.rtm_family == address.family.rawValue

@@ -2,25 +2,26 @@ import CLinux
 import Glibc
 import LinuxSupport
 
-/// Sends queries to the kernel or a recording: encodes requests and decodes the messages that answer.
+/// Sends queries to the kernel or a recording. Encodes the requests and decodes the answers.
 package struct QuestionSocket: Sendable {
     private let transport: any NetlinkTransport
     private var sequence: UInt32 = 0
-    /// The last message about a link, and the answer decoded from it. The message has a thousand bytes and is mostly the same as before.
+    /// The last message about each link, and its decoded answer. A message has about a thousand bytes and rarely
+    /// changes.
     private var links: [UInt32: (body: [UInt8], answer: KernelAnswer)] = [:]
     private static let linkLimit = 8
 
-    /// The maximum number of queries in a round. Their answers fit into the smallest receive buffer, unless they are long.
+    /// The maximum number of queries in a round. Their answers usually fit into the smallest receive buffer.
     private static let roundLimit = 64
-    /// The maximum number of times that a dump is requested because changes interrupted it. After that, the last dump counts.
+    /// The maximum number of attempts of a dump that is interrupted by changes. After that, the last result is used.
     private static let dumpLimit = 8
 
     package init(_ transport: any NetlinkTransport) {
         self.transport = transport
     }
 
-    /// One answer for each question, in their order. Questions with one answer share their rounds, and are answered one after
-    /// the other.
+    /// Returns one answer per query, in the same order. Queries with a single answer are sent together in rounds, and
+    /// the kernel answers them one after the other.
     package mutating func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
         var answers: [KernelAnswer] = []
         answers.reserveCapacity(questions.count)
@@ -38,7 +39,7 @@ package struct QuestionSocket: Sendable {
         return answers
     }
 
-    /// Asks again in smaller rounds where the answers were too long for the receive buffer together.
+    /// Sends the queries again in smaller rounds if the answers do not fit into the receive buffer together.
     private mutating func askInParts(_ round: ArraySlice<KernelQuestion>) throws(NetlinkError) -> [KernelAnswer] {
         do throws(NetlinkError) {
             return try ask(round: round)
@@ -91,7 +92,7 @@ package struct QuestionSocket: Sendable {
         return sequence
     }
 
-    /// The body of a message that answers, or the error in it.
+    /// Returns the body of an answer, or the error that it contains.
     private static func body(_ message: UnsafeRawBufferPointer) -> Result<UnsafeRawBufferPointer, SystemError> {
         let body = message.bytes(from: MessageHeader.size)
         guard MessageHeader(message)?.kind == .error else { return .success(body) }
@@ -112,9 +113,10 @@ extension UnsafeRawBufferPointer {
 // MARK: - Dumps
 
 extension QuestionSocket {
-    /// All that the kernel has of what is asked, in its order, read until no change came into it (NLM_F_DUMP_INTR).
+    /// Returns all objects of the requested type in the kernel's order. Repeats the dump if a change interrupted it
+    /// (NLM_F_DUMP_INTR).
     ///
-    /// - Parameter decode: what makes a value of a message's body; nil leaves it out.
+    /// - Parameter decode: Decodes the body of a message; nil skips it.
     mutating func dump<Value>(
         _ question: KernelQuestion,
         as decode: (UnsafeRawBufferPointer) -> Value?
@@ -141,15 +143,15 @@ extension QuestionSocket {
         }
         switch answers {
         case .success(let values): return values
-        // A kernel may be built without what is asked for.
+        // A kernel may be built without the requested subsystem.
         case .failure(.noEntry), .failure(.notSupported): return []
-        case .failure(let cause): throw NetlinkError("list what the kernel has", cause)
+        case .failure(let cause): throw NetlinkError("read a netlink dump", cause)
         }
     }
 }
 
 extension SystemError {
-    /// The error number that ends a dump; nil when it is 0, or missing as in older kernels.
+    /// Creates the error at the end of a dump; nil if it is 0, or missing as in older kernels.
     init?(dumpEnd body: UnsafeRawBufferPointer) {
         let number = -(body.load(Int32.self, at: 0) ?? 0)
         if number <= 0 { return nil }
@@ -159,11 +161,12 @@ extension SystemError {
 
 /// Sends requests to the kernel or a recording, and receives the answers. Not thread-safe.
 package protocol NetlinkTransport: Sendable {
-    /// Hands over every message that answers, head included, with the place of its request, until all requests are answered.
+    /// Sends requests, and calls `take` for each message that answers one, with its header and the position of its
+    /// request. Returns when all requests are answered.
     ///
     /// - Parameters:
-    ///   - requests: one after the other, numbered from `first` on.
-    ///   - count: how many there are.
+    ///   - requests: The requests, one after the other, with ascending sequence numbers from `first`.
+    ///   - count: The number of requests.
     func exchange(
         _ requests: [UInt8],
         first: UInt32,
@@ -173,28 +176,30 @@ package protocol NetlinkTransport: Sendable {
 }
 
 extension MessageHeader {
-    /// Whether the message is the last answer to a request.
+    /// A Boolean value that indicates whether the message is the last answer to a request.
     var isLast: Bool { kind == .error || kind == .done || !isMultipart }
 }
 
 /// The socket for queries. It joins no multicast group, so a storm of events cannot displace an answer.
 ///
-/// Every exchange blocks for the few microseconds the kernel takes to answer, or as long as it holds its configuration lock
-/// (RTNL).
+/// Each exchange blocks for the few microseconds that the kernel takes to answer, or while another process holds the
+/// kernel's configuration lock (RTNL).
 package final class SocketTransport: NetlinkTransport, @unchecked Sendable {
     let socket: NetlinkSocket
-    /// A datagram touches as much of its place as it is long. Of a link with very many names or sources the kernel sends some
-    /// ten KiB, and a dump comes in datagrams of at most 32.
+    /// The receive buffer. Only the received bytes of each slot are touched. For a link with very many names or sources
+    /// the kernel sends about ten KiB. The datagrams of a dump have at most 32 KiB.
     private let buffer = DatagramBuffer(count: 16, size: 128 << 10)
 
-    /// - Parameter family: `NETLINK_ROUTE`, or `NETLINK_GENERIC` for what is no part of it.
+    /// Opens a socket.
+    ///
+    /// - Parameter family: `NETLINK_ROUTE`, or another netlink family for other subsystems.
     init(family: CInt = NETLINK_ROUTE) throws(NetlinkError) {
         socket = try NetlinkSocket(family: family)
         socket.setReceiveBuffer(bytes: 1 << 20)
         socket.setReceiveTimeout(seconds: 5)
     }
 
-    /// Lets the kernel apply what a dump is restricted to, and leave out the rest (Linux 4.20); an older one sends all.
+    /// Enables the kernel's filtering of dumps (Linux 4.20). Older kernels send all objects.
     ///
     /// C counterpart: NETLINK_GET_STRICT_CHK of `netlink(7)`.
     func demandStrictness() {
@@ -213,7 +218,7 @@ package final class SocketTransport: NetlinkTransport, @unchecked Sendable {
         var missing = count
         while missing > 0 {
             try receive { header, message in
-                // Answers of an earlier exchange that was abandoned have other numbers.
+                // Answers of an earlier, incomplete exchange have other sequence numbers.
                 let index = Int(header.sequence &- first)
                 guard header.port == socket.port, index < count else { return true }
                 take(index, message)
@@ -223,8 +228,8 @@ package final class SocketTransport: NetlinkTransport, @unchecked Sendable {
         }
     }
 
-    /// Sends one request, and hands over its answers for as long as `take` says that it wants more. A dump that is left early
-    /// keeps the kernel waiting: this socket can ask for no other.
+    /// Sends one request, and calls `take` for each answer until it returns false. After an incomplete dump the socket
+    /// cannot be used for another one.
     func stream(
         _ request: [UInt8],
         sequence: UInt32,
@@ -241,7 +246,7 @@ package final class SocketTransport: NetlinkTransport, @unchecked Sendable {
         }
     }
 
-    /// Hands over the messages of the datagrams that are there, waiting for the first, for as long as they are wanted.
+    /// Receives datagrams, waiting for the first, and calls `take` for each message until it returns false.
     private func receive(
         _ take: (MessageHeader, UnsafeRawBufferPointer) -> Bool
     ) throws(NetlinkError) {
@@ -262,15 +267,15 @@ package final class SocketTransport: NetlinkTransport, @unchecked Sendable {
     }
 }
 
-/// The two sockets of one network namespace: one listens, one sends queries.
+/// The two sockets of one network namespace: one receives events, one sends queries.
 package final class RouteSockets: KernelAnswering, Sendable {
     package let events: EventSocket
     private let questions: Locked<QuestionSocket>
     private let hardware: HardwareProbe
 
-    /// Opens both in the calling thread's network namespace.
+    /// Opens both sockets in the calling thread's network namespace.
     ///
-    /// - Parameter tap: Receives the messages of both.
+    /// - Parameter tap: Receives the messages of both sockets.
     package init(tap: (any NetlinkTap)? = nil) throws(NetlinkError) {
         events = try EventSocket(tap: tap)
         let socket = try SocketTransport()

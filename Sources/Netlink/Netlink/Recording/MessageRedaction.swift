@@ -1,8 +1,8 @@
 import CLinux
 package import LinuxSupport
 
-/// Replaces the data in netlink messages that identifies a network. Addresses are replaced, and attributes that are not known to be
-/// harmless are filled with zeros. Lengths are kept, so a message can still be decoded.
+/// Replaces the data in netlink messages that identifies a network. Addresses are replaced, and attributes that are not
+/// known to be harmless are filled with zeros. Lengths are kept, so a message can still be decoded.
 package struct MessageRedaction: Sendable {
     /// The treatment of an attribute.
     indirect enum Rule {
@@ -11,23 +11,25 @@ package struct MessageRedaction: Sendable {
         case address
         /// An address with this prefix length. The other bits stay zero.
         case prefix(Int)
-        /// A hardware address; a tunnel's is an IP address.
+        /// A link-layer address. That of a tunnel is an IP address.
         case hardware
-        /// A family, then an address.
+        /// A family, followed by an address.
         case via
         case nest(@Sendable (Int) -> Rule)
-        /// Next hops, each with attributes of its own.
+        /// Next hops with their attributes.
         case nextHops
-        /// IFLA_LINKINFO, whose data means something else for each kind of link.
+        /// IFLA_LINKINFO, whose data depends on the kind of the link.
         case linkInformation
     }
 
     private let address: @Sendable (WireAddress) -> WireAddress
     private let hardware: @Sendable ([UInt8]) -> [UInt8]
 
+    /// Creates a redaction.
+    ///
     /// - Parameters:
     ///   - address: Returns the replacement of an address.
-    ///   - hardware: Returns the replacement of a hardware address, which has the same length.
+    ///   - hardware: Returns the replacement of a link-layer address, which has the same length.
     package init(
         address: @escaping @Sendable (WireAddress) -> WireAddress,
         hardware: @escaping @Sendable ([UInt8]) -> [UInt8]
@@ -45,7 +47,7 @@ package struct MessageRedaction: Sendable {
             redact(&bytes, header.kind, (start + MessageHeader.size)..<end)
             start = min(bytes.count, start + header.length.alignedToAttribute)
         }
-        // A message that is cut off is not decoded.
+        // A truncated message is not decoded.
         let rest = min(bytes.count, start + MessageHeader.size)
         zero(&bytes, rest..<bytes.count)
         return bytes
@@ -68,12 +70,12 @@ package struct MessageRedaction: Sendable {
         case .newNextHop, .deleteNextHop, .getNextHop:
             (head, rule) = (MemoryLayout<nhmsg>.size, Rule.nextHop)
         case .newNeighbour, .deleteNeighbour, .getNeighbour:
-            // The head of a question about AF_BRIDGE is longer, and its index of the interface is in the same place.
+            // The header of an AF_BRIDGE request is longer, with the interface index in the same position.
             (head, rule) = (MemoryLayout<ndmsg>.size, Rule.neighbour)
         case .newNetworkConfiguration, .deleteNetworkConfiguration:
             (head, rule) = (MemoryLayout<netconfmsg>.size.alignedToAttribute, { _ in .keep })
         case .error:
-            // The rest repeats the request.
+            // The rest is a copy of the request.
             return zero(&bytes, skip(MemoryLayout<nlmsgerr>.size, body))
         case .done:
             return zero(&bytes, skip(MemoryLayout<Int32>.size, body))
@@ -141,7 +143,7 @@ package struct MessageRedaction: Sendable {
 }
 
 extension [UInt8] {
-    /// The attribute that begins at `start`; nil when it is cut off or malformed.
+    /// Returns the attribute that begins at `start`; nil if it is truncated or malformed.
     fileprivate func attribute(at start: Int, before end: Int) -> (type: Int, length: Int)? {
         guard end - start >= MemoryLayout<rtattr>.size else { return nil }
         let head = self[start..<end].withUnsafeBytes { $0.load(rtattr.self, at: 0) }
@@ -151,7 +153,7 @@ extension [UInt8] {
         return (Int(head.rta_type & 0x3fff), Int(head.rta_len))
     }
 
-    /// IFLA_INFO_KIND of an IFLA_LINKINFO.
+    /// Returns IFLA_INFO_KIND of an IFLA_LINKINFO.
     fileprivate func kind(of range: Range<Int>) -> String {
         self[range].withUnsafeBytes { nest in
             for (type, value) in Attributes(nest) where type == IFLA_INFO_KIND { return value.text }

@@ -14,7 +14,9 @@ package struct NetlinkRequest: Hashable, Sendable {
 
     package let subject: Subject
 
-    /// - Parameter request: Header and body. The subject of a request that cannot be decoded is `.other`.
+    /// Decodes a request.
+    ///
+    /// - Parameter request: The header and the body. The subject of a request that cannot be decoded is `.other`.
     package init(_ request: [UInt8]) {
         subject = request.withUnsafeBytes { bytes in
             guard let header = MessageHeader(bytes) else { return .other }
@@ -59,7 +61,7 @@ extension NetlinkRequest: CustomStringConvertible {
         case .link(let index): index == 0 ? "a link by its name" : "link \(index)"
         case .allLinks: "all links"
         case .nextHop: "a next hop"
-        case .other: "something else"
+        case .other: "another object"
         }
     }
 }
@@ -68,8 +70,10 @@ extension NetlinkRequest: CustomStringConvertible {
 package struct PlayedTransport: NetlinkTransport {
     private let reply: @Sendable ([UInt8]) throws(NetlinkError) -> [UInt8]
 
-    /// - Parameter reply: Returns the messages that answer a request, with their headers. The sequence number of the request is
-    ///   zero, so that equal requests are equal bytes. Called on any thread.
+    /// Creates a transport.
+    ///
+    /// - Parameter reply: Returns the messages that answer a request, with their headers. The sequence number of the
+    ///   request is zero, so that equal requests are equal bytes. Called on any thread.
     package init(_ reply: @escaping @Sendable ([UInt8]) throws(NetlinkError) -> [UInt8]) {
         self.reply = reply
     }
@@ -93,21 +97,21 @@ package struct PlayedTransport: NetlinkTransport {
     }
 }
 
-/// Receives the messages of netlink sockets before they are decoded. Called on the thread that uses the
-/// socket, which waits meanwhile.
+/// Receives the messages of netlink sockets before they are decoded. Called on the thread that uses the socket, which
+/// waits until the call returns.
 package protocol NetlinkTap: Sendable {
-    /// A message the listening socket received; `port` is who sent it, 0 for the kernel. Whole, up to
-    /// `EventSocket.tappedLimit` bytes.
+    /// Receives a message of the event socket. `port` is the netlink port of the sender, 0 for the kernel. The message
+    /// is complete up to `EventSocket.tappedLimit` bytes.
     func received(_ message: [UInt8], from port: UInt32)
 
-    /// The listening socket lost messages for want of buffer space (ENOBUFS).
+    /// Reports that the event socket lost messages because its buffer was full (ENOBUFS).
     func lost()
 
-    /// One request and the messages that answered it, heads included; or why there is no answer.
+    /// Receives one request and the messages that answered it, with headers, or the error.
     func asked(_ request: [UInt8], _ answer: Result<[UInt8], NetlinkError>)
 }
 
-/// A transport that gives requests and answers to a tap.
+/// A transport that passes requests and answers to a tap.
 struct TappedTransport: NetlinkTransport {
     private let transport: any NetlinkTransport
     private let tap: any NetlinkTap

@@ -6,14 +6,14 @@ package import LinuxSupport
 ///
 /// C counterpart: `ifaddrmsg` and `IFA_*` of `<linux/if_addr.h>`, `rtnetlink(7)`.
 package struct InterfaceAddress: Hashable, Sendable {
-    /// The index of the link it belongs to.
+    /// The index of the interface.
     package var interface: UInt32
-    /// The machine's own address (IFA_LOCAL, or IFA_ADDRESS where there is no peer).
+    /// The address of this machine (IFA_LOCAL, or IFA_ADDRESS if there is no peer).
     package var address: WireAddress
-    /// Bits of the prefix that is on the link.
+    /// The length of the prefix that is on the link, in bits.
     package var prefixLength: UInt8
     package var flags: AddressFlags
-    /// Where the address is valid.
+    /// The scope in which the address is valid.
     package var scope: AddressScope
 
     package init(
@@ -30,16 +30,18 @@ package struct InterfaceAddress: Hashable, Sendable {
         self.scope = scope
     }
 
-    /// Whether hosts beyond a router cannot answer to the address: link-local addresses (RFC 3927, RFC 4291).
+    /// A Boolean value that indicates whether hosts beyond a router cannot reply to the address, as for link-local
+    /// addresses (RFC 3927, RFC 4291).
     ///
-    /// Some hosts get an address of 169.254.0.0/16 whose router translates it: containers of Azure App Service and AWS Lambda, virtual
-    /// machines of Firecracker. There the address has a scope beyond the link. Those who configure link-local addresses set the scope of
-    /// the link.
+    /// Some hosts have an address of 169.254.0.0/16 that their router translates: containers of Azure App Service and
+    /// AWS Lambda, virtual machines of Firecracker. Such an address has a scope beyond the link. Normal link-local
+    /// addresses are configured with link scope.
     package var isLinkLocal: Bool {
         address.isLinkLocal && (address.family == .ipv6 || scope.rawValue >= AddressScope.link.rawValue)
     }
 
-    /// Whether packets may have the address as their source: no duplicate of it is known.
+    /// A Boolean value that indicates whether packets may use the address as their source: no duplicate is known, and
+    /// duplicate address detection permits it.
     package var isUsable: Bool {
         if flags.contains(.detectionFailed) { return false }
         return !flags.contains(.tentative) || flags.contains(.optimistic)
@@ -51,7 +53,7 @@ extension InterfaceAddress: CustomStringConvertible {
     package var description: String { "\(address)/\(prefixLength)" }
 }
 
-/// Where an address is valid.
+/// The scope in which an address is valid.
 ///
 /// C counterpart: `RT_SCOPE_*` of `<linux/rtnetlink.h>`.
 package struct AddressScope: RawRepresentable, Hashable, Sendable {
@@ -76,28 +78,28 @@ package struct AddressFlags: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// IPv4: another address of the prefix came first. IPv6: it changes now and then, for privacy (IFA_F_SECONDARY, which
-    /// is IFA_F_TEMPORARY).
+    /// IPv4: the interface has an earlier address in the same prefix (IFA_F_SECONDARY). IPv6: a temporary address for
+    /// privacy (IFA_F_TEMPORARY, the same bit).
     package static let secondary = AddressFlags(rawValue: 0x01)
-    /// It may be used while duplicates are still checked for (IFA_F_OPTIMISTIC, RFC 4429).
+    /// The address may be used during duplicate address detection (IFA_F_OPTIMISTIC, RFC 4429).
     package static let optimistic = AddressFlags(rawValue: 0x04)
-    /// Another host has the address (IFA_F_DADFAILED, RFC 4862).
+    /// Duplicate address detection has found another host with the address (IFA_F_DADFAILED, RFC 4862).
     package static let detectionFailed = AddressFlags(rawValue: 0x08)
-    /// Past its preferred lifetime (IFA_F_DEPRECATED, RFC 4862).
+    /// The preferred lifetime of the address is over (IFA_F_DEPRECATED, RFC 4862).
     package static let deprecated = AddressFlags(rawValue: 0x20)
-    /// Duplicates are still checked for (IFA_F_TENTATIVE, RFC 4862).
+    /// Duplicate address detection is in progress (IFA_F_TENTATIVE, RFC 4862).
     package static let tentative = AddressFlags(rawValue: 0x40)
 }
 
 extension InterfaceAddress {
-    /// Reads an RTM_NEWADDR body; nil when it is truncated or of a family other than IPv4 and IPv6.
+    /// Decodes an RTM_NEWADDR body; nil if it is truncated or of a family other than IPv4 and IPv6.
     ///
     /// C counterpart: `rtnl_addr`.
     init?(body: UnsafeRawBufferPointer) {
         guard let head = body.load(ifaddrmsg.self, at: 0), let family = AddressFamily(rawValue: head.ifa_family),
             let object = RouteObject(.newAddress, body: body)
         else { return nil }
-        // The machine's own also where there is a peer, of which IFA_ADDRESS is then.
+        // The local address, also if there is a peer. IFA_ADDRESS is then the peer's address.
         let (own, flags) = object.read {
             (WireAddress(bytes: UnsafeRawBufferPointer(rtnl_addr_get_local($0))), rtnl_addr_get_flags($0))
         }

@@ -2,16 +2,17 @@ import CLinux
 import CNetlink
 import LinuxSupport
 
-/// An entry of a link's neighbour table: the owner of an address.
+/// An entry of a link's neighbour table, which maps an address to a link-layer address.
 ///
 /// C counterpart: `ndmsg` and `NDA_*` in `<linux/neighbour.h>`.
 package struct Neighbour: Hashable, Sendable {
     package var state: NeighbourState
-    /// The link-layer address as sent, empty while it is not known.
+    /// The link-layer address in network order; empty while it is not known.
     package var hardwareAddress: [UInt8]
 
-    /// For how long nothing has confirmed that it is there (NDA_CACHEINFO), in steps of 10 ms; nil where the kernel does not say. Answers to
-    /// what programs send count: under traffic it stays below a second.
+    /// The time since the neighbour was last confirmed (NDA_CACHEINFO), with a resolution of 10 ms; nil if the kernel
+    /// does not report it. Replies to the packets of programs also confirm it, so under traffic it stays below a
+    /// second.
     package var sinceConfirmed: Duration?
 
     package init(state: NeighbourState, hardwareAddress: [UInt8] = []) {
@@ -19,7 +20,7 @@ package struct Neighbour: Hashable, Sendable {
         self.hardwareAddress = hardwareAddress
     }
 
-    /// Reads an RTM_NEWNEIGH body; nil when it is truncated.
+    /// Decodes an RTM_NEWNEIGH body; nil if it is truncated.
     ///
     /// C counterpart: `rtnl_neigh`.
     init?(body: UnsafeRawBufferPointer) {
@@ -30,14 +31,16 @@ package struct Neighbour: Hashable, Sendable {
             state: NeighbourState(rawValue: head.ndm_state),
             hardwareAddress: object.read { Array(UnsafeRawBufferPointer(rtnl_neigh_get_lladdr($0))) }
         )
-        // The object contains this too, but libnl has no function that returns it. USER_HZ is 100 on all architectures.
+        // The object contains this value too, but libnl has no function that returns it. USER_HZ is 100 on all
+        // architectures.
         for (type, value) in Attributes(body.bytes(from: MemoryLayout<ndmsg>.size)) where type == Int(NDA_CACHEINFO) {
             sinceConfirmed = value.load(nda_cacheinfo.self, at: 0).map { .milliseconds(10 * Int($0.ndm_confirmed)) }
         }
     }
 
-    /// Whether a message about a neighbour may be about a gateway that routes avoid now, or no longer. IPv6 avoids gateways that have failed
-    /// (`rt6_check_neigh`, net/ipv6/route.c), until they answer, send packets or are removed. Messages that are too short count.
+    /// Returns whether a message about a neighbour may be about a gateway that routes begin or cease to avoid. IPv6
+    /// avoids gateways that have failed (`rt6_check_neigh`, net/ipv6/route.c) until they answer, send packets or are
+    /// removed. Truncated messages count.
     ///
     /// - Parameter body: An `ndmsg`.
     static func mayChangeRoutes(_ body: UnsafeRawBufferPointer) -> Bool {

@@ -7,21 +7,23 @@ package import LinuxSupport
 /// C counterpart: `rtmsg` and `RTA_*`, `rtnetlink(7)`.
 package struct Route: Hashable, Sendable {
     package var kind: RouteKind
-    /// The routing table the answer was found in, where the kernel says.
+    /// The routing table that contains the route; nil if the kernel does not report it.
     package var table: UInt32?
-    /// The length of the matched prefix in bits; only entries contain it (`RouteQuery.wantsEntry`).
+    /// The length of the matched prefix in bits. Only entries contain it (`RouteQuery.wantsEntry`).
     package var prefixLength: UInt8
-    /// The preference among routes of the same prefix; lower is better (RTA_PRIORITY). Of IPv4, only entries contain it.
+    /// The metric. Among routes with the same prefix, a lower metric is preferred (RTA_PRIORITY). For IPv4, only
+    /// entries contain it.
     package var metric: UInt32
-    /// The one that packets take or, of an entry, all there are; empty where only `nextHopID` is given.
+    /// The next hop of a packet, or all next hops of an entry. Empty if only `nextHopID` is given.
     package var nextHops: [NextHop]
-    /// The next hop object the route uses, 0 for none (RTA_NH_ID).
+    /// The ID of the next hop object that the route uses; 0 for none (RTA_NH_ID).
     package var nextHopID: UInt32
-    /// The source address packets get that have none yet (RTA_PREFSRC).
+    /// The source address of packets that have no source address yet (RTA_PREFSRC).
     package var source: WireAddress?
-    /// The route's own maximum transmission unit, 0 for the link's (RTAX_MTU).
+    /// The maximum transmission unit of the route in bytes; 0 if that of the link applies (RTAX_MTU).
     package var mtu: UInt32
-    /// How long the entry will last; nil for ever. The kernel sends nothing when this time is over.
+    /// The remaining lifetime of the entry; nil if it does not expire. The kernel sends no message at the end of the
+    /// lifetime.
     package var lifetime: Duration?
 
     package init(
@@ -46,16 +48,16 @@ package struct Route: Hashable, Sendable {
         self.lifetime = lifetime
     }
 
-    /// The first of its next hops.
+    /// The first next hop.
     package var nextHop: NextHop? { nextHops.first }
 }
 
-/// Where a route sends packets next.
+/// A next hop of a route.
 ///
 /// C counterpart: `rtnexthop`, RTA_GATEWAY, RTA_VIA.
 package struct NextHop: Hashable, Sendable {
     package var interface: UInt32
-    /// The router to send to; nil when the destination is on the link itself. IPv4 may go over an IPv6 router.
+    /// The router; nil if the destination is on the link. The router of an IPv4 route can have an IPv6 address.
     package var gateway: WireAddress?
 
     package init(interface: UInt32, gateway: WireAddress? = nil) {
@@ -64,7 +66,7 @@ package struct NextHop: Hashable, Sendable {
     }
 }
 
-/// A route as it stands in its table, with the destinations it covers.
+/// A route as it is in its table, with its destination prefix.
 ///
 /// C counterpart: `rtmsg` with RTA_DST, `ip-route(8)`.
 package struct TableRoute: Hashable, Sendable {
@@ -78,7 +80,7 @@ package struct TableRoute: Hashable, Sendable {
 }
 
 extension Route {
-    /// Reads an RTM_NEWROUTE body; nil when it is truncated or of a family other than IPv4 and IPv6.
+    /// Decodes an RTM_NEWROUTE body; nil if it is truncated or of a family other than IPv4 and IPv6.
     init?(body: UnsafeRawBufferPointer) {
         guard let head = body.load(rtmsg.self, at: 0), AddressFamily(rawValue: head.rtm_family) != nil else {
             return nil
@@ -119,7 +121,7 @@ extension Route {
 }
 
 extension NextHop {
-    /// Those of RTA_MULTIPATH, each a `rtnexthop` with attributes of its own.
+    /// Decodes the next hops of RTA_MULTIPATH, each of which is an `rtnexthop` with attributes.
     static func all(_ value: UnsafeRawBufferPointer) -> [NextHop] {
         var hops: [NextHop] = []
         var rest = value
@@ -144,13 +146,13 @@ extension NextHop {
 }
 
 extension WireAddress {
-    /// RTA_VIA: the family of a router that is not of the route's own, then its address.
+    /// Decodes RTA_VIA: the family of a router that differs from the route's family, followed by its address.
     init?(via value: UnsafeRawBufferPointer) {
         self.init(bytes: value.bytes(from: MemoryLayout<UInt16>.size))
     }
 }
 
-/// What happens to a packet that takes a route.
+/// The type of a route, which determines the treatment of packets.
 ///
 /// C counterpart: `RTN_*` in `<linux/rtnetlink.h>`.
 package struct RouteKind: RawRepresentable, Hashable, Sendable {
@@ -170,7 +172,7 @@ package struct RouteKind: RawRepresentable, Hashable, Sendable {
     package static let prohibit = RouteKind(rawValue: 8)
     package static let throwing = RouteKind(rawValue: 9)
 
-    /// Whether packets that take the route are delivered or forwarded.
+    /// A Boolean value that indicates whether packets that take the route are delivered or forwarded.
     package var carriesPackets: Bool {
         switch self {
         case .unicast, .local, .broadcast, .anycast, .multicast: true
@@ -179,20 +181,21 @@ package struct RouteKind: RawRepresentable, Hashable, Sendable {
     }
 }
 
-/// A route lookup: how would a packet leave?
+/// A query for the route that a packet would take.
 ///
 /// C counterpart: RTM_GETROUTE, `rtnetlink(7)`.
 package struct RouteQuery: Hashable, Sendable {
     package var destination: WireAddress
-    /// The source address of the packet, if it has one already (RTA_SRC).
+    /// The source address of the packet if it is already known (RTA_SRC).
     package var source: WireAddress?
     /// The interface that the packet is bound to (RTA_OIF). IPv4 then answers "on-link" even without a route.
     package var outputInterface: UInt32?
     /// The firewall mark of the packet (RTA_MARK); 0 for none.
     package var mark: UInt32
-    /// The transport protocol of the packet (RTA_IP_PROTO). IPv6 chooses among several next hops by it.
+    /// The transport protocol of the packet (RTA_IP_PROTO). IPv6 considers it when it selects one of several next hops.
     package var transport: TransportProtocol?
-    /// Whether to return the routing entry with its next hops, expiry and prefix instead of the next hop of a packet (RTM_F_FIB_MATCH).
+    /// A Boolean value that indicates whether the answer is the routing table entry, with all its next hops, expiry and
+    /// prefix, instead of the next hop of a packet (RTM_F_FIB_MATCH).
     package var wantsEntry: Bool
 
     package init(
@@ -209,7 +212,7 @@ package struct RouteQuery: Hashable, Sendable {
         self.wantsEntry = wantsEntry
     }
 
-    /// The destination distinguishes nearly all queries of an evaluation.
+    /// Hashes the destination, which distinguishes almost all queries of an evaluation.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(destination)
         hasher.combine(wantsEntry)

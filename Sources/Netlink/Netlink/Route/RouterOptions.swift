@@ -1,16 +1,17 @@
 import CLinux
 import LinuxSupport
 
-/// Options of a router advertisement that the kernel leaves to programs: name servers (25), the portal's address (37), PREF64 (38).
+/// The options of a router advertisement that the kernel does not process: name servers (25), the address of a captive
+/// portal (37), PREF64 (38).
 ///
 /// C counterpart: `nduseroptmsg` of `<linux/rtnetlink.h>`, RTM_NEWNDUSEROPT; RFC 4861, section 4.6.
 package struct RouterOptions: Hashable, Sendable {
-    /// The index of the interface the advertisement came in by.
+    /// The index of the interface on which the advertisement was received.
     package var interface: UInt32
-    /// As they stand in the advertisement: type, length in units of eight bytes, value. They come from a stranger.
+    /// The options as received: type, length in units of eight bytes, value. They come from an untrusted sender.
     package var bytes: [UInt8]
 
-    /// Reads an RTM_NEWNDUSEROPT body; nil when it is truncated, or not of a router advertisement.
+    /// Decodes an RTM_NEWNDUSEROPT body; nil if it is truncated or not about a router advertisement.
     init?(body: UnsafeRawBufferPointer) {
         guard let head = body.load(nduseroptmsg.self, at: 0), head.nduseropt_icmp_type == Self.advertisement else {
             return nil
@@ -32,14 +33,14 @@ package final class RouterOptionSocket: @unchecked Sendable {
     private let socket: NetlinkSocket
     private let buffer = DatagramBuffer(count: 8, size: 8 << 10)
 
-    /// Opens the socket in the calling thread's network namespace. It receives options from now on.
+    /// Opens the socket in the calling thread's network namespace. It receives options immediately.
     package init() throws(NetlinkError) {
         socket = try NetlinkSocket(family: NETLINK_ROUTE)
         try socket.setNonBlocking()
         try socket.join(.routerOptions)
     }
 
-    /// Readable when there is something to ``drain()``.
+    /// The descriptor. It is readable when ``drain()`` has messages to read.
     package var descriptor: CInt { socket.descriptor }
 
     /// Reads the received options without waiting. Options that were lost arrive again with the next advertisement.

@@ -1,37 +1,40 @@
 import CLinux
 package import LinuxSupport
 
-/// A policy rule: for which packets it is, and what it does with them.
+/// A policy rule: its selectors and its action.
 ///
 /// C counterpart: `fib_rule_hdr` and `FRA_*` in `<linux/fib_rules.h>`, `ip-rule(8)`.
 package struct RoutingRule: Hashable, Sendable {
-    /// The lower, the earlier (FRA_PRIORITY).
+    /// The priority. Rules with a lower number are evaluated first (FRA_PRIORITY).
     package var priority: UInt32
     package var action: RuleAction
-    /// The table that is asked (`RuleAction.lookUp`), 0 for none.
+    /// The table to look up (`RuleAction.lookUp`); 0 for none.
     package var table: UInt32
-    /// The priority of the rule to go on with (`RuleAction.goto`).
+    /// The priority of the rule to continue with (`RuleAction.goto`).
     package var target: UInt32?
-    /// Only packets from this prefix.
+    /// The rule matches only packets from this prefix.
     package var source: AddressPrefix?
-    /// Only packets to this prefix.
+    /// The rule matches only packets to this prefix.
     package var destination: AddressPrefix?
-    /// Only packets whose mark has these bits where `markMask` is set; 0 and 0 match every mark.
+    /// The rule matches only packets whose mark has these bits in the positions set in `markMask`. 0 and 0 match every
+    /// mark.
     package var mark: UInt32
     package var markMask: UInt32
-    /// Only packets that came in here; packets of this machine come from `lo`.
+    /// The rule matches only packets received on this interface. Packets of this machine have the input interface `lo`.
     package var inputInterface: String?
-    /// Only packets bound to this interface.
+    /// The rule matches only packets bound to this interface.
     package var outputInterface: String?
-    /// Only packets of these users.
+    /// The rule matches only packets of these user IDs.
     package var users: ClosedRange<UInt32>?
-    /// Matches what it would not match otherwise (FIB_RULE_INVERT).
+    /// A Boolean value that indicates whether the selectors are inverted (FIB_RULE_INVERT).
     package var isInverted: Bool
-    /// Routes of this prefix length or less are passed over (FRA_SUPPRESS_PREFIXLEN).
+    /// The prefix length up to which routes are ignored (FRA_SUPPRESS_PREFIXLEN).
     package var suppressedLength: Int?
-    /// Asks the table of the VRF that packets belong to (FRA_L3MDEV).
+    /// A Boolean value that indicates whether the rule looks up the table of the VRF that the packet belongs to
+    /// (FRA_L3MDEV).
     package var asksVRF: Bool
-    /// Matches what a lookup by addresses does not have: type of service, protocol, ports, tunnel.
+    /// A Boolean value that indicates whether the rule has selectors that a lookup by addresses cannot match: type of
+    /// service, protocol, ports or tunnel.
     package var hasOtherSelectors: Bool
 
     package init(
@@ -88,7 +91,7 @@ package struct RuleAction: RawRepresentable, Hashable, Sendable {
 }
 
 extension RoutingRule {
-    /// Reads an RTM_NEWRULE body; nil when it is truncated or of a family other than IPv4 and IPv6.
+    /// Decodes an RTM_NEWRULE body; nil if it is truncated or of a family other than IPv4 and IPv6.
     init?(body: UnsafeRawBufferPointer) {
         guard let head = body.load(fib_rule_hdr.self, at: 0), AddressFamily(rawValue: head.family) != nil else {
             return nil

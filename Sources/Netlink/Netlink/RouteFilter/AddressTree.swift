@@ -1,16 +1,16 @@
 package import LinuxSupport
 
-/// The shape of an `AddressTrie`: a path-compressed binary tree (Patricia) of addresses for each family.
+/// The structure of an `AddressTrie`: a path-compressed binary tree (Patricia tree) of addresses for each family.
 ///
-/// A leaf is an address; a branch is the prefix that all below it share, and has two children that differ in the bit after
-/// it. So n addresses take 2n - 1 nodes, and a descent has at most as many as an address has bits. Nodes lie in one array,
-/// those that are free in a list within it.
+/// A leaf is an address. A branch is the longest common prefix of all leaves below it. Its two children differ in the
+/// bit after the prefix. Therefore n addresses need 2n - 1 nodes, and a descent takes at most as many steps as an
+/// address has bits. The nodes are in one array; free nodes form a list in the same array.
 struct AddressTree: Sendable {
     struct Node: Sendable {
-        /// At the upper end, as `AddressPrefix.leadingBits`; zero beyond `length`.
+        /// The bits, aligned to the upper end as in `AddressPrefix.leadingBits`; zero beyond `length`.
         var bits: UInt128
         var length: UInt8
-        /// The child whose next bit is 0; none for a leaf. Of a free node the next free one.
+        /// The child whose next bit is 0; none for a leaf. In a free node, the index of the next free node.
         var low = AddressTree.none
         var high = AddressTree.none
 
@@ -27,13 +27,13 @@ struct AddressTree: Sendable {
 
     func root(of family: AddressFamily) -> Int32 { family == .ipv4 ? ipv4 : ipv6 }
 
-    /// The leaf of an address.
+    /// Returns the leaf of an address; nil if the address is not in the tree.
     func leaf(of address: WireAddress) -> Int? {
         let node = top(coveredBy: AddressPrefix(host: address))
         return node == Self.none ? nil : Int(node)
     }
 
-    /// The node below which everything a prefix covers is, and nothing else.
+    /// Returns the node below which are exactly the addresses that a prefix covers.
     func top(coveredBy prefix: AddressPrefix) -> Int32 {
         let bits = prefix.leadingBits
         var index = root(of: prefix.family)
@@ -47,7 +47,7 @@ struct AddressTree: Sendable {
         return Self.none
     }
 
-    /// Finds or makes the leaf of an address. Nodes do not move while they are in use.
+    /// Returns the leaf of an address, and creates it if necessary. Nodes do not move while they are in use.
     mutating func insert(_ address: WireAddress) -> Int {
         let bits = address.leadingBits
         let length = address.family.bitCount
@@ -65,7 +65,7 @@ struct AddressTree: Sendable {
         let leaf = make(Node(bits: bits, length: UInt8(length)))
         count += 1
         guard index != Self.none else {
-            // Only an empty tree has nothing where the descent ends.
+            // The descent ends without a node only if the tree is empty.
             replace(address.family, above, with: leaf)
             return Int(leaf)
         }
@@ -76,7 +76,7 @@ struct AddressTree: Sendable {
         return Int(leaf)
     }
 
-    /// Takes an address out and says which leaf it had.
+    /// Removes an address and returns the index of its leaf.
     mutating func remove(_ address: WireAddress) -> Int? {
         let bits = address.leadingBits
         var twoAbove: (node: Int32, isHigh: Bool)?
@@ -102,7 +102,7 @@ struct AddressTree: Sendable {
         return Int(index)
     }
 
-    /// Puts a node below `above`, or at the top.
+    /// Replaces a child of `above`, or the root.
     private mutating func replace(_ family: AddressFamily, _ above: (node: Int32, isHigh: Bool)?, with node: Int32) {
         switch (above, family) {
         case (let above?, _) where above.isHigh: nodes[Int(above.node)].high = node
@@ -114,7 +114,7 @@ struct AddressTree: Sendable {
 
     private mutating func make(_ node: Node) -> Int32 {
         guard free != Self.none else {
-            // Half of it free, as arrays have it, would be much of what a target costs.
+            // The default growth of arrays could leave half of the capacity unused, which is significant per target.
             if nodes.count == nodes.capacity { nodes.reserveCapacity(nodes.count + nodes.count / 4 + 16) }
             nodes.append(node)
             return Int32(nodes.count - 1)
@@ -132,30 +132,30 @@ struct AddressTree: Sendable {
 }
 
 extension UInt128 {
-    /// Bit 0 is the most significant.
+    /// Returns a bit. Bit 0 is the most significant.
     fileprivate func bit(_ index: Int) -> Bool { (self << UInt128(index)) >> 127 == 1 }
 
     fileprivate func prefix(_ length: Int) -> UInt128 { (self >> UInt128(128 - length)) << UInt128(128 - length) }
 }
 
-/// Values by address, found by the prefixes that cover them, for example the targets that a route concerns.
+/// A map from addresses to values that can be searched by prefix, for example for the targets that a route affects.
 ///
-/// To find, put and remove takes as many steps as an address has bits, at most; to visit what a prefix covers takes that
-/// and visits nothing else. IPv4 addresses stand as such, not mapped to IPv6. A value like any other: not for several
-/// threads at once.
+/// Lookup, insertion and removal take at most as many steps as an address has bits. A visit of the addresses that a
+/// prefix covers takes the same number of steps and visits no other addresses. IPv4 addresses are not mapped to IPv6. A
+/// value type, not safe for concurrent use.
 package struct AddressTrie<Value> {
     private var tree = AddressTree()
-    /// At the places of the leaves.
+    /// The values, at the indices of the leaves.
     private var values: ContiguousArray<Value?> = []
 
     package init() {}
 
-    /// How many addresses there are.
+    /// The number of addresses.
     package var count: Int { tree.count }
 
     package var isEmpty: Bool { count == 0 }
 
-    /// The value of an address; nil takes the address out.
+    /// The value of an address. Setting nil removes the address.
     package subscript(address: WireAddress) -> Value? {
         get { tree.leaf(of: address).flatMap { values[$0] } }
         set {
@@ -167,7 +167,7 @@ package struct AddressTrie<Value> {
         }
     }
 
-    /// The value of an address, changed in place. `makeValue` is the value of an address that has none.
+    /// The value of an address, modified in place. `makeValue` creates the value of a new address.
     package subscript(address: WireAddress, default makeValue: @autoclosure () -> Value) -> Value {
         get { self[address] ?? makeValue() }
         _modify {
@@ -178,7 +178,7 @@ package struct AddressTrie<Value> {
         }
     }
 
-    /// Sets the value of an address and returns what it was.
+    /// Sets the value of an address and returns the previous value.
     @discardableResult
     package mutating func updateValue(_ value: Value, for address: WireAddress) -> Value? {
         let place = place(of: address)
@@ -186,13 +186,13 @@ package struct AddressTrie<Value> {
         return values[place].take()
     }
 
-    /// Takes an address out and returns its value.
+    /// Removes an address and returns its value.
     @discardableResult
     package mutating func removeValue(for address: WireAddress) -> Value? {
         tree.remove(address).flatMap { values[$0].take() }
     }
 
-    /// Visits what a prefix covers, in the order of the addresses.
+    /// Calls `body` for each address that a prefix covers, in ascending order of the addresses.
     package func forEach(coveredBy prefix: AddressPrefix, _ body: (WireAddress, Value) -> Void) {
         var rest = [tree.top(coveredBy: prefix)]
         while let index = rest.popLast(), index != AddressTree.none {
@@ -206,7 +206,7 @@ package struct AddressTrie<Value> {
         }
     }
 
-    /// Finds or makes room for the value of an address.
+    /// Returns the index of the value of an address, and creates the leaf if necessary.
     private mutating func place(of address: WireAddress) -> Int {
         let place = tree.insert(address)
         while values.count < tree.nodes.count { values.append(nil) }
@@ -222,45 +222,50 @@ extension AddressTree.Node {
     }
 }
 
-/// Sorted prefixes of both families that do not cover each other.
+/// Sorted prefixes of both families, none of which covers another.
 struct PrefixCover: Hashable, Sendable {
-    /// IPv4 first.
+    /// The prefixes, IPv4 first.
     private(set) var prefixes: [AddressPrefix]
 
     init(_ prefixes: some Sequence<AddressPrefix>) {
         self.init(sorted: prefixes.sorted())
     }
 
+    /// Creates a cover from sorted prefixes.
+    ///
     /// - Parameter sorted: Sorted prefixes, which may cover each other.
     init(sorted: some Sequence<AddressPrefix>) {
         prefixes = []
         for prefix in sorted where prefixes.last?.covers(prefix) != true { prefixes.append(prefix) }
     }
 
-    /// Those of one family.
+    /// Returns the prefixes of one family.
     func prefixes(of family: AddressFamily) -> ArraySlice<AddressPrefix> {
         let boundary = prefixes.firstIndex { $0.family == .ipv6 } ?? prefixes.endIndex
         return family == .ipv4 ? prefixes[..<boundary] : prefixes[boundary...]
     }
 
-    /// The same with IPv6 prefixes cut to /64, the narrowest that routes of others commonly have (RFC 4291, section 2.5.4).
+    /// The cover with IPv6 prefixes limited to /64, the longest prefix that routes to other networks usually have (RFC
+    /// 4291, section 2.5.4).
     var ofSubnets: PrefixCover {
         PrefixCover(sorted: prefixes.map { AddressPrefix($0.address, length: min($0.length, 64)) })
     }
 
-    /// At most `limit` prefixes that cover all of these, but one for each family that there is.
+    /// Returns a cover with at most `limit` prefixes, but at least one per family.
     ///
-    /// The narrowest are joined first, so the widest of them stays as narrow as it can. An IPv6 prefix counts as half as
-    /// long as it is, and beyond /64 as an IPv4 address does: that is how widely the two are given out.
+    /// The longest prefixes are joined first, so that the shortest remains as long as possible. To compare the
+    /// families, an IPv6 prefix counts with half its length, and with 32 beyond /64, according to the usual sizes of
+    /// allocations.
     func widened(toCount limit: Int) -> PrefixCover {
         let surplus = prefixes.count - max(limit, 0)
         guard surplus > 0 else { return self }
-        // Neighbours meet at a branch of the tree of all prefixes, each at another; to join them is to end the tree there.
+        // Two neighbouring prefixes meet at a branch of the tree of all prefixes. Joining them ends the tree at that
+        // branch.
         var branches: [(rank: Int, index: Int)] = []
         for (index, (one, next)) in zip(prefixes, prefixes.dropFirst()).enumerated() where one.family == next.family {
             branches.append((Self.rank(one.commonLength(with: next), one.family), index))
         }
-        // A branch below another is longer and so comes before it.
+        // A branch below another one has a longer prefix, so it comes first.
         branches.sort { $0.rank > $1.rank }
         var joins = [Bool](repeating: false, count: prefixes.count)
         for branch in branches.prefix(surplus) { joins[branch.index] = true }
@@ -279,7 +284,7 @@ struct PrefixCover: Hashable, Sendable {
         return cover
     }
 
-    /// Higher for what is narrower.
+    /// Returns the rank of a prefix. Longer prefixes have a higher rank.
     private static func rank(_ length: Int, _ family: AddressFamily) -> Int {
         (family == .ipv4 ? length : min(length / 2, 32)) << 8 | length
     }

@@ -1,31 +1,33 @@
 package import CLinux
 
-/// One instruction of a classic BPF program: an accumulator A, an index register X and sixteen words of memory.
+/// One instruction of a classic BPF program. The machine has an accumulator A, an index register X and sixteen words of
+/// memory.
 ///
-/// Values are loaded from a message in network byte order. A load beyond its end ends the program and drops the message.
+/// Values are loaded from a message in network byte order. A load beyond the end of the message ends the program and
+/// drops the message.
 ///
 /// C counterpart: `sock_filter`, `BPF_*` in `<linux/bpf_common.h>`, `SKF_*` in `<linux/filter.h>`.
 package enum FilterInstruction: Hashable, Sendable {
-    /// How much of a message is loaded.
+    /// The number of bytes that a load reads.
     package enum Width: Hashable, Sendable { case byte, half, word }
 
     /// The operation on A.
     package enum Operation: Hashable, Sendable { case add, subtract, and, or, xor, shiftLeft, shiftRight }
 
-    /// How A is compared, without a sign.
+    /// A comparison of A as an unsigned number.
     package enum Condition: Hashable, Sendable { case equal, greater, greaterOrEqual }
 
-    /// The other side of a calculation or comparison.
+    /// The other operand of a calculation or comparison.
     package enum Operand: Hashable, Sendable {
         case constant(UInt32)
         case index
     }
 
-    /// A becomes the message's length.
+    /// Sets A to the length of the message.
     case loadLength
-    /// A becomes what stands at a fixed offset.
+    /// Sets A to the value at a fixed offset.
     case load(Width, at: UInt32)
-    /// A becomes what stands at the offset plus X.
+    /// Sets A to the value at the offset plus X.
     case loadIndexed(Width, at: UInt32)
     case loadConstant(UInt32)
     case loadMemory(UInt32)
@@ -36,20 +38,21 @@ package enum FilterInstruction: Hashable, Sendable {
     case moveFromIndex
     case calculate(Operation, Operand)
     case negate
-    /// Sets A, the offset to begin at, to the offset of the first netlink attribute of type X; 0 if there is none.
+    /// Sets A to the offset of the first netlink attribute of type X at or after offset A; 0 if there is no such
+    /// attribute.
     case findAttribute
-    /// Passes over this many instructions.
+    /// Skips this number of instructions.
     case jump(UInt32)
-    /// Passes over one of two numbers of instructions.
+    /// Skips one of two numbers of instructions.
     case branch(Condition, Operand, then: UInt8, else: UInt8)
-    /// Ends the program: the message is delivered whole.
+    /// Ends the program. The whole message is delivered.
     case accept
-    /// Ends the program: the message is not delivered.
+    /// Ends the program. The message is not delivered.
     case drop
 }
 
 extension FilterInstruction {
-    /// As the kernel wants it.
+    /// The instruction in the kernel's format.
     package var encoded: sock_filter {
         switch self {
         case .loadLength: .make(BPF_LD | BPF_W | BPF_LEN)
@@ -123,46 +126,47 @@ extension sock_filter {
     }
 }
 
-/// Puts a classic BPF program together from its end to its beginning.
+/// Assembles a classic BPF program from its end to its beginning.
 ///
-/// Classic BPF only jumps forward. Written backwards, a jump can only lead to what is there already, at a distance that is
-/// known. A conditional jump reaches 255 instructions; what is farther gets a stepping stone, a plain jump right behind the
-/// conditional one, which further jumps to the same place use as well.
+/// Classic BPF only jumps forward. If the program is written backwards, the target of each jump exists already and its
+/// distance is known. A conditional jump reaches at most 255 instructions. For a more distant target an unconditional
+/// jump (a step) is inserted directly after the conditional one. Further jumps to the same target also use it.
 struct FilterAssembler {
-    /// An instruction that was written already.
+    /// The position of an instruction that was already written.
     struct Label: Hashable, Sendable {
-        /// Counted from the end of the program.
+        /// The position, counted from the end of the program.
         fileprivate let position: Int
     }
 
-    /// The last instruction comes first.
+    /// The instructions in reverse order.
     private var reversed: [FilterInstruction] = []
-    /// The last stepping stone to each label that needed one.
+    /// The last step to each label that required one.
     private var steps: [Label: Label] = [:]
-    /// What a conditional jump may pass over, one less than 255: a stepping stone for its other side may come between.
+    /// The maximum number of instructions that a conditional jump skips. One less than 255, because a step for its
+    /// other target may be inserted in between.
     private static let reach = 254
 
-    /// The program as far as it is written.
+    /// The program written so far.
     var program: [FilterInstruction] { reversed.reversed() }
 
     var count: Int { reversed.count }
 
-    /// Writes instructions, which stand in the order they run in, before everything that is there. They fall through to
-    /// what was written last, unless the last of them ends the program.
+    /// Writes instructions, given in the order of execution, before the existing ones. Execution continues with the
+    /// previously written instruction, unless the last new one ends the program.
     @discardableResult
     mutating func write(_ instructions: FilterInstruction...) -> Label {
         reversed.append(contentsOf: instructions.reversed())
         return Label(position: reversed.count - 1)
     }
 
-    /// Writes a jump, unless `label` comes next anyway.
+    /// Writes a jump, unless `label` follows directly.
     @discardableResult
     mutating func jump(to label: Label) -> Label {
         let distance = distance(to: label)
         return distance == 0 ? label : write(.jump(UInt32(distance)))
     }
 
-    /// Writes a comparison of A that goes on at one label or another.
+    /// Writes a comparison of A that continues at one of two labels.
     @discardableResult
     mutating func branch(
         _ condition: FilterInstruction.Condition,
@@ -180,7 +184,8 @@ struct FilterAssembler {
     /// The number of instructions between the next one and `label`.
     private func distance(to label: Label) -> Int { reversed.count - 1 - label.position }
 
-    /// The label itself or a stepping stone to it. Nothing falls into a stone: what is written next is a branch.
+    /// Returns the label itself or a step to it. Execution never falls through into a step, because the next written
+    /// instruction is a branch.
     private mutating func reachable(_ label: Label) -> Label {
         if distance(to: label) <= Self.reach { return label }
         if let step = steps[label], distance(to: step) <= Self.reach { return step }

@@ -1,32 +1,41 @@
 import CLinux
 package import LinuxSupport
 
-/// A filter of an event socket that drops messages about routes to destinations that are not watched, and about neighbours that change no
-/// route.
+/// A filter of an event socket. It drops messages about routes to destinations that are not watched, and about
+/// neighbours that change no route.
 ///
-/// A classic BPF program. It passes all messages except those about routes and neighbours. Of these it passes routes of any table whose
-/// destination overlaps a watched prefix, default routes, IPv6 neighbours that fail, routers that answer, and messages that it cannot read.
-/// Any other route costs the listener neither a wakeup nor space in the socket's buffer.
+/// The filter is a classic BPF program. Except for messages about routes and neighbours, it passes everything. Of those
+/// it passes:
 ///
-/// If the program is longer than the kernel permits, prefixes are widened: the socket receives more than necessary, never less. The
-/// listener uses an `AddressTrie` to find the targets of a route.
+/// - routes of any table whose destination overlaps a watched prefix
+/// - default routes
+/// - IPv6 neighbours that fail, and routers that answer
+/// - messages that it cannot decode
+///
+/// All other routes cost the listener neither a wake-up nor buffer space.
+///
+/// If the program exceeds the kernel's limit, prefixes are shortened. The socket then receives more than necessary,
+/// never less. The listener uses an `AddressTrie` to find the targets of a route.
 package struct RouteFilter: Hashable, Sendable {
-    /// BPF_MAXINSNS of `<linux/bpf_common.h>`.
+    /// The maximum number of instructions: BPF_MAXINSNS of `<linux/bpf_common.h>`.
     package static let instructionLimit = 4096
 
-    /// Whether only routes that overlap what is watched pass; false when prefixes had to be widened.
+    /// A Boolean value that indicates whether only routes that overlap a watched prefix pass. False if prefixes had to
+    /// be shortened.
     package let isExact: Bool
 
     package let program: [FilterInstruction]
     private let watched: PrefixCover
 
-    /// How long the program is.
+    /// The number of instructions of the program.
     package var instructionCount: Int { program.count }
 
+    /// Creates a filter.
+    ///
     /// - Parameters:
-    ///   - prefixes: The watched destinations: addresses of hosts, or more if the answer depends on more. IPv4 addresses
-    ///     stand as such, not mapped to IPv6.
-    ///   - limit: how long the program may be. Below 200 instructions, every route may pass.
+    ///   - prefixes: The watched destinations: the addresses of hosts, or shorter prefixes. IPv4 addresses are not
+    ///     mapped to IPv6.
+    ///   - limit: The maximum number of instructions. Below 200, the filter may pass every route.
     package init(watching prefixes: some Sequence<AddressPrefix>, instructionLimit limit: Int = Self.instructionLimit) {
         self.init(watching: PrefixCover(prefixes), instructionLimit: limit)
     }
@@ -38,31 +47,32 @@ package struct RouteFilter: Hashable, Sendable {
         self.program = isExact ? program : Self.widened(watched, to: limit)
     }
 
-    /// The same with a shorter program, for a kernel that has no memory for this one; nil when there is no point in that.
+    /// The same filter with a shorter program, for a kernel with too little memory for this one; nil if the program is
+    /// already short.
     package var halved: RouteFilter? {
         let limit = program.count / 2
         return limit < 128 ? nil : RouteFilter(watching: watched, instructionLimit: limit)
     }
 
-    /// The program of about the narrowest cover that fits.
+    /// Returns a program for approximately the longest prefixes that fit.
     private static func widened(_ watched: PrefixCover, to limit: Int) -> [FilterInstruction] {
         let subnets = watched.ofSubnets
         var fitting = [FilterInstruction.accept]
         var low = 1
-        // No prefix takes less than two instructions.
+        // Each prefix takes at least two instructions.
         var high = min(subnets.prefixes.count, limit / 2)
         var guess = high
         while low <= high {
             let program = RouteFilterWriter.program(for: subnets.widened(toCount: guess))
             if program.count <= limit {
                 fitting = program
-                // The rest is not worth another round.
+                // A better result is not worth another attempt.
                 if program.count > limit - limit / 16 { break }
                 low = guess + 1
             } else {
                 high = guess - 1
             }
-            // Length grows about as the count does.
+            // The length of the program is approximately proportional to the number of prefixes.
             guess = min(max(guess * (limit - limit / 32) / program.count, low), high)
         }
         return fitting
@@ -70,7 +80,7 @@ package struct RouteFilter: Hashable, Sendable {
 }
 
 extension RouteFilter: CustomStringConvertible {
-    /// For logs, for example `12 prefixes in 98 instructions`.
+    /// A text for logs, for example `12 prefixes in 98 instructions`.
     package var description: String {
         "\(watched.prefixes.count) prefixes in \(program.count) instructions" + (isExact ? "" : ", widened")
     }
@@ -78,19 +88,19 @@ extension RouteFilter: CustomStringConvertible {
 
 /// Writes the program of a `RouteFilter`.
 ///
-/// A route is an interval of addresses: the first is its destination, the last has ones where the prefix ends. So is a
-/// watched prefix. Two such intervals are apart, or one lies within the other. The program keeps both ends of the route,
-/// word by word, and `RouteFilterWriter+Search` looks the first one up among the watched prefixes.
+/// A route is an interval of addresses. The first address is its destination; in the last one all bits after the prefix
+/// are set. A watched prefix is also an interval. Two such intervals are disjoint, or one contains the other. The
+/// program stores both ends of the route, word by word, and searches for the first one among the watched prefixes.
 ///
-/// All of it is written from its end; see `FilterAssembler`.
+/// The program is written from its end (see `FilterAssembler`).
 struct RouteFilterWriter {
-    /// Words of memory.
+    /// The words of BPF memory.
     enum Slot {
         /// Word `level` of the route's first address.
         static func first(_ level: Int) -> UInt32 { UInt32(level) }
-        /// Word `level` of its last address.
+        /// Word `level` of the route's last address.
         static func last(_ level: Int) -> UInt32 { UInt32(4 + level) }
-        /// Word `level` of RTA_DST as it came.
+        /// Word `level` of RTA_DST as received.
         static func raw(_ level: Int) -> UInt32 { UInt32(8 + level) }
     }
 
@@ -98,26 +108,26 @@ struct RouteFilterWriter {
         static let kind = UInt32(4)
         static let family = UInt32(16)
         static let length = UInt32(17)
-        /// Of `ndmsg`.
+        /// The offset of the state in `ndmsg`.
         static let neighbourState = UInt32(24)
         static let neighbourFlags = UInt32(26)
-        /// `nlmsghdr` and `rtmsg` come before the attributes.
+        /// The offset of the attributes, after `nlmsghdr` and `rtmsg`.
         static let attributes = UInt32(MemoryLayout<nlmsghdr>.size + MemoryLayout<rtmsg>.size)
     }
 
     var assembler = FilterAssembler()
     let drop: FilterAssembler.Label
     let accept: FilterAssembler.Label
-    /// `compare[level]` goes on with A as word `level` of the first address and X as the only word that would do.
+    /// Entry `compare[level]` requires word `level` of the first address in A, and the only matching word in X.
     var compare: [FilterAssembler.Label] = []
-    /// The same, but A is loaded there.
+    /// The same as `compare`, but A is loaded first.
     var loadAndCompare: [FilterAssembler.Label] = []
 
     static func program(for watched: PrefixCover) -> [FilterInstruction] {
         var writer = RouteFilterWriter()
         let families = AddressFamily.allCases.map { family in
             let prefixes = watched.prefixes(of: family)
-            // Words that no watched prefix has need not be compared.
+            // Words beyond the longest watched prefix need no comparison.
             let words = prefixes.isEmpty ? 0 : max(1, ((prefixes.map(\.length).max() ?? 0) + 31) / 32)
             return (family, prefixes, words)
         }
@@ -138,7 +148,8 @@ struct RouteFilterWriter {
         accept = assembler.write(.accept)
     }
 
-    /// Distinguishes routes and neighbours from other messages, and continues with A as the family of a route.
+    /// Writes the code that distinguishes routes and neighbours from other messages. It continues with the family of a
+    /// route in A.
     private mutating func writeHead() {
         let route = assembler.write(.load(.byte, at: Offset.family))
         let neighbour = writeNeighbours()
@@ -152,7 +163,7 @@ struct RouteFilterWriter {
         assembler.write(.loadLength)
     }
 
-    /// Passes what `Neighbour.mayChangeRoutes` says may change a route.
+    /// Writes the code for neighbours. It passes the same messages as `Neighbour.mayChangeRoutes`.
     private mutating func writeNeighbours() -> FilterAssembler.Label {
         let router = UInt32(NTF_ROUTER)
         assembler.branch(.equal, .constant(router), then: accept, else: drop)
@@ -168,7 +179,7 @@ struct RouteFilterWriter {
         return assembler.write(.load(.byte, at: Offset.family))
     }
 
-    /// Reads the prefix of a route. A default route passes, and so does one that is not as it should be.
+    /// Writes the code that reads the prefix of a route. Default routes and malformed messages pass.
     private mutating func writeReading(
         of family: AddressFamily,
         words: Int,
@@ -176,7 +187,7 @@ struct RouteFilterWriter {
     ) -> FilterAssembler.Label {
         var next = assembler.jump(to: search)
         for level in (0..<words).reversed() { next = writeEnds(level) }
-        // X is where the attribute begins.
+        // X is the offset of the attribute.
         for level in (0..<words).reversed() {
             next = assembler.write(.loadIndexed(.word, at: UInt32(4 + 4 * level)), .store(Slot.raw(level)))
         }
@@ -194,10 +205,11 @@ struct RouteFilterWriter {
         return assembler.write(.load(.byte, at: Offset.length))
     }
 
-    /// Works out one word of the route's first and last address. Goes on with what was written last.
+    /// Writes the code that calculates one word of the route's first and last address. It continues with the previously
+    /// written instruction.
     private mutating func writeEnds(_ level: Int) -> FilterAssembler.Label {
         let (start, end) = (UInt32(32 * level), UInt32(32 * level + 32))
-        // A is the mask.
+        // A contains the mask.
         let store = assembler.write(
             .moveToIndex,
             .loadMemory(Slot.raw(level)),
@@ -211,7 +223,7 @@ struct RouteFilterWriter {
         )
         let whole = assembler.write(.loadConstant(.max))
         assembler.jump(to: store)
-        // The shift is 1 to 31: wider shifts mean different things to different processors.
+        // The shift is 1 to 31, because the result of larger shifts depends on the processor.
         let partial = assembler.write(
             .negate,
             .calculate(.add, .constant(end)),
@@ -228,28 +240,28 @@ struct RouteFilterWriter {
 }
 
 extension FilterInstruction.Operand {
-    /// A half word in the machine's order, as the kernel writes it and a filter reads it.
+    /// A 16-bit value in the machine's byte order, as the kernel writes it, converted for comparison in a filter.
     fileprivate static func wire(_ value: UInt16) -> FilterInstruction.Operand {
         .constant(UInt32(value.bigEndian))
     }
 }
 
-/// Looks a route up among the watched prefixes of its family, one word after the other.
+/// The search for a route among the watched prefixes of its family, word by word.
 ///
-/// Within a word, the prefixes are intervals side by side. A tree of comparisons finds the first one that does not end before
-/// the route begins: the route overlaps it, if that also does not begin after the route ends, or overlaps none. Where a
-/// prefix is longer than the word and the route begins with the same word, the next word decides. Should the route end in
-/// this one, its next word is everything, and passes there.
+/// Within a word, the prefixes are disjoint intervals. A tree of comparisons finds the first interval that does not end
+/// before the route begins. The route overlaps it if it does not begin after the route ends; otherwise the route
+/// overlaps no prefix. If a prefix is longer than the word and the route begins with the same word, the next word
+/// decides. If the route ends within this word, its next word covers all values, so the route passes there.
 extension RouteFilterWriter {
-    /// Prefixes that have a word in common, or one prefix that ends in it.
+    /// The prefixes that share a word, or one prefix that ends in the word.
     private struct Entry {
         let low: UInt32
         let high: UInt32
-        /// What goes on beyond this word.
+        /// The prefixes that continue beyond this word.
         let rest: ArraySlice<AddressPrefix>
     }
 
-    /// What all levels share.
+    /// Writes the comparisons that are shared by all levels.
     mutating func writeComparisons(levels: Int) {
         for level in 0..<levels {
             assembler.branch(.greaterOrEqual, .index, then: accept, else: drop)
@@ -259,9 +271,9 @@ extension RouteFilterWriter {
         }
     }
 
-    /// Goes on at `accept` or `drop`, whatever A and X are.
+    /// Writes the search. It ends at `accept` or `drop`, and does not depend on A and X.
     ///
-    /// - Parameter prefixes: in order, apart from each other, and the same in all words before.
+    /// - Parameter prefixes: Sorted, disjoint prefixes that are equal in all previous words.
     mutating func writeSearch(_ prefixes: ArraySlice<AddressPrefix>, level: Int) -> FilterAssembler.Label {
         let entries = entries(prefixes, level)
         guard let first = entries.first else { return drop }
@@ -275,7 +287,10 @@ extension RouteFilterWriter {
         return assembler.write(.loadMemory(Slot.first(level)))
     }
 
-    /// - Parameter isLast: whether the route may also begin behind all entries. It begins behind what is before them.
+    /// Writes the tree of comparisons.
+    ///
+    /// - Parameter isLast: True if the route may begin after all entries. It always begins after the entries before
+    ///   these.
     private mutating func writeTree(
         _ entries: ArraySlice<Entry>,
         level: Int,
@@ -323,7 +338,7 @@ extension RouteFilterWriter {
 }
 
 extension AddressPrefix {
-    /// Word 0 is the first on the wire, the only one of IPv4.
+    /// Returns a word of the address. Word 0 is the first in network order, and the only one of IPv4.
     fileprivate func word(_ level: Int) -> UInt32 {
         UInt32(truncatingIfNeeded: leadingBits >> UInt128(96 - 32 * level))
     }

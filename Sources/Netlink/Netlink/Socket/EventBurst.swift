@@ -1,7 +1,8 @@
 import CLinux
 package import LinuxSupport
 
-/// The events since the last read: a hint that routes may have changed, never the change itself.
+/// The events since the last read. They are a hint that routes may have changed, and are never used as the change
+/// itself.
 package struct EventBurst: Hashable, Sendable {
     /// The subjects of the messages.
     package struct Subjects: OptionSet, Hashable, Sendable {
@@ -19,38 +20,42 @@ package struct EventBurst: Hashable, Sendable {
         package static let rule = Subjects(rawValue: 1 << 4)
         package static let nextHop = Subjects(rawValue: 1 << 5)
         package static let configuration = Subjects(rawValue: 1 << 6)
-        /// A route, rule, next hop or address was taken away, perhaps by a batch that is about to put another in its place.
+        /// A route, rule, next hop or address was removed, perhaps by a batch that will replace it.
         package static let removal = Subjects(rawValue: 1 << 7)
-        /// A route, rule, next hop or address was put in place.
+        /// A route, rule, next hop or address was added.
         package static let addition = Subjects(rawValue: 1 << 8)
-        /// Something else, or not to be made out.
+        /// Another subject, or one that cannot be decoded.
         package static let other = Subjects(rawValue: 1 << 9)
-        /// An IPv6 neighbour, which may be a gateway, does not answer, or answers again.
+        /// An IPv6 neighbour, which may be a gateway, has failed or answers again.
         package static let neighbour = Subjects(rawValue: 1 << 10)
     }
 
-    /// Messages of the kernel, but for those of neighbours that change no route.
+    /// The number of kernel messages, without those about neighbours that change no route.
     package var messages = 0
-    /// How often messages were lost for want of buffer space (ENOBUFS).
+    /// The number of reported losses of messages because the buffer was full (ENOBUFS).
     package var overruns = 0
-    /// Whether messages may be missing, so that anything may have changed.
+    /// A Boolean value that indicates whether messages may be missing, so that anything may have changed.
     package var isIncomplete = false
-    /// Messages of other processes, which were ignored.
+    /// The number of messages from other processes. They are ignored.
     package var foreign = 0
     package var subjects: Subjects = []
-    /// Who made the changes, for evidence.
+    /// The author of the changes, for evidence.
     package var author = Author.kernel
     /// The destinations of the routes in the messages. Messages with other subjects have no destination.
     package var prefixes: ChangedPrefixes = .none
-    /// Why the socket cannot be read any more; nil while it can.
+    /// The reason why the socket can no longer be read; nil if it can.
     package var failure: SystemError?
-    /// When the first of it was noticed, on the monotonic clock: the moment the thread that waits for it woke. Nil for what
-    /// was fetched otherwise.
+    /// The time at which the waiting thread woke up for the first message, on the monotonic clock. Nil if the messages
+    /// were read otherwise.
     package var noticed: Duration?
-    /// When the last of it had been read, on the same clock; nil where it was one message, or was fetched otherwise.
+    /// The time at which the last message had been read, on the monotonic clock. Nil for a single message, and if the
+    /// messages were read otherwise.
     package var completed: Duration?
 
-    /// - Parameter prefixes: nil for everything where the burst is about routes or messages were lost, else none.
+    /// Creates a burst.
+    ///
+    /// - Parameter prefixes: The destinations. If nil: everything if the burst is about routes or messages were lost,
+    ///   otherwise none.
     package init(
         messages: Int = 0,
         overruns: Int = 0,
@@ -70,10 +75,10 @@ package struct EventBurst: Hashable, Sendable {
         self.author = author
     }
 
-    /// Whether anything may have changed.
+    /// A Boolean value that indicates whether anything may have changed.
     package var isRelevant: Bool { messages > 0 || isIncomplete }
 
-    /// Whether nothing was heard at all.
+    /// A Boolean value that indicates whether nothing was received.
     package var isEmpty: Bool { !isRelevant && foreign == 0 && failure == nil }
 
     package mutating func add(_ other: EventBurst) {
@@ -90,10 +95,10 @@ package struct EventBurst: Hashable, Sendable {
     }
 }
 
-/// The changes that a burst may stand for.
+/// The changes that a burst may represent.
 extension EventBurst {
-    /// The netlink port of the process that took something away, where that is all that was heard of: nil where messages are missing,
-    /// others changed something, too, or a link or a gateway did.
+    /// The netlink port of the process that removed something, if the burst contains nothing else. Nil if messages are
+    /// missing, if another process made changes, or if a link or gateway changed.
     package var remover: UInt32? {
         guard !isIncomplete, subjects.contains(.removal),
             subjects.isSubset(of: [.address, .route, .defaultRoute, .rule, .nextHop, .addition, .removal]),
@@ -102,16 +107,18 @@ extension EventBurst {
         return port
     }
 
-    /// Whether all messages are about routes and their gateways, so that the destinations determine the targets concerned.
+    /// A Boolean value that indicates whether all messages are about routes and their gateways. The destinations then
+    /// determine the affected targets.
     package var isOnlyRoutes: Bool {
         !isIncomplete && !subjects.isDisjoint(with: [.route, .neighbour])
             && subjects.isSubset(of: [.route, .neighbour, .defaultRoute, .addition, .removal])
     }
 
-    /// Whether an interface may be another than before.
+    /// A Boolean value that indicates whether an interface may have changed.
     package var mayChangeInterfaces: Bool { isIncomplete || subjects.contains(.link) }
 
-    /// Whether names may have other addresses. A new path may lead to other name servers.
+    /// A Boolean value that indicates whether the addresses of names may have changed. A new path may lead to other
+    /// name servers.
     package var mayChangeNames: Bool {
         isIncomplete || !subjects.isDisjoint(with: [.link, .address, .defaultRoute, .rule, .nextHop, .configuration])
     }
@@ -120,10 +127,10 @@ extension EventBurst {
 // MARK: - Decoding
 
 extension EventBurst {
-    /// The maximum number of bytes that are read of a message.
+    /// The maximum number of bytes of a message that are read.
     static let headLimit = 256
 
-    /// Counts what came from `sender`, a netlink port; 0 is the kernel.
+    /// Counts a message from `sender`, a netlink port; 0 is the kernel.
     package mutating func note(_ message: [UInt8], from sender: UInt32) {
         message.withUnsafeBytes { note($0, from: sender) }
     }
@@ -132,20 +139,20 @@ extension EventBurst {
         if sender == 0 { note(datagram.bytes(from: 0, length: Self.headLimit)) } else { foreign += 1 }
     }
 
-    /// Counts a loss of messages for want of buffer space: any destination may have changed.
+    /// Counts a loss of messages because the buffer was full. Any destination may have changed.
     package mutating func noteLoss() {
         overruns += 1
         noteSilentLoss()
     }
 
-    /// Notes that messages may have been lost without an error.
+    /// Records that messages may have been lost without an error.
     mutating func noteSilentLoss() {
         isIncomplete = true
         prefixes = .everything
     }
 
-    /// Counts the messages of one datagram. Unknown, truncated and malformed messages count too: a hint too many costs
-    /// one evaluation, a hint too few would leave the answer wrong.
+    /// Counts the messages of one datagram. Unknown, truncated and malformed messages also count: an unnecessary hint
+    /// costs one evaluation, but a missing one leaves a wrong result.
     mutating func note(_ datagram: UnsafeRawBufferPointer) {
         guard let header = datagram.load(nlmsghdr.self, at: 0) else {
             messages += 1
@@ -164,7 +171,9 @@ extension EventBurst {
         if added.contains(.route) { noteRoute(datagram.bytes(from: MessageHeader.size)) }
     }
 
-    /// - Parameter body: an `rtmsg`, which begins with the family and the prefix length, and what follows it.
+    /// Adds the destination of a route.
+    ///
+    /// - Parameter body: An `rtmsg`, which begins with the family and the prefix length, and its attributes.
     private mutating func noteRoute(_ body: UnsafeRawBufferPointer) {
         if body.load(UInt8.self, at: 1) == 0 { subjects.insert(.defaultRoute) }
         if prefixes.isEverything { return }
@@ -180,9 +189,10 @@ extension AddressPrefix {
     /// `::/0`.
     fileprivate static let everyIPv6 = AddressPrefix(WireAddress(family: .ipv6, bits: 0), length: 0)
 
-    /// The destination of a route; nil when it is missing, cut off or of another family. A default route may have none.
+    /// Creates the destination of a route; nil if it is missing, truncated or of another family. A default route may
+    /// have none.
     ///
-    /// - Parameter body: an `rtmsg` and attributes, of which RTA_DST is among the first.
+    /// - Parameter body: An `rtmsg` and attributes. RTA_DST is among the first attributes.
     fileprivate init?(routeBody body: UnsafeRawBufferPointer) {
         guard let head = body.load(rtmsg.self, at: 0), let family = AddressFamily(rawValue: head.rtm_family),
             Int(head.rtm_dst_len) <= family.bitCount
@@ -217,16 +227,16 @@ extension MessageKind {
 }
 
 extension EventBurst {
-    /// The author of changes according to the messages. A port is mostly the number of a process, and proves nothing.
+    /// The author of changes according to the messages. A port is usually a process ID, but proves nothing.
     ///
     /// C counterpart: `nlmsg_pid` of `nlmsghdr`, netlink(7).
     package enum Author: Hashable, Sendable {
-        /// The kernel, or unknown. Consequences of a process's change have no port, such as the routes
-        /// that go with an address.
+        /// The kernel, or unknown. Consequences of a process's change have no port, for example the removal of routes
+        /// after that of an address.
         case kernel
-        /// One process, by the netlink port it asked from.
+        /// One process, by its netlink port.
         case port(UInt32)
-        /// Several of them.
+        /// Several processes.
         case several
 
         init(port: UInt32) {
@@ -243,16 +253,16 @@ extension EventBurst {
     }
 }
 
-/// The destinations of routes that were heard of: none, a few, or everything when they are many or not to be made out.
+/// The destinations of changed routes: none, a few, or everything if there are many or they cannot be decoded.
 package struct ChangedPrefixes: Hashable, Sendable {
-    /// How many are kept apart.
+    /// The maximum number of separate destinations.
     package static let limit = 64
 
     package static let none = ChangedPrefixes()
     /// Any destination, of either family.
     package static let everything = ChangedPrefixes(isEverything: true)
 
-    /// In the order in which they were heard of first, each once; empty when it may be everything.
+    /// The destinations in the order of their arrival, without duplicates; empty if the set is everything.
     package private(set) var list: [AddressPrefix] = []
     package let isEverything: Bool
 
@@ -262,7 +272,7 @@ package struct ChangedPrefixes: Hashable, Sendable {
 
     package var isEmpty: Bool { list.isEmpty && !isEverything }
 
-    /// Whether a route to any of these may carry packets to `address`.
+    /// Returns whether a route to any of these destinations may carry packets to `address`.
     package func mayConcern(_ address: WireAddress) -> Bool {
         isEverything || list.contains { $0.contains(address) }
     }

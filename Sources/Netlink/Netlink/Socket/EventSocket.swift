@@ -2,33 +2,36 @@ import CLinux
 import Glibc
 package import LinuxSupport
 
-/// The socket that listens. It never sends requests: after an overrun their replies would be lost.
+/// The socket that receives events. It never sends requests, because after an overrun their replies would be lost.
 ///
-/// `join`, `leave`, `setFilter` and `wait` from any thread; `drain` and what `join` discards by one reader at a time.
+/// `join`, `leave`, `setFilter` and `wait` are thread-safe. `drain`, and `join` because it discards messages, require
+/// that only one thread reads at a time.
 package final class EventSocket: @unchecked Sendable {
     let socket: NetlinkSocket
-    /// Whether the socket has a filter. The lock also orders changes of the filter.
+    /// A Boolean value that indicates whether the socket has a filter. The lock also orders changes of the filter.
     let isFiltered = Locked(false)
-    /// Only heads are read; the kernel cuts the rest off.
+    /// Only the beginning of each message is received. The kernel truncates the rest.
     private let buffer: DatagramBuffer
-    /// Messages read in one go before the reader decodes them; the rest stays readable.
+    /// The maximum number of messages that are read before the reader processes them. The rest stays in the socket.
     private static let burstLimit = 4096
-    /// After an overrun the kernel drops messages, and reports no other overrun, until all it kept has been read
-    /// (NETLINK_S_CONGESTED, net/netlink/af_netlink.c).
+    /// A Boolean value that indicates whether an overrun is in progress. After an overrun the kernel drops messages,
+    /// and reports no further overrun, until all queued messages have been read (NETLINK_S_CONGESTED,
+    /// net/netlink/af_netlink.c).
     private var isCongested = false
-    /// Receives every message, for recordings; nil for none.
+    /// Receives every message, for recordings; nil if the messages are not recorded.
     private let tap: (any NetlinkTap)?
     /// The maximum size of a message for a tap, which is more than the kernel sends.
     package static let tappedLimit = 64 << 10
 
-    /// Opens the socket in the calling thread's network namespace, deaf until `join()`.
+    /// Opens the socket in the calling thread's network namespace. It receives nothing until `join()`.
     ///
     /// - Parameter tap: Receives every message.
     package init(tap: (any NetlinkTap)? = nil) throws(NetlinkError) {
         self.tap = tap
         socket = try NetlinkSocket(family: NETLINK_ROUTE)
         try socket.setNonBlocking()
-        // An overrun is one more hint, not a fault; a larger buffer only makes it rarer. More than rmem_max is cut off.
+        // An overrun only causes one more evaluation. A larger buffer makes it rarer. The kernel limits the size to
+        // rmem_max.
         socket.setReceiveBuffer(bytes: 1 << 20)
         buffer =
             tap == nil
@@ -37,10 +40,10 @@ package final class EventSocket: @unchecked Sendable {
 
     package var descriptor: CInt { socket.descriptor }
 
-    /// Begins to hear of changes, without what was left from an earlier time. Call it before the first evaluation, so that
-    /// nothing falls in between.
+    /// Joins the multicast groups, and discards messages of an earlier membership. Call this before the first
+    /// evaluation, so that no change is missed in between.
     ///
-    /// - Returns: The groups that this kernel does not have.
+    /// - Returns: The groups that this kernel does not support.
     package func join() throws(NetlinkError) -> [MulticastGroup] { try join(MulticastGroup.reachability) }
 
     func join(_ groups: [MulticastGroup]) throws(NetlinkError) -> [MulticastGroup] {
@@ -61,7 +64,7 @@ package final class EventSocket: @unchecked Sendable {
         for group in MulticastGroup.reachability { socket.leave(group) }
     }
 
-    /// Reads what is left, and forgets it.
+    /// Reads and discards the remaining messages.
     private func discard() {
         while true {
             do {
@@ -75,8 +78,8 @@ package final class EventSocket: @unchecked Sendable {
         isCongested = false
     }
 
-    /// Reads what is there, without waiting; but when messages were lost, that is reported before what the kernel kept is read,
-    /// and once more when it has been read.
+    /// Reads the available messages without waiting. If messages were lost, the loss is reported before the queued
+    /// messages are read, and again after they have been read.
     package func drain() -> EventBurst {
         var burst = EventBurst()
         for _ in 0..<(Self.burstLimit / buffer.count) {
@@ -99,7 +102,7 @@ package final class EventSocket: @unchecked Sendable {
                 tap?.received(Array(datagram.bytes), from: datagram.sender)
                 burst.note(datagram.bytes, from: datagram.sender)
             }
-            // Fewer than there is room for: that was all.
+            // Fewer datagrams than the buffer can hold: the socket is empty.
             if count < buffer.count {
                 noteEndOfCongestion(&burst)
                 return burst
@@ -115,16 +118,16 @@ package final class EventSocket: @unchecked Sendable {
         isCongested = false
     }
 
-    /// Blocks up to `limit` for something to read, and says whether there is.
+    /// Blocks until a message is available, at most for `limit`. Returns true if a message is available.
     package func wait(atMost limit: Duration) -> Bool {
         let (seconds, attoseconds) = limit.components
         var limit = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
         return clinux_ppoll_readable(descriptor, &limit) > 0
     }
 
-    /// Blocks until there are messages or another thread wakes this one, without a timeout.
+    /// Blocks until a message is available or another thread wakes this one, without a timeout.
     ///
-    /// - Throws: what poll(2) says: a process that may have fewer than two descriptors may not wait for two.
+    /// - Throws: The error of poll(2). A process whose descriptor limit is below two cannot poll two descriptors.
     package func wait(or wakeup: borrowing Wakeup) throws(SystemError) {
         while clinux_poll_readable(descriptor, wakeup.number) < 0 {
             if errno != EINTR { throw .current }
@@ -135,14 +138,14 @@ package final class EventSocket: @unchecked Sendable {
 extension EventSocket {
     /// Sets the filter of the socket; nil removes it. Thread-safe.
     ///
-    /// The kernel replaces the filter in one step and applies it to new messages. Queued messages stay. So set the filter first, then evaluate
-    /// the watched targets again.
+    /// The kernel replaces the filter in one step and applies it to new messages. Queued messages stay. Therefore set
+    /// the filter first, then evaluate the watched targets again.
     ///
-    /// A kernel with too little memory for options (`net.core.optmem_max`) gets a shorter and coarser program.
+    /// If the kernel has too little memory for options (`net.core.optmem_max`), a shorter and coarser program is used.
     ///
-    /// Throws a `NetlinkError` of stage `.filter` when the kernel takes none, as under seccomp: the socket then hears
-    /// everything. At stage `.socket` it has kept the old filter, and may be deaf to what the new one watches: open another
-    /// socket.
+    /// - Throws: A `NetlinkError`. With stage `.filter` the kernel accepts no filter, as under seccomp, and the socket
+    ///   receives everything. With stage `.socket` the socket still has the old filter and may drop messages that the
+    ///   new one passes. Open another socket in that case.
     ///
     /// C counterpart: SO_ATTACH_FILTER and SO_DETACH_FILTER of `socket(7)`.
     package func setFilter(_ filter: RouteFilter?) throws(NetlinkError) {
@@ -157,7 +160,7 @@ extension EventSocket {
                     isFiltered = true
                     return
                 } catch {
-                    // Old and new are both counted until one has replaced the other.
+                    // The kernel counts the memory of the old and the new filter until the replacement is complete.
                     let hadFilter = isFiltered
                     try detachFilter(&isFiltered)
                     if error == .noMemory, hadFilter { continue }
@@ -183,7 +186,7 @@ extension EventSocket {
     }
 }
 
-/// The rtnetlink groups whose messages can change where a packet goes.
+/// A multicast group of rtnetlink whose messages can change the path of a packet.
 ///
 /// C counterpart: `RTNLGRP_*` in `<linux/rtnetlink.h>`.
 package struct MulticastGroup: Hashable, Sendable {
@@ -199,12 +202,13 @@ package struct MulticastGroup: Hashable, Sendable {
         self.init(rawValue: group.rawValue, name: name)
     }
 
-    /// Options of router advertisements that the kernel leaves to programs.
+    /// Options of router advertisements that the kernel does not process.
     static let routerOptions = MulticastGroup(RTNLGRP_ND_USEROPT, "ND_USEROPT")
 
-    /// IPv4 routes vanish without a message when their device or source does, so links and addresses belong to it;
-    /// rules and next hops change routes without naming them; NETCONF tells of `ignore_routes_with_linkdown`. IPv6 passes
-    /// over routes whose gateway has failed as a neighbour (RFC 4191), and only the neighbour's state tells.
+    /// The groups that can change a path. IPv4 routes disappear without a message when their device or source address
+    /// does, so links and addresses are included. Rules and next hops change routes without route messages. NETCONF
+    /// reports `ignore_routes_with_linkdown`. IPv6 skips routes whose gateway has failed as a neighbour (RFC 4191),
+    /// which only the state of the neighbour shows.
     static let reachability: [MulticastGroup] = [
         MulticastGroup(RTNLGRP_LINK, "LINK"),
         MulticastGroup(RTNLGRP_IPV4_IFADDR, "IPV4_IFADDR"), MulticastGroup(RTNLGRP_IPV6_IFADDR, "IPV6_IFADDR"),
@@ -214,6 +218,7 @@ package struct MulticastGroup: Hashable, Sendable {
         MulticastGroup(RTNLGRP_IPV4_NETCONF, "IPV4_NETCONF"), MulticastGroup(RTNLGRP_IPV6_NETCONF, "IPV6_NETCONF"),
     ]
 
-    /// Whether a kernel may lack the group. Its events then do not exist, or show late.
+    /// A Boolean value that indicates whether the kernel may lack the group. Its events then do not exist, or are
+    /// noticed late.
     var isOptional: Bool { ["NEXTHOP", "IPV4_NETCONF", "IPV6_NETCONF"].contains(name) }
 }

@@ -3,12 +3,14 @@ import CNetlink
 import Glibc
 package import LinuxSupport
 
-/// The only owner of a libnl socket. It is bound to the network namespace of the thread that opens it, for ever.
+/// The owner of a libnl socket. The socket is permanently bound to the network namespace of the thread that opens it.
 ///
 /// C counterpart: `nl_socket_alloc`, `nl_connect`, `netlink(7)`.
 struct NetlinkSocket: ~Copyable {
     private let socket: OpaquePointer
 
+    /// Opens a socket.
+    ///
     /// - Parameter family: `NETLINK_ROUTE`, `NETLINK_GENERIC` or `NETLINK_SOCK_DIAG`.
     init(family: CInt) throws(NetlinkError) {
         guard let socket = nl_socket_alloc() else { throw NetlinkError("allocate a netlink socket", .noBufferSpace) }
@@ -28,7 +30,7 @@ struct NetlinkSocket: ~Copyable {
 
     var descriptor: CInt { nl_socket_get_fd(socket) }
 
-    /// The port the kernel knows this socket by; replies carry it.
+    /// The netlink port of this socket, which replies contain.
     var port: UInt32 { nl_socket_get_local_port(socket) }
 
     func setReceiveBuffer(bytes: CInt) {
@@ -39,7 +41,8 @@ struct NetlinkSocket: ~Copyable {
         guard nl_socket_set_nonblocking(socket) >= 0 else { throw NetlinkError("configure a netlink socket", .current) }
     }
 
-    /// A netlink request is answered before `sendto(2)` returns; the limit only keeps a lost answer from blocking for ever.
+    /// Sets the receive timeout. The kernel answers a netlink request before `sendto(2)` returns, so the timeout only
+    /// prevents a lost answer from blocking permanently.
     func setReceiveTimeout(seconds: Int) {
         var limit = timeval(tv_sec: seconds, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -73,7 +76,7 @@ struct NetlinkSocket: ~Copyable {
         guard code == 0 else { throw .current }
     }
 
-    /// Lets every message through again. C counterpart: SO_DETACH_FILTER of `socket(7)`.
+    /// Removes the filter, so that all messages pass. C counterpart: SO_DETACH_FILTER of `socket(7)`.
     func detachFilter() throws(SystemError) {
         var unused: CInt = 0
         let code = setsockopt(
@@ -86,7 +89,7 @@ struct NetlinkSocket: ~Copyable {
         guard code == 0 else { throw .current }
     }
 
-    /// Sends one datagram, which may hold several requests, to the kernel.
+    /// Sends one datagram, which may contain several requests, to the kernel.
     func send(_ bytes: borrowing [UInt8]) throws(NetlinkError) {
         let sent = bytes.withUnsafeBytes { bytes in
             nl_sendto(socket, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
@@ -97,13 +100,15 @@ struct NetlinkSocket: ~Copyable {
 
 /// A buffer for several datagrams that are received with one system call.
 struct DatagramBuffer: ~Copyable {
-    /// All of it, for a single long datagram.
+    /// The whole buffer, for a single long datagram.
     let bytes: UnsafeMutableRawBufferPointer
     private let heads: UnsafeMutableBufferPointer<clinux_datagram>
-    /// The maximum size of a datagram. Longer ones are cut off.
+    /// The maximum size of a datagram in bytes. Longer ones are truncated.
     private let size: Int
 
-    /// - Parameter count: at most 16.
+    /// Allocates a buffer.
+    ///
+    /// - Parameter count: The number of datagrams, at most 16.
     init(count: Int, size: Int) {
         bytes = .allocate(byteCount: count * size, alignment: 16)
         heads = .allocate(capacity: count)
@@ -118,15 +123,15 @@ struct DatagramBuffer: ~Copyable {
 
     var count: Int { heads.count }
 
-    /// One of those that were received last: its bytes, the netlink port it came from (0 is the kernel), and whether it was
-    /// cut off.
+    /// One of the received datagrams: its bytes, the netlink port of its sender (0 is the kernel), and whether it is
+    /// truncated.
     subscript(index: Int) -> (bytes: UnsafeRawBufferPointer, sender: UInt32, isCutOff: Bool) {
         let head = heads[index]
         let all = UnsafeRawBufferPointer(bytes)
         return (all.bytes(from: index * size, length: Int(head.length)), head.sender, head.is_truncated != 0)
     }
 
-    /// Receives the available datagrams, as many as fit, or waits for one if the socket blocks. Returns their number.
+    /// Receives the available datagrams, as many as fit. Waits for one if the socket is blocking. Returns their number.
     ///
     /// C counterpart: `recvmmsg(2)`.
     func receive(from descriptor: CInt) throws(SystemError) -> Int {
@@ -138,8 +143,8 @@ struct DatagramBuffer: ~Copyable {
 
 /// The interface that sockets are bound to (`sk_bound_dev_if`).
 package enum SocketBinding {
-    /// That of new sockets of this process, as it was at the first question: `ip vrf exec` binds them with a program of the
-    /// control group (`ip-vrf(8)`). Nil where they are bound to none.
+    /// The interface to which new sockets of this process are bound, as at the first access; nil if they are not bound.
+    /// `ip vrf exec` binds them with a BPF program of the control group (`ip-vrf(8)`).
     package static let ofNewSockets: UInt32? = {
         for family in [AF_INET, AF_INET6] {
             let number = socket(family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -148,7 +153,7 @@ package enum SocketBinding {
         return nil
     }()
 
-    /// The index of the interface a socket is bound to; nil for none, and on kernels before 5.0.
+    /// Returns the index of the interface that a socket is bound to; nil if it is not bound, and on kernels before 5.0.
     ///
     /// C counterpart: `getsockopt(2)` with SO_BINDTOIFINDEX.
     static func interface(of socket: borrowing Descriptor) -> UInt32? {
@@ -163,17 +168,17 @@ package enum SocketBinding {
 
 /// A failure of a netlink socket: the attempt and the system's error.
 package struct NetlinkError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What stood in the way.
+    /// The stage at which an operation failed.
     package enum Stage: Hashable, Sendable {
-        /// The network namespace could not be entered: it is missing, or entering it is not permitted.
+        /// The network namespace could not be entered: it does not exist, or the process is not permitted to enter it.
         case namespace
         /// The socket could not be opened, or did not answer.
         case socket
-        /// The kernel took no filter; the socket hears everything.
+        /// The kernel accepted no filter. The socket receives everything.
         case filter
     }
 
-    /// The attempt, as the text after "cannot", for example `open a netlink socket`.
+    /// The attempted action, as the text after "cannot", for example `open a netlink socket`.
     package let attempt: String
 
     /// The system's error.
@@ -181,7 +186,7 @@ package struct NetlinkError: Error, Hashable, Sendable, CustomStringConvertible 
 
     package let stage: Stage
 
-    /// The capability that the attempt requires, if it is known to be missing.
+    /// The missing capability that the attempt requires, if it is known.
     package let capability: Capability?
 
     package init(_ attempt: String, _ cause: SystemError, stage: Stage = .socket, capability: Capability? = nil) {
@@ -200,12 +205,12 @@ package struct NetlinkError: Error, Hashable, Sendable, CustomStringConvertible 
         )
     }
 
-    /// A namespace may have any name, so the attempt is shown escaped.
+    /// The attempt and the error. The attempt is escaped, because the name of a namespace can contain any characters.
     package var description: String { "cannot \(attempt.printable): \(cause)" }
 }
 
 extension NamespaceEntry {
-    /// Runs `body` with the identity of a namespace, on a separate thread inside of it.
+    /// Runs `body` with the identity of a namespace, on a new thread inside the namespace.
     package static func ask<Value: Sendable>(
         inside namespace: NamespaceReference,
         _ body: @escaping @Sendable (NamespaceIdentity) throws(NetlinkError) -> Value
