@@ -3,11 +3,11 @@ import NetworkLab
 import NetworkReachability
 import Testing
 
-/// What programs written for Alamofire 5 expect of listening. Public interface only.
+/// Listening as programs written for Alamofire 5 expect it. Uses only the public interface.
 @Suite struct AlamofireListeningTests {
     private static let reachable = NetworkReachabilityManager.NetworkReachabilityStatus.reachable(.ethernetOrWiFi)
 
-    /// A manager of each sort a program may have: of the network at large, of an address, of a name.
+    /// The targets that a program can have: general reachability, an address, a name.
     enum Sort: CaseIterable {
         case atLarge, address, name
 
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: Sort.allCases)
-    func `a listener is told at once, and a restarted one again`(sort: Sort) async throws {
+    func `each start of listening reports the current status`(sort: Sort) async throws {
         let network = try await AlamofireNetwork()
         let manager = try await sort.make(in: network)
         for _ in 0..<3 {
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [Sort.atLarge, .address])
-    func `a listener is told of each change, once`(sort: Sort) async throws {
+    func `a listener is called once for each change`(sort: Sort) async throws {
         let network = try await AlamofireNetwork()
         let manager = try await sort.make(in: network)
         let recorder = AlamofireRecorder()
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `the main queue is where listeners run unless told otherwise`() async throws {
+    @Test func `a listener is called on the main queue by default`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try await Sort.atLarge.make(in: network)
         let recorder = AlamofireRecorder()
@@ -66,7 +66,7 @@ import Testing
         #expect(try await recorder.statuses(atLeast: 1) == [Self.reachable])
     }
 
-    @Test func `a queue of one's own is kept to`() async throws {
+    @Test func `a listener is called on the given queue`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try await Sort.atLarge.make(in: network)
         let recorder = AlamofireRecorder()
@@ -79,7 +79,7 @@ import Testing
         #expect(try await recorder.isLast(.notReachable))
     }
 
-    @Test func `after stopping nothing is told`() async throws {
+    @Test func `a stopped listener is not called`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try await Sort.atLarge.make(in: network)
         let (stopped, other) = (AlamofireRecorder(), AlamofireRecorder())
@@ -88,7 +88,7 @@ import Testing
         _ = try await stopped.statuses(atLeast: 1)
         manager.stopListening()
         manager.stopListening()
-        // Another manager of the same target shows when the change has been told.
+        // Another manager of the same target shows when the change has been delivered.
         let witness = try await Sort.atLarge.make(in: network)
         witness.startListening(onQueue: queue, onUpdatePerforming: other.record)
         _ = try await other.statuses(atLeast: 1)
@@ -97,7 +97,7 @@ import Testing
         #expect(stopped.statuses == [Self.reachable])
     }
 
-    @Test func `a second listener takes the place of the first`() async throws {
+    @Test func `a second listener replaces the first`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try await Sort.atLarge.make(in: network)
         let (first, second) = (AlamofireRecorder(), AlamofireRecorder())
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: Sort.allCases)
-    func `letting go of a manager that listens ends both`(sort: Sort) async throws {
+    func `a released manager releases its listener`(sort: Sort) async throws {
         let network = try await AlamofireNetwork()
         weak var released: NetworkReachabilityManager?
         weak var listener: AlamofireRecorder?
@@ -122,12 +122,12 @@ import Testing
             _ = try await recorder.statuses(atLeast: 1)
             (released, listener) = (manager, recorder)
         }
-        // The call that told the status may still be on its way back, and holds both until then.
+        // The call that delivered the status may still be returning, and retains both until then.
         #expect(try await eventually { released == nil })
         #expect(try await eventually { listener == nil })
     }
 
-    @Test func `many managers of one target are all told`() async throws {
+    @Test func `every manager of a target receives a change`() async throws {
         let network = try await AlamofireNetwork()
         var listening: [(NetworkReachabilityManager, AlamofireRecorder)] = []
         for index in 0..<30 {
@@ -144,16 +144,16 @@ import Testing
     }
 }
 
-/// What programs written for Alamofire 4, and before it for AFNetworking, do. Public interface only.
+/// Listening as programs written for Alamofire 4 and for AFNetworking expect it. Uses only the public interface.
 @Suite struct AlamofireFormerTests {
     private static let reachable = NetworkReachabilityManager.NetworkReachabilityStatus.reachable(.ethernetOrWiFi)
 
-    /// A manager of the network at large in a network of its own.
+    /// Creates a manager of general reachability in a separate network.
     private func manager(in network: AlamofireNetwork) async throws -> NetworkReachabilityManager {
         try #require(try await network.make { NetworkReachabilityManager() })
     }
 
-    @Test func `a listener that is set is told, on the queue that is set`() async throws {
+    @Test func `the listener property is called on listenerQueue`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try await manager(in: network)
         let recorder = AlamofireRecorder()
@@ -176,7 +176,7 @@ import Testing
         #expect(!manager.isListening)
     }
 
-    @Test func `the main queue is the queue`() async throws {
+    @Test func `listenerQueue is the main queue by default`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try await manager(in: network)
         let recorder = AlamofireRecorder()
@@ -189,7 +189,7 @@ import Testing
         #expect(try await recorder.statuses(atLeast: 1) == [Self.reachable])
     }
 
-    @Test func `a listener may be set after the start, and replaced`() async throws {
+    @Test func `the listener property can be set and replaced after the start`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try await manager(in: network)
         let (first, second) = (AlamofireRecorder(), AlamofireRecorder())
@@ -207,7 +207,7 @@ import Testing
         #expect(manager.status == .notReachable)
     }
 
-    @Test func `the former names tell the same`() async throws {
+    @Test func `the Alamofire 4 names return the same values`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try await manager(in: network)
         #expect(manager.networkReachabilityStatus == Self.reachable)
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func `AFNetworking's text is for people`() async throws {
+    @Test func `the localized text describes the status`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try await manager(in: network)
         #expect(!manager.localizedNetworkReachabilityStatusString.isEmpty)
@@ -232,7 +232,7 @@ import Testing
         #expect(before != "Not Reachable")
     }
 
-    @Test func `listeners beside each other, each until it is let go`() async throws {
+    @Test func `each added listener is called until its token is released`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try await manager(in: network)
         let (first, second) = (AlamofireRecorder(), AlamofireRecorder())
@@ -251,7 +251,7 @@ import Testing
         other.cancel()
     }
 
-    @Test func `stopping the one listener leaves the others`() async throws {
+    @Test func `stopListening does not end added listeners`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try await manager(in: network)
         let recorder = AlamofireRecorder()

@@ -6,9 +6,9 @@ import NetworkLab
 import NetworkReachability
 import Testing
 
-/// What programs written for Alamofire 5 expect of a manager before it listens. Public interface only.
+/// Managers without listeners as programs written for Alamofire 5 expect them. Uses only the public interface.
 @Suite struct AlamofireManagerTests {
-    @Test func `a manager comes from a host, an address or nothing`() async throws {
+    @Test func `a manager can be created for a host, an address or no target`() async throws {
         let network = try await AlamofireNetwork()
         let managers = try await network.make {
             var ipv4 = sockaddr_in()
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `what is no host makes no manager`() {
+    @Test func `an invalid host gives no manager`() {
         for host in ["", "https://example.org", "example.org:443", "[::1]", "a b"] {
             #expect(NetworkReachabilityManager(host: host) == nil)
         }
@@ -41,7 +41,7 @@ import Testing
         #expect(NetworkReachabilityManager(address: other) == nil)
     }
 
-    @Test func `the status is known without listening, and is always that of now`() async throws {
+    @Test func `the status is current without a listener`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try #require(try await network.make { NetworkReachabilityManager() })
         for _ in 0..<3 {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `0.0.0.0 stands for the network at large`() async throws {
+    @Test func `0.0.0.0 and :: select general reachability`() async throws {
         let network = try await AlamofireNetwork(isConnected: false)
         let managers = try await network.make {
             var zero = sockaddr_in()
@@ -70,7 +70,7 @@ import Testing
         #expect(managers.allSatisfy { $0.status == .reachable(.ethernetOrWiFi) })
     }
 
-    @Test func `the default manager is one and the same`() throws {
+    @Test func `the default manager is shared`() throws {
         let manager = try #require(NetworkReachabilityManager.default)
         #expect(manager === NetworkReachabilityManager.default)
     }
@@ -93,7 +93,7 @@ import Testing
             (nil, .unknown),
         ] as [(SCNetworkReachabilityFlags?, NetworkReachabilityManager.NetworkReachabilityStatus)]
     )
-    func `flags mean a status`(
+    func `the status follows from the flags`(
         flags: SCNetworkReachabilityFlags?,
         status: NetworkReachabilityManager.NetworkReachabilityStatus
     ) {
@@ -101,7 +101,7 @@ import Testing
     }
 }
 
-/// A network of our own for programs written for Alamofire: managers made inside it need no options.
+/// A separate network for programs written for Alamofire. Managers created inside it need no options.
 struct AlamofireNetwork {
     let uplink: Uplink
 
@@ -109,7 +109,7 @@ struct AlamofireNetwork {
         uplink = try await Uplink.make(isConnected: isConnected)
     }
 
-    /// Makes something as in a process that is inside the network.
+    /// Runs `body` as in a process that is inside the network.
     func make<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await uplink.namespace.asProcess(body)
     }
@@ -120,15 +120,16 @@ struct AlamofireNetwork {
 }
 
 extension LabNamespace {
-    /// Runs the body as if the process were inside the namespace. The thread is not: managers wake Dispatch, and a thread that is
-    /// started for them would be where theirs is, and stay there to run whatever comes.
+    /// Runs the body as if the process were inside the namespace. The thread is not inside. A manager wakes Dispatch,
+    /// and a thread that Dispatch starts for it would inherit the namespace of the manager's thread and keep it for all
+    /// later work.
     func asProcess<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let reference = NamespaceReference(path: path)
         return try await LabThread.detached { try NetworkNamespace.$standIn.withValue(reference, operation: body) }
     }
 }
 
-/// Writes down what a listener is told.
+/// Records the statuses that a listener receives.
 final class AlamofireRecorder: Sendable {
     typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
@@ -140,12 +141,12 @@ final class AlamofireRecorder: Sendable {
         recorded.withLock { $0.append(status) }
     }
 
-    /// Waits until this status is the last that was told, and says whether it came to that.
+    /// Waits until this status is the last received one. Returns true if it is.
     func isLast(_ status: Status) async throws -> Bool {
         try await eventually(every: .milliseconds(2)) { statuses.last == status }
     }
 
-    /// Waits until so many statuses have been told, and returns all.
+    /// Waits until at least `count` statuses have been received, and returns all.
     func statuses(atLeast count: Int) async throws -> [Status] {
         _ = try await eventually(every: .milliseconds(2)) { statuses.count >= count }
         return statuses

@@ -8,11 +8,11 @@ import Testing
 @testable import NetworkDiagnostics
 @testable import NetworkReachability
 
-/// Packets bound to an interface or a VRF. No other kernel than the fake one has a VRF here.
+/// Packets bound to an interface or a VRF. Only the fake kernel has a VRF on every test machine.
 @Suite struct BoundTargetTests {
     private let kernel = FakeKernel()
 
-    /// `eth0` leads everywhere, `eth1` is a port of the VRF `red`, whose table has no default route.
+    /// `eth0` has a default route. `eth1` is a port of the VRF `red`, whose table has no default route.
     init() throws {
         kernel.addLink("eth0")
         kernel.addAddress("10.0.0.2/24", to: "eth0")
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: ["red", "eth1"])
-    func `a VRF and its ports have the routes of its table`(interface: String) throws {
+    func `packets bound to a VRF or its port use the table of the VRF`(interface: String) throws {
         #expect(try path().reason == nil)
         #expect(try path(over: interface).reason == .noRoute)
         #expect(try path("203.0.113.7%\(interface)").reason == .noRoute)
@@ -53,7 +53,7 @@ import Testing
         #expect(try path().status.isReachable)
     }
 
-    @Test func `an interface without a route has no path, although IPv4 says on-link`() throws {
+    @Test func `an interface without a route has no path, although IPv4 answers on-link`() throws {
         kernel.addLink("eth2")
         kernel.addAddress("10.2.0.2/24", to: "eth2")
         kernel.addAddress("fd02::2/64", to: "eth2")
@@ -67,13 +67,13 @@ import Testing
         #expect(try path("203.0.113.7", over: "eth2").reason == .linkDown)
     }
 
-    @Test func `a tunnel takes what is bound to it without a route`() throws {
+    @Test func `a tunnel carries packets that are bound to it without a route`() throws {
         kernel.addLink("tun0", kind: .tun)
         kernel.addAddress("10.3.0.2/32", to: "tun0")
         #expect(try path("203.0.113.7", over: "tun0").status.isReachable)
     }
 
-    @Test func `an interface is followed by its name`() async throws {
+    @Test func `a binding follows the name of the interface`() async throws {
         addDefaultRoute()
         var options = NetworkReachabilityOptions()
         options.interface = "blue"
@@ -91,7 +91,7 @@ import Testing
         #expect(step?.summary == "203.0.113.7: there is no interface blue")
     }
 
-    @Test func `what sockets are bound to when they are made is the default`() throws {
+    @Test func `the default binding is that of new sockets`() throws {
         addDefaultRoute()
         var options = NetworkReachabilityOptions()
         options.boundInterface = kernel.index(of: "red")
@@ -106,17 +106,17 @@ import Testing
         #expect(try name() == "eth0")
     }
 
-    @Test func `a link-local address is meant on the interface that is named`() throws {
+    @Test func `a link-local address uses the bound interface as its zone`() throws {
         #expect(try path("fe80::9", over: "eth0").destination == IPAddress("fe80::9%eth0"))
         #expect(try path("fe80::9%eth0", over: "red").status.isReachable)
     }
 
     @Test(arguments: ["", String(repeating: "x", count: 128), "a/b", "a b", "a%b"])
-    func `what is no name is refused`(name: String) throws {
+    func `an invalid interface name is rejected`(name: String) throws {
         #expect(throws: NetworkReachabilityError.invalidInterface(name)) { try path(over: name) }
     }
 
-    @Test func `only one family counts`() async throws {
+    @Test func `only addresses of the selected family are evaluated`() async throws {
         let resolver = FakeResolver()
         resolver.set("both.example", addresses: ["203.0.113.7", "2001:db8::7"])
         resolver.set("old.example", addresses: ["203.0.113.7"])
@@ -142,7 +142,7 @@ import Testing
     }
 }
 
-/// The answer for an interface, beside packets that are bound to it.
+/// The result for an interface, compared with packets that are bound to it.
 @Suite struct BoundPacketTests {
     private static let hosts = ["1.1.1.1", "2606:4700:4700::1111"]
 
@@ -197,14 +197,15 @@ import Testing
     }
 }
 
-/// A namespace with an uplink, and a witness elsewhere: the far end of a veth pair, which lives as long as the namespace.
+/// A namespace with an uplink, and a witness in another namespace: the far end of a veth pair, which exists as long as
+/// the namespace.
 final class WitnessedNamespace: Sendable {
     let uplink: Uplink
     let name: NamespaceName
     private let witness: LabNamespace
     private let mark: String
 
-    /// Blocks.
+    /// Creates the namespace. Blocks.
     init(_ name: String, in directory: String, witness: LabNamespace, mark: String) throws {
         uplink = try Uplink()
         self.name = try NamespaceName(name, in: directory, for: uplink.namespace)
@@ -213,13 +214,13 @@ final class WitnessedNamespace: Sendable {
         try uplink.namespace.ip("link add inside type veth peer name \(mark) netns \(witness.path)")
     }
 
-    /// Takes the name away and lets go: it is gone unless somebody else holds it.
+    /// Removes the name and closes the namespace. It is then freed unless another owner keeps it alive.
     func delete() {
         name.remove()
         uplink.namespace.close()
     }
 
-    /// Whether the kernel has really freed it. The kernel tears namespaces down a while later, and tells nobody when.
+    /// Returns whether the kernel has freed the namespace. The kernel does this some time later and sends no event.
     func isFreed() async throws -> Bool {
         try await eventually {
             try await LabThread.detached { [witness, mark] in

@@ -4,12 +4,12 @@ import NetworkLab
 import NetworkReachabilityTesting
 import Testing
 
-/// The fake kernel and the real one are given the same commands and asked the same questions. Needs root.
+/// Comparison of the fake kernel with the real one: the same commands and the same queries. Requires root.
 @Suite(.serialized) struct FakeKernelHonestyTests {
     @Test(arguments: HonestyScenario.all)
     func answersAsLinuxDoes(_ scenario: HonestyScenario) throws {
         var surplus: [String] = []
-        // What the kernel does later by itself, on a busy machine much later, may tell of the preparation once more.
+        // Deferred work of the kernel, late on a busy machine, may repeat an event of the preparation.
         for _ in 0..<3 {
             surplus = try run(scenario)
             if surplus.isEmpty { return }
@@ -17,7 +17,7 @@ import Testing
         Issue.record("\(surplus.joined(separator: "\n"))")
     }
 
-    /// Says what only the real kernel told of.
+    /// Returns the events that only the real kernel sent.
     private func run(_ scenario: HonestyScenario) throws -> [String] {
         let kernels = try TwoKernels()
         for command in HonestyScenario.addresses + scenario.preparation { try kernels.run(command) }
@@ -28,8 +28,8 @@ import Testing
             try kernels.run(command)
             try compare(kernels, scenario, after: command)
             let hints = kernels.hints()
-            #expect(hints.real.subjects.isSuperset(of: hints.fake.subjects), "not told of \(command): \(hints)")
-            if hints.real.subjects != hints.fake.subjects { surplus.append("told of \(command): \(hints)") }
+            #expect(hints.real.subjects.isSuperset(of: hints.fake.subjects), "extra event for \(command): \(hints)")
+            if hints.real.subjects != hints.fake.subjects { surplus.append("missing event for \(command): \(hints)") }
         }
         return surplus
     }
@@ -40,7 +40,7 @@ import Testing
     }
 }
 
-/// Long random histories, the same for every run, done to the fake kernel and to the real one. Needs root.
+/// Long random sequences of commands, the same in every run, applied to the fake and the real kernel. Requires root.
 @Suite(.serialized) struct FakeKernelRandomTests {
     @Test(arguments: UInt64(1)...4)
     func answersAsLinuxDoes(_ seed: UInt64) throws {
@@ -51,7 +51,7 @@ import Testing
         for command in HonestyScenario.addresses { try kernels.run(command) }
         for _ in 0..<60 {
             let command = history.next()
-            // What Linux refuses is not asked of the fake, which would end the program.
+            // A command that Linux rejects is not applied to the fake kernel, because it would end the program.
             guard try kernels.runIfPossible(command) else { continue }
             done.append(command)
             let differences = try kernels.differences(queries)
@@ -60,11 +60,11 @@ import Testing
                 return
             }
         }
-        #expect(done.count > 20, "too much was refused for this to mean anything")
+        #expect(done.count > 20, "too many commands were rejected for a meaningful comparison")
     }
 }
 
-/// Commands drawn at random, the same ones for the same seed.
+/// Random commands. Equal seeds give equal commands.
 struct RandomHistory {
     private var state: UInt64
 
@@ -111,14 +111,14 @@ struct RandomHistory {
         ["", "", " metric 50", " metric 200"][draw(4)]
     }
 
-    /// Knuth's linear congruential generator; its high bits are good enough.
+    /// Knuth's linear congruential generator. Its high bits are sufficiently random.
     private mutating func draw(_ limit: Int) -> Int {
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         return Int((state >> 33) % UInt64(limit))
     }
 }
 
-/// A command as `ip` understands it, done to a fake kernel. Only what the tests need is understood.
+/// A command of `ip`, applied to a fake kernel. Supports only the syntax that the tests need.
 struct FakeKernelCommand {
     private let words: [Substring]
     private let isIPv6: Bool

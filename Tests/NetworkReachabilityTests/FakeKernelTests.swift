@@ -6,7 +6,7 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-/// When and how the fake kernel tells of changes. What it tells of each is compared with the real one elsewhere.
+/// The timing and form of the fake kernel's events. Their content is compared with the real kernel in another suite.
 @Suite struct FakeKernelHintTests {
     private let kernel = FakeKernel()
     private let heard = RecordingListener<EventBurst>()
@@ -29,7 +29,7 @@ import Testing
         return if case .success = try connection.answer(to: .route(query)).route { true } else { false }
     }
 
-    @Test func carrierLossTellsOfTheLinkAlone() throws {
+    @Test func `carrier loss sends only a link event`() throws {
         let connection = try listen()
         kernel.setCarrier("eth0", false)
         queue.sync {}
@@ -38,7 +38,7 @@ import Testing
         #expect(try connection.answer(to: .linkNamed("eth0")).link?.hasCarrier == false)
     }
 
-    @Test func aRemovedRouteIsTold() throws {
+    @Test func `the removal of a route sends an event`() throws {
         let connection = try listen()
         kernel.removeRoute("default")
         queue.sync {}
@@ -47,7 +47,7 @@ import Testing
         #expect(try !canReach(connection))
     }
 
-    @Test func whatChangesNothingIsNotTold() throws {
+    @Test func `a command that changes nothing sends no event`() throws {
         let connection = try listen()
         kernel.setCarrier("eth0", true)
         kernel.setUp("eth0")
@@ -56,7 +56,7 @@ import Testing
         withExtendedLifetime(connection) {}
     }
 
-    @Test func whoStopsListeningHearsNothing() throws {
+    @Test func `a stopped connection receives no events`() throws {
         let connection = try listen()
         connection.stopListening()
         kernel.removeRoute("default")
@@ -69,7 +69,7 @@ import Testing
         #expect(heard.count == 1)
     }
 
-    @Test func aBatchIsSeenStepByStep() throws {
+    @Test func `a batch is visible step by step`() throws {
         let connection = try kernel.connect()
         let seen = RecordingListener<(EventBurst.Subjects, Bool)>()
         _ = try connection.listen(on: queue) { [connection] burst in
@@ -88,20 +88,20 @@ import Testing
         connection.stopListening()
     }
 
-    @Test func aNotificationOvertakesItsState() throws {
+    @Test func `a notification can arrive before its state`() throws {
         let connection = try listen()
         kernel.delayState()
         kernel.removeRoute("default")
         queue.sync {}
-        #expect(try canReach(connection), "the first lookup still sees what was")
-        #expect(try !canReach(connection), "the next does not")
+        #expect(try canReach(connection), "the first lookup returns the old state")
+        #expect(try !canReach(connection), "the next lookup returns the new state")
         kernel.addRoute("default", via: "10.0.0.1")
         queue.sync {}
         _ = try connection.answer(to: .link(1)).link
-        #expect(try canReach(connection), "nor does one after a barrier")
+        #expect(try canReach(connection), "a lookup after a barrier returns the new state")
     }
 
-    @Test func lateNewsOfTheCarrier() throws {
+    @Test func `a link event can be delayed after the carrier loss`() throws {
         let connection = try listen()
         kernel.setCarrier("eth0", false, notifiedAfter: .milliseconds(950))
         queue.sync {}
@@ -114,7 +114,7 @@ import Testing
         #expect(try connection.answer(to: .linkNamed("eth0")).link?.operationalState == .down)
     }
 
-    @Test func anIPv6RouteExpiresSilently() throws {
+    @Test func `an IPv6 route expires without an event`() throws {
         kernel.addAddress("fd00::2/64", to: "eth0")
         kernel.addRoute("default", via: "fd00::1", expiresAfter: .seconds(10))
         let connection = try listen()
@@ -141,7 +141,7 @@ import Testing
         kernel.addLink("eth0")
     }
 
-    @Test func netlinkDenied() throws {
+    @Test func `a denied kernel refuses connections`() throws {
         kernel.denyNetlink(.notPermitted)
         #expect(throws: NetlinkError("open a netlink socket", .notPermitted)) { try kernel.connect() }
         kernel.denyNetlink(nil)
@@ -150,7 +150,7 @@ import Testing
         withExtendedLifetime(connection) {}
     }
 
-    @Test func questionsFail() throws {
+    @Test func `queries can be made to fail`() throws {
         let connection = try kernel.connect()
         kernel.failQuestions(.timedOut)
         #expect(throws: NetlinkError.self) { try connection.answer(to: .links).links }
@@ -158,7 +158,7 @@ import Testing
         #expect(try connection.answer(to: .links).links.map(\.name) == ["lo", "eth0"])
     }
 
-    @Test func anOverrunTellsOfNothingElse() throws {
+    @Test func `an overrun is reported without the lost events`() throws {
         let connection = try kernel.connect()
         _ = try connection.listen(on: queue) { [heard] in heard.record($0) }
         kernel.overrun { kernel.setUp("eth0", false) }
@@ -169,7 +169,7 @@ import Testing
         #expect(try connection.answer(to: .linkNamed("eth0")).link?.isUp == false)
     }
 
-    @Test func connectionsAndQuestionsAreCounted() throws {
+    @Test func `connections and queries are counted`() throws {
         var connection: (any KernelConnection)? = try kernel.connect()
         _ = try connection?.answer(to: .link(1)).link
         let query = RouteQuery(destination: .ipv6Loopback)
@@ -181,7 +181,7 @@ import Testing
         #expect(kernel.connectionCount == 0)
     }
 
-    @Test func aReplacedNamespaceLeavesConnectionsBehind() throws {
+    @Test func `a replaced namespace invalidates existing connections`() throws {
         let old = try kernel.connect()
         _ = try old.listen(on: queue) { [heard] in heard.record($0) }
         let changes = RecordingListener<Void>()

@@ -6,7 +6,7 @@ import Testing
 @testable import NetworkReachability
 @testable import NetworkReachabilityTesting
 
-/// The library as its users test with it: nothing real, nothing slept.
+/// The library as its users test with it: without a real network and without real time.
 @Suite struct FakeManagerTests {
     private let kernel = FakeKernel()
     private let resolver = FakeResolver()
@@ -19,7 +19,7 @@ import Testing
         kernel.addRoute("default", via: "10.0.0.1")
     }
 
-    @Test func theNetworkAtLarge() async throws {
+    @Test func `general reachability follows the links and routes`() async throws {
         let manager = try NetworkReachabilityManager(kernel: kernel)
         #expect(manager.status == .notReachable)
         plugIn()
@@ -28,8 +28,8 @@ import Testing
         #expect(manager.status == .notReachable)
     }
 
-    /// Between the carrier and the kernel's word that the link is dormant there are some milliseconds.
-    @Test func `a link that waits for its keys is never reachable on the way to dormant`() async throws {
+    /// The kernel reports `dormant` some milliseconds after the carrier.
+    @Test func `Wi-Fi without authorization is never reachable before it is dormant`() async throws {
         kernel.addLink("wlan0", kind: .wiFi)
         kernel.addAddress("10.0.0.2/24", to: "wlan0")
         kernel.addRoute("default", via: "10.0.0.1")
@@ -47,7 +47,7 @@ import Testing
         #expect(manager.path.reason == nil)
     }
 
-    @Test func aSilentLossIsHeard() async throws {
+    @Test func `a loss of routes without a route event is noticed`() async throws {
         plugIn()
         let manager = try NetworkReachabilityManager(address: try #require(IPAddress("192.0.2.7")), kernel: kernel)
         manager.startListening(onQueue: queue, onUpdatePerforming: heard.record)
@@ -61,7 +61,7 @@ import Testing
         #expect(heard.values == [.reachable(.ethernetOrWiFi), .notReachable, .reachable(.wwan)])
     }
 
-    @Test func whatABatchTakesAwayAndPutsBackWasAway() async throws {
+    @Test func `a route that a batch removes and restores is reported as lost`() async throws {
         plugIn()
         let manager = try NetworkReachabilityManager(kernel: kernel)
         manager.startListening(onQueue: queue, onUpdatePerforming: heard.record)
@@ -75,7 +75,7 @@ import Testing
         #expect(heard.values == [wired, .notReachable, wired])
     }
 
-    @Test func anOvertakingNotificationLeavesNothingStale() async throws {
+    @Test func `a notification that arrives before its state leaves no stale status`() async throws {
         plugIn()
         kernel.delayState()
         let manager = try NetworkReachabilityManager(kernel: kernel)
@@ -86,7 +86,7 @@ import Testing
         #expect(heard.last == .notReachable)
     }
 
-    @Test func aHostName() async throws {
+    @Test func `a host name is resolved and a URL is rejected`() async throws {
         plugIn()
         resolver.set("example.org", addresses: ["192.0.2.1"])
         let manager = try NetworkReachabilityManager(host: "example.org", kernel: kernel, resolver: resolver)
@@ -98,7 +98,7 @@ import Testing
 }
 
 @Suite struct FakeListenerTests {
-    @Test func valuesStandInTheirOrder() {
+    @Test func `values are stored in the order of recording`() {
         let listener = RecordingListener<Int>()
         for value in 1...3 { listener.record(value) }
         #expect(listener.values == [1, 2, 3])
@@ -108,21 +108,21 @@ import Testing
         #expect(listener.last == nil)
     }
 
-    @Test func waitingEndsWithTheValue() {
+    @Test func `waiting ends when the values are recorded`() {
         let listener = RecordingListener<Int>()
         DispatchQueue.global().async { for value in 0..<100 { listener.record(value) } }
         #expect(listener.waitForCount(100))
         #expect(listener.values == Array(0..<100))
     }
 
-    @Test func waitingEndsWithTheTime() {
+    @Test func `waiting ends at the timeout`() {
         let listener = RecordingListener<Int>()
         listener.record(1)
         #expect(!listener.waitForCount(2, timeout: .milliseconds(20)))
         #expect(listener.waitForCount(1, timeout: .zero))
     }
 
-    @Test func waitingNeedsNoThread() async {
+    @Test func `asynchronous waiting blocks no thread of the caller`() async {
         let listener = RecordingListener<Int>()
         listener.record(1)
         #expect(await listener.waitForCount(1, timeout: .zero))
@@ -139,7 +139,7 @@ import Testing
         clock.schedule(after: .seconds(seconds), on: queue) { [heard] in heard.record(name) }
     }
 
-    @Test func actionsRunInTheOrderOfTheirTimes() {
+    @Test func `actions run in the order of their times`() {
         let timers = [schedule(3, "c"), schedule(1, "a"), schedule(2, "b")]
         clock.advance(by: .milliseconds(2999))
         #expect(heard.values == ["a", "b"])
@@ -151,7 +151,7 @@ import Testing
         withExtendedLifetime(timers) {}
     }
 
-    @Test func anActionSeesItsOwnTimeAndMaySetOffAnother() {
+    @Test func `an action runs at its own time and can schedule another`() {
         let times = RecordingListener<Duration>()
         let timers = RecordingListener<Cancellation>()
         timers.record(
@@ -164,7 +164,7 @@ import Testing
         #expect(times.values == [.seconds(6), .seconds(7)])
     }
 
-    @Test func whatIsCancelledOrLetGoDoesNotRun() {
+    @Test func `a cancelled or released timer does not fire`() {
         let timer = schedule(1, "cancelled")
         timer.cancel()
         _ = schedule(1, "let go")
@@ -172,14 +172,14 @@ import Testing
         #expect(heard.values == [])
     }
 
-    @Test func whatIsDueAtOnceNeedsNoTime() {
+    @Test func `an action without delay runs immediately`() {
         let timer = schedule(0, "now")
         #expect(heard.waitForCount(1))
         #expect(clock.scheduledCount == 0)
         withExtendedLifetime(timer) {}
     }
 
-    @Test func sleepMovesTheBootClockAlone() {
+    @Test func `sleep advances only the boot clock`() {
         let timer = schedule(1, "timer")
         let watch = clock.watchForSleep(on: queue) { [heard] in heard.record("slept") }
         clock.sleep(for: .seconds(100))
@@ -193,13 +193,13 @@ import Testing
     }
 }
 
-@Suite("What waits for a listener's queue")
+@Suite("The delivery queue of a listener")
 struct DeliveryQueueTests {
     private let queue = DeliveryQueue(.status)
     private let reachable = NetworkPath(flags: .reachable)
     private let lost = NetworkPath(flags: [])
 
-    @Test("Up to the limit everything waits, in order")
+    @Test("Up to the limit, every change waits in sequence")
     func order() {
         for number in 0..<DeliveryQueue.limit { #expect(queue.put(number % 2 == 0 ? reachable : lost, since: nil)) }
         for number in 0..<DeliveryQueue.limit {
@@ -207,7 +207,7 @@ struct DeliveryQueueTests {
         }
     }
 
-    @Test("Behind the limit the latest counts, and never the same twice", arguments: 0..<4)
+    @Test("Beyond the limit, the latest change replaces the last one and no status repeats", arguments: 0..<4)
     func latest(surplus: Int) {
         let count = DeliveryQueue.limit + surplus
         let calls = (0..<count).count { queue.put($0 % 2 == 0 ? reachable : lost, since: .seconds($0)) }
@@ -218,7 +218,7 @@ struct DeliveryQueueTests {
         #expect(zip(told, told.dropFirst()).allSatisfy { $0 != $1 })
     }
 
-    @Test("A listener whose queue is blocked during a storm hears the latest in the end")
+    @Test("A listener whose queue was blocked during a storm finally receives the latest status")
     func blocked() throws {
         let kernel = FakeKernel()
         kernel.addLink("eth0")

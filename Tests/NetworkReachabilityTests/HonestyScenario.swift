@@ -2,12 +2,13 @@ import LinuxSupport
 import Netlink
 import Testing
 
-/// Changes in their order, after each of which two kernels must agree.
+/// A sequence of changes. After each one, both kernels must agree.
 struct HonestyScenario: CustomTestStringConvertible {
     let name: String
     var preparation: [String] = HonestyScenario.defaults
     let commands: [String]
-    /// Whether plain lookups are left out: which of several hops they take is a matter of a hash.
+    /// A Boolean value that indicates whether plain lookups are omitted, because a hash selects one of several next
+    /// hops.
     var comparesEntriesOnly = false
 
     var testDescription: String { name }
@@ -27,8 +28,8 @@ struct HonestyScenario: CustomTestStringConvertible {
         "9.1.2.3", "10.5.0.2", "10.5.0.7", "fd05::2", "fd05::7", "fe80::ff:fe00:2", "fe80::ff:fe00:3",
     ]
 
-    /// The same questions for every scenario: each destination as it is, as its entry, from sources, with a mark, and
-    /// bound to interfaces.
+    /// The queries of every scenario: each destination as a plain lookup, as an entry, with source addresses, with a
+    /// mark, and bound to interfaces.
     var queries: [RouteQuery] {
         let all = Self.destinations.compactMap { WireAddress($0) }.flatMap { destination in
             let isIPv4 = destination.family == .ipv4
@@ -51,7 +52,7 @@ struct HonestyScenario: CustomTestStringConvertible {
 }
 
 extension HonestyScenario {
-    /// The letters are those of the measurements the library rests on.
+    /// The letters are the IDs of the measurements on which the library is based.
     static let all = links + uppers + addressChanges + routes + policies + neighbours + objects + multipath
 
     private static let links = [

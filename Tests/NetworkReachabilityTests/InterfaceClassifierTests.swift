@@ -4,7 +4,7 @@ import Testing
 @testable import NetworkReachability
 
 @Suite struct InterfaceClassifierTests {
-    @Test func `a link of a modem is one under any name, by what it stands on`() throws {
+    @Test func `a renamed link of a modem is classified by its lower device`() throws {
         let links = FakeLinks(
             [.fake(1, "data0", type: .none), .fake(2, "wwan0", bus: "usb")],
             hardware: [1: LinkHardware(lowerIndex: 2), 2: LinkHardware(deviceType: "wwan", driver: "qmi_wwan")]
@@ -18,18 +18,18 @@ import Testing
     private let wire = Link.fake(1, "eth9")
 
     @Test(arguments: Device.software)
-    func `software is told apart without asking for its hardware`(device: Device) {
+    func `software devices are classified without hardware queries`(device: Device) {
         let links = FakeLinks([device.link, wire], hardware: [2: device.hardware])
         let found = links.classify(device.link)
         #expect(found.class.type == device.expected)
         #expect(found.class.isWWAN == (device.expected == .wwan))
         #expect(found.class.isUplink == device.isUplink)
-        // A stack ends at the wire, whose own hardware is the only one asked for.
+        // A stack ends at the physical device, the only one whose hardware is queried.
         #expect(found.hardwareQuestions == (found.underlying.isEmpty ? 0 : 1))
     }
 
     @Test(arguments: Device.physical, [true, false])
-    func `hardware is told apart with and without sysfs`(device: Device, sysfs: Bool) {
+    func `hardware devices are classified with and without sysfs`(device: Device, sysfs: Bool) {
         var hardware = device.hardware
         if !sysfs { hardware.deviceType = nil }
         let links = FakeLinks([device.link], hardware: [2: hardware])
@@ -40,23 +40,23 @@ import Testing
     }
 
     @Test(arguments: Device.physical.filter { $0.hardware.deviceType != nil })
-    func `sysfs alone tells hardware apart`(device: Device) {
+    func `sysfs alone is sufficient to classify hardware devices`(device: Device) {
         let links = FakeLinks([device.link], hardware: [2: LinkHardware(deviceType: device.hardware.deviceType)])
         #expect(links.classify(2)?.class.type == device.expected)
     }
 
-    @Test func `an interface of L2TP is a tunnel under any name`() {
+    @Test func `an L2TP interface is a tunnel under any name`() {
         let links = FakeLinks([.fake(2, "wan0")], hardware: [2: LinkHardware(deviceType: "l2tpeth")])
         #expect(links.classify(2)?.class == InterfaceClass(.tunnel))
     }
 
     @Test(arguments: [WirelessRole.accessPoint, .accessPointVLAN, .peerGroupOwner, .monitor])
-    func `Wi-Fi that serves others is no uplink`(role: WirelessRole) {
+    func `a Wi-Fi interface that serves other stations is not an uplink`(role: WirelessRole) {
         let links = FakeLinks([.fake(2, "wlan0")], hardware: [2: LinkHardware(wireless: role, deviceType: "wlan")])
         #expect(links.classify(2)?.class == InterfaceClass(.wiFi, isUplink: false))
     }
 
-    @Test func `drivers of modems are modems under any name`() {
+    @Test func `a device with a modem driver is a modem under any name`() {
         for driver in [
             "qmi_wwan", "cdc_mbim", "huawei_cdc_ncm", "sierra_net", "hso", "iosm", "mtk_t7xx", "mhi_wwan_mbim",
             "GobiNet",
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: ["vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec", "dsa"])
-    func `a layer is what it runs over`(kind: String) {
+    func `a stacked link has the class of its lower link`(kind: String) {
         let links = FakeLinks(
             [.fake(1, "wlan0"), .fake(2, kind: kind, over: 1), .fake(3, "wwan0"), .fake(4, kind: kind, over: 3)],
             hardware: [1: LinkHardware(wireless: .accessPoint)]
@@ -77,7 +77,7 @@ import Testing
         #expect(links.classify(4)?.class == InterfaceClass(.wwan))
     }
 
-    @Test func `a layer over another namespace or over nothing is ethernet`() {
+    @Test func `a stacked link with an unknown lower link is ethernet`() {
         let links = FakeLinks([
             .fake(1, "wwan0"),
             .fake(2, kind: "macvlan", over: 1, elsewhere: true),
@@ -94,7 +94,7 @@ import Testing
         #expect(links.classify(5)?.hardwareQuestions == 0)
     }
 
-    @Test func `a tunnel stays one and knows the modem below`() {
+    @Test func `a tunnel over a modem is a tunnel and WWAN`() {
         let links = FakeLinks([
             .fake(1, "wwan0"), .fake(2, kind: "vxlan", over: 1), .fake(3, kind: "gretap", over: 2),
             .fake(4, kind: "vxlan", over: 1, elsewhere: true),
@@ -104,7 +104,7 @@ import Testing
         #expect(links.classify(4)?.class == InterfaceClass(.tunnel))
     }
 
-    @Test func `a modem's and a Wi-Fi's own layers are named`() {
+    @Test func `the lower links of modems and Wi-Fi are listed`() {
         let links = FakeLinks([
             .fake(1, "eth0"), .fake(2, kind: "rmnet", type: .rawIP, over: 1), .fake(3, kind: "virt_wifi", over: 1),
         ])
@@ -114,7 +114,7 @@ import Testing
         #expect(links.classify(3)?.underlying == [1])
     }
 
-    @Test func `the other end of a pair is not below it`() {
+    @Test func `the other end of a pair is not a lower link`() {
         let links = FakeLinks([.fake(1, "wwan0"), .fake(2, kind: "veth", over: 1), .fake(3, kind: "netkit", over: 1)])
         for index: UInt32 in 2...3 {
             #expect(links.classify(index)?.class == InterfaceClass(.wiredVirtual))
@@ -124,9 +124,9 @@ import Testing
     }
 }
 
-/// Bonds and bridges, and stacks that do not end.
+/// Bonds and bridges, and stacks without an end.
 @Suite struct InterfaceClassifierPortTests {
-    @Test func `a bond is its active port`() {
+    @Test func `a bond has the class of its active port`() {
         let links = FakeLinks(
             [
                 .fake(1, "bond0", kind: "bond", active: 3), .fake(2, "eth0", portOf: 1), .fake(3, "wlan0", portOf: 1),
@@ -140,23 +140,23 @@ import Testing
     }
 
     @Test(arguments: ["bond", "team"])
-    func `without an active port the ports that are up decide`(kind: String) {
+    func `without an active port, the ports that are up decide`(kind: String) {
         let links = FakeLinks([
             .fake(1, kind: kind, active: 77), .fake(2, "eth0", portOf: 1, flags: []),
             .fake(3, "eth1", portOf: 1, flags: .up), .fake(4, "wwan0", portOf: 1),
         ])
         #expect(links.classify(1)?.class == InterfaceClass(.wwan))
         #expect(links.classify(1)?.underlying == [4])
-        // One port carries packets: the others need not be asked.
+        // One port carries packets, so the others are not queried.
         #expect(links.classify(1)?.hardwareQuestions == 1)
     }
 
-    @Test func `a bond whose ports are all down still is what they are`() {
+    @Test func `a bond with all ports down has the class of its ports`() {
         let links = FakeLinks([.fake(1, kind: "bond"), .fake(2, "wwan0", portOf: 1, flags: [])])
         #expect(links.classify(1)?.class == InterfaceClass(.wwan))
     }
 
-    @Test func `virtual ports of a bridge do not count`() {
+    @Test func `virtual ports of a bridge are ignored`() {
         let links = FakeLinks(
             [
                 .fake(1, kind: "bridge"), .fake(2, kind: "veth", portOf: 1), .fake(3, kind: "tun", portOf: 1),
@@ -171,7 +171,7 @@ import Testing
         #expect(links.classify(6)?.underlying == [])
     }
 
-    @Test func `an uplink stands for a bridge before an access point, a device before a tunnel`() {
+    @Test func `a bridge prefers uplinks over access points and devices over tunnels`() {
         let links = FakeLinks(
             [
                 .fake(1, kind: "bridge"), .fake(2, "wlan0", portOf: 1), .fake(3, kind: "vxlan", portOf: 1),
@@ -183,7 +183,7 @@ import Testing
         #expect(links.classify(1)?.underlying == [4])
     }
 
-    @Test func `a bridge of an access point alone is no uplink`() {
+    @Test func `a bridge with only an access point is not an uplink`() {
         let links = FakeLinks(
             [.fake(1, kind: "bridge"), .fake(2, "wlan0", portOf: 1), .fake(3, "eth0", portOf: 1, flags: .up)],
             hardware: [2: LinkHardware(wireless: .accessPoint)]
@@ -191,7 +191,7 @@ import Testing
         #expect(links.classify(1)?.class == InterfaceClass(.wiFi, isUplink: false))
     }
 
-    @Test func `cycles end`() {
+    @Test func `a cycle of links ends the classification`() {
         let links = FakeLinks([
             .fake(1, kind: "vlan", over: 1),
             .fake(2, kind: "macvlan", over: 3), .fake(3, kind: "vlan", over: 2),
@@ -206,7 +206,7 @@ import Testing
         #expect(links.classify(6)?.underlying == [7])
     }
 
-    @Test func `eight layers are followed and no more`() {
+    @Test func `at most eight layers are followed`() {
         let modem = Link.fake(1, "wwan0")
         let stack = [modem] + (2...10).map { Link.fake($0, kind: "vlan", over: $0 - 1) }
         let links = FakeLinks(stack)
@@ -217,7 +217,7 @@ import Testing
     }
 }
 
-/// Links that exist only in a test, and what was asked about them.
+/// A set of links that exist only in a test, and the queries about them.
 struct FakeLinks {
     private let links: [Link]
     private let hardware: [UInt32: LinkHardware]
@@ -227,7 +227,7 @@ struct FakeLinks {
         self.hardware = hardware
     }
 
-    /// Classifies the link of this index, which must exist.
+    /// Classifies the link with this index, which must exist.
     func classify(_ index: UInt32) -> Classification? {
         links.first { $0.index == index }.map(classify)
     }
@@ -255,19 +255,19 @@ struct FakeLinks {
     }
 }
 
-/// What a link was found to be, and the questions that took.
+/// The class of a link, and the queries that were needed.
 struct Classification {
     let `class`: InterfaceClass
     let underlying: [UInt32]
     let asked: [KernelQuestion]
 
-    /// Those that cost system calls.
+    /// The queries that require system calls.
     var hardwareQuestions: Int { asked.count { if case .hardware = $0 { true } else { false } } }
     var linkQuestions: Int { asked.count { if case .link = $0 { true } else { false } } }
 }
 
 extension Link {
-    /// A link that carries packets, named after its index where no name is given.
+    /// Creates a link that carries packets. The default name contains its index.
     static func fake(
         _ index: UInt32,
         _ name: String? = nil,
@@ -295,7 +295,7 @@ extension Link {
     }
 }
 
-/// A device as the kernel shows it, each seen on a real driver, and what it is to be taken for.
+/// A device as the kernel shows it, observed with a real driver, and its expected class.
 ///
 /// Stacked devices run over link 1, an ethernet device.
 struct Device: Sendable, CustomTestStringConvertible {
@@ -333,7 +333,7 @@ struct Device: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(link.name) \(link.kind ?? "-") \(link.hardwareType.rawValue)" }
 
-    /// Devices whose own words suffice.
+    /// Devices that are classified by their link alone.
     static let software: [Device] = [
         Device(.loopback, "lo", type: 772),
         Device(.wiFi, "virt0", kind: "virt_wifi", over: 1, deviceType: "wlan", driver: "virt_wifi"),
@@ -380,7 +380,7 @@ struct Device: Sendable, CustomTestStringConvertible {
         Device(.other, "ifb0", kind: "ifb"),
         Device(.other, "nlmon0", kind: "nlmon", type: 824),
         Device(.other, "vcan0", kind: "vcan", type: 280),
-        // The name of a modem must not outweigh a kind.
+        // The name of a modem must not override a kind.
         Device(.other, "wwan7", kind: "nobody-knows"),
         Device(.tunnel, "old-ppp", type: 512),
         Device(.tunnel, "old-ipip", type: 768),
@@ -391,7 +391,7 @@ struct Device: Sendable, CustomTestStringConvertible {
         Device(.other, "mon0", type: 803, deviceType: "wlan", role: .monitor, isUplink: false),
     ]
 
-    /// Devices that only their hardware tells apart.
+    /// Devices that are classified by their hardware.
     static let physical: [Device] = [
         Device(.ethernet, "eth0", bus: "virtio", driver: "virtio_net"),
         Device(.ethernet, "enp3s0", bus: "pci", driver: "e1000e"),

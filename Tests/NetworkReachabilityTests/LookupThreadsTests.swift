@@ -4,12 +4,12 @@ import Testing
 
 @testable import NetworkReachability
 
-/// Lookups that block, on real threads. Names that begin with `dead` are never answered before the test is over.
+/// Blocking lookups on real threads. Names that begin with `dead` are not answered before the end of the test.
 @Suite("Threads for the name service")
 struct LookupThreadsTests {
     private typealias Answer = LookupQueue.Answer
 
-    /// A C library with a name service that swallows some questions, and a system that may have no more threads.
+    /// A C library whose name service does not answer some queries, and a system with a limited number of threads.
     private final class Service: Sendable {
         let end = Latch()
         let alive = Locked(0)
@@ -56,14 +56,14 @@ struct LookupThreadsTests {
             }
         }
 
-        /// Lets every lookup return, and waits until their threads have nothing left to do.
+        /// Lets every lookup return, and waits until the threads are idle.
         func finish() async {
             end.open()
             while alive.withLock({ $0 }) > 0 { await Task.yield() }
         }
     }
 
-    /// Short times: nothing here waits for longer than they are.
+    /// Short limits, which the tests wait for.
     private var short: LookupQueue.Limits {
         var limits = LookupQueue.Limits()
         limits.patience = .milliseconds(5)
@@ -71,7 +71,7 @@ struct LookupThreadsTests {
         return limits
     }
 
-    @Test("A question that never returns is answered at the deadline, and only once")
+    @Test("A query that never returns fails once, at the deadline")
     func deadline() async {
         let service = Service()
         let threads = service.threads(short)
@@ -81,7 +81,7 @@ struct LookupThreadsTests {
         #expect(service.answers.withLock { $0["dead"]?.count } == 1)
     }
 
-    @Test("Fresh names are answered while all that were asked before hang")
+    @Test("New names are resolved while all earlier queries hang")
     func freshNames() async {
         let service = Service()
         var limits = short
@@ -94,7 +94,7 @@ struct LookupThreadsTests {
         await service.finish()
     }
 
-    @Test("However many names are never answered, the threads are bounded, and everybody is told once")
+    @Test("The number of threads is limited, and every caller is called once")
     func bound() async {
         let service = Service()
         let threads = service.threads(short)
@@ -111,7 +111,7 @@ struct LookupThreadsTests {
         #expect(counts.count == 102 && counts.values.allSatisfy { $0 == 1 })
     }
 
-    @Test("Where no thread can be made, everybody is told once", arguments: [0, 1, 2, 4])
+    @Test("Without new threads, every caller is called once", arguments: [0, 1, 2, 4])
     func noThread(limit: Int) async {
         let service = Service(threadLimit: limit)
         let threads = service.threads()
@@ -120,7 +120,7 @@ struct LookupThreadsTests {
                 group.addTask {
                     let answer = await service.ask(threads, "name\(number)")
                     let cause = "cannot start a thread to resolve name\(number): Resource temporarily unavailable"
-                    // The thread of the question before may not have ended yet.
+                    // The thread of the previous query may not have ended yet.
                     #expect(answer == .failure(.unavailable(cause)) || limit > 0 && answer == .success([]))
                 }
             }
@@ -131,10 +131,10 @@ struct LookupThreadsTests {
     }
 }
 
-/// What is asked when, and what whoever asked is told, without any thread.
-@Suite("Questions to the name service, in their order")
+/// The order of queries and the answers of callers, without threads.
+@Suite("The queue of queries to the name service")
 struct LookupQueueTests {
-    /// The queue with what it did so far.
+    /// The queue, with the queries that it has started and the answers that it has delivered.
     private struct Desk {
         var queue: LookupQueue
         var running: [LookupQueue.Question] = []
@@ -174,7 +174,7 @@ struct LookupQueueTests {
 
     private func failure(_ text: String) -> [LookupQueue.Answer] { [.failure(.unavailable(text))] }
 
-    @Test("Four are asked at once, the others in their order")
+    @Test("Four queries run at once, the others follow in sequence")
     func order() {
         var desk = Desk()
         desk.ask("a", "b", "c", "d", "e", "f")
@@ -187,7 +187,7 @@ struct LookupQueueTests {
         #expect(desk.queue.nextAdvance(after: .zero) == nil)
     }
 
-    @Test("A question that waits goes before those that have run for 2 s")
+    @Test("A waiting query starts when others have run for 2 s")
     func slowOnesLetOthersPass() {
         var desk = Desk()
         desk.ask("a", "b", "c", "d")
@@ -203,7 +203,7 @@ struct LookupQueueTests {
         #expect(desk.names.last == "later")
     }
 
-    @Test("A question is given up after 30 s, and its late answer counts for nothing")
+    @Test("A query fails after 30 s, and its late answer is ignored")
     func deadline() {
         var desk = Desk()
         desk.ask("dead.example", "good.example")
@@ -216,11 +216,11 @@ struct LookupQueueTests {
         #expect(desk.told["dead.example"] == given)
     }
 
-    @Test("No more than 20 threads are held; from 16 that do not return on nobody is asked, until one returns")
+    @Test("At most 20 threads exist, and with 16 blocked threads new queries fail")
     func bound() {
         var desk = Desk()
         for second in 0..<40 { desk.ask("dead\(second)", at: .seconds(second)) }
-        // At 30 s the first four are given up: their callers are told, their threads still count.
+        // At 30 s the first four queries fail. Their callers are called, but their threads still count.
         for second in 0..<30 { desk.advance(to: .seconds(second)) }
         #expect(desk.running.count == 20)
         desk.advance(to: .seconds(90))
@@ -229,7 +229,7 @@ struct LookupQueueTests {
         let refusal = "too many queries to the name service have not returned; fresh is not resolved"
         desk.ask("fresh", at: .seconds(91))
         #expect(desk.told["fresh"] == failure(refusal))
-        // Below 16 again.
+        // Fewer than 16 threads are blocked again.
         for _ in 0..<5 { desk.finish(desk.names[0], at: .seconds(92)) }
         desk.ask("again", at: .seconds(93))
         #expect(desk.names.last == "again")
@@ -238,7 +238,7 @@ struct LookupQueueTests {
         #expect(desk.told.values.allSatisfy { $0.count == 1 })
     }
 
-    @Test("One name that is never answered holds two threads and no more")
+    @Test("A name that is never answered blocks at most two threads")
     func oneDeadName() {
         var desk = Desk()
         var now = Duration.zero
@@ -258,7 +258,7 @@ struct LookupQueueTests {
         #expect(desk.names.count == 3)
     }
 
-    @Test("Without a thread a question waits for one that runs, and is failed where there is none")
+    @Test("Without a new thread, a query waits for a running one or fails")
     func noThread() {
         var desk = Desk()
         desk.ask("a", "b")
@@ -277,7 +277,7 @@ struct LookupQueueTests {
         }
     }
 
-    @Test("What waits for a question that is given up is asked then, and failed where no thread can be made")
+    @Test("A query that waits for an abandoned one then starts, or fails without a thread")
     func noThreadAfterTheDeadline() {
         var desk = Desk()
         desk.ask("dead", "b")

@@ -7,11 +7,11 @@ import Testing
 @testable import Netlink
 @testable import NetworkReachability
 
-/// Links that keep their carrier whatever happens below them. No other kernel than the fake one has all of them here.
+/// Links that keep their carrier if a lower link fails. Only the fake kernel has all of them on every test machine.
 @Suite struct LowerLinkTests {
     private let kernel = FakeKernel()
 
-    /// A default route through `name`, and what is said of it.
+    /// Adds a default route through `name`, and returns the manager.
     private func manager(through name: String) throws -> NetworkReachabilityManager {
         kernel.addAddress("10.0.0.2/24", to: name)
         kernel.addRoute("default", via: "10.0.0.1")
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [FakeKernel.LinkKind.looseVLAN, .rmnet])
-    func `a lower link that is down or without carrier stands in the way`(kind: FakeKernel.LinkKind) throws {
+    func `a lower link that is down or without carrier is an obstacle`(kind: FakeKernel.LinkKind) throws {
         kernel.addLink("low0")
         kernel.addLink("top0", kind: kind, over: "low0")
         let manager = try manager(through: "top0")
@@ -35,7 +35,7 @@ import Testing
         #expect(manager.path.reason == nil)
     }
 
-    @Test func `so does one further below`() throws {
+    @Test func `a link two layers below is an obstacle`() throws {
         kernel.addLink("low0")
         kernel.addLink("mid0", kind: .looseVLAN, over: "low0")
         kernel.addLink("top0", kind: .looseVLAN, over: "mid0")
@@ -46,7 +46,7 @@ import Testing
         try expectBlame(manager, "low0 is down")
     }
 
-    @Test func `a mesh without a port that has a carrier leads nowhere`() throws {
+    @Test func `a mesh without a port with carrier has no path`() throws {
         kernel.addLink("bat0", kind: .mesh)
         let manager = try manager(through: "bat0")
         #expect(manager.path.reason == .noCarrier)
@@ -58,7 +58,7 @@ import Testing
         try expectBlame(manager, "wlan0 has no carrier")
     }
 
-    @Test func `a bridge that never had a port leads nowhere`() throws {
+    @Test func `a bridge without ports has no path`() throws {
         kernel.addLink("br0", kind: .bridge)
         let manager = try manager(through: "br0")
         #expect(manager.path.reason == .noCarrier)
@@ -66,7 +66,7 @@ import Testing
         #expect(manager.path.reason == nil)
     }
 
-    @Test func `a default route to the loopback device leads nowhere, a local one is meant`() throws {
+    @Test func `a default route to the loopback device has no path, a local route has one`() throws {
         kernel.addLink("eth1")
         kernel.addAddress("10.0.0.2/24", to: "eth1")
         kernel.addRoute("default", on: "lo")
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `a default route to a VRF is as good as the VRF's own routes`() throws {
+    @Test func `a default route to a VRF depends on the routes of the VRF`() throws {
         kernel.addLink("red", kind: .vrf(table: 10))
         kernel.addLink("eth1", portOf: "red")
         kernel.addAddress("10.9.0.2/24", to: "eth1")
@@ -93,7 +93,7 @@ import Testing
         #expect(manager.path.reason == .noRoute)
     }
 
-    @Test func `a default route through a dummy leads nowhere, a narrower one is meant`() throws {
+    @Test func `a default route through a dummy has no path, a narrower route has one`() throws {
         kernel.addLink("dummy0", kind: .dummy)
         let manager = try manager(through: "dummy0")
         #expect(manager.path.reason == .discarded)
@@ -110,7 +110,7 @@ import Testing
         #expect(manager.path.reason == .discarded)
     }
 
-    /// An uplink with an address, a tunnel over it, and its far end behind the router.
+    /// Adds an uplink with an address, a tunnel over it, and its far end behind the router.
     private func addTunnel(_ kind: FakeKernel.LinkKind, portOf controller: String? = nil) {
         kernel.addLink("eth0")
         kernel.addAddress("192.0.2.2/24", to: "eth0")
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: [FakeKernel.LinkKind.bridge, .bond, .mesh])
-    func `what lies below a port is followed`(kind: FakeKernel.LinkKind) throws {
+    func `the lower link of a port is evaluated`(kind: FakeKernel.LinkKind) throws {
         kernel.addLink("top0", kind: kind)
         addTunnel(.vxlan, portOf: "top0")
         kernel.setTunnel("tun0", to: "198.51.100.9")
@@ -129,15 +129,15 @@ import Testing
         #expect(manager.path.reason == .noCarrier)
         kernel.setCarrier("eth0", true)
         kernel.removeRoute("198.51.100.0/24")
-        // The far end is left to the default route, which leads through the tunnel.
+        // The far end uses the default route, which leads through the tunnel.
         #expect(manager.path.reason == .noRoute)
-        // Another port that leads to the network suffices.
+        // Another port with a path to the network is sufficient.
         kernel.addLink("eth1", portOf: "top0")
         #expect(manager.path.reason == nil)
     }
 
     @Test(arguments: [FakeKernel.LinkKind.bridge, .bond])
-    func `a port over a loose VLAN is followed`(kind: FakeKernel.LinkKind) throws {
+    func `a port over a VLAN with loose binding is evaluated`(kind: FakeKernel.LinkKind) throws {
         kernel.addLink("low0")
         kernel.addLink("top0", kind: kind)
         kernel.addLink("mid0", kind: .looseVLAN, over: "low0", portOf: "top0")
@@ -150,7 +150,7 @@ import Testing
         #expect(manager.path.reason == .noCarrier)
     }
 
-    @Test func `of a bond the active port decides, until its carrier is lost`() throws {
+    @Test func `the active port of a bond decides until it loses its carrier`() throws {
         kernel.addLink("low0")
         kernel.addLink("bond0", kind: .bond)
         kernel.addLink("mid0", kind: .looseVLAN, over: "low0")
@@ -160,13 +160,13 @@ import Testing
         #expect(manager.path.reason == nil)
         kernel.setCarrier("low0", false)
         #expect(manager.path.reason == .noCarrier)
-        // The bond takes another port as soon as the active one loses its own carrier.
+        // The bond selects another port as soon as the active one loses its carrier.
         kernel.setCarrier("mid0", false)
         #expect(manager.path.reason == nil)
     }
 
     @Test(arguments: [FakeKernel.LinkKind.vlan, .macvlan, .looseVLAN])
-    func `a default route over a device that discards packets leads nowhere`(kind: FakeKernel.LinkKind) throws {
+    func `a default route over a device that discards packets has no path`(kind: FakeKernel.LinkKind) throws {
         kernel.addLink("dummy0", kind: .dummy)
         kernel.addLink("top0", kind: kind, over: "dummy0")
         let manager = try manager(through: "top0")
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test(arguments: [FakeKernel.LinkKind.bridge, .bond])
-    func `a port that discards packets is none`(kind: FakeKernel.LinkKind) throws {
+    func `a port that discards packets does not count`(kind: FakeKernel.LinkKind) throws {
         kernel.addLink("top0", kind: kind)
         kernel.addLink("dummy0", kind: .dummy, portOf: "top0")
         kernel.addLink("eth0", portOf: "top0")
@@ -187,7 +187,7 @@ import Testing
         #expect(manager.path.reason == .discarded)
     }
 
-    @Test func `stations on one device reach each other, whatever the device discards`() throws {
+    @Test func `stations on one device reach each other although the device discards packets`() throws {
         kernel.addLink("dummy0", kind: .dummy)
         kernel.addLink("top0", kind: .macvlan, over: "dummy0")
         kernel.addAddress("10.0.0.2/24", to: "top0")
@@ -195,12 +195,12 @@ import Testing
     }
 
     @Test(arguments: ["dummy", "ifb", "nlmon"])
-    func `devices that discard packets`(kind: String) {
+    func `dummy, ifb and nlmon discard packets`(kind: String) {
         #expect(Netlink.Link.fake(7, kind: kind).discardsPackets)
     }
 
     @Test(arguments: [FakeKernel.LinkKind.wireGuard, .xfrm])
-    func `WireGuard and IPsec are as good as the path to the peer that accepts the destination`(
+    func `WireGuard and IPsec depend on the path to the peer that accepts the destination`(
         kind: FakeKernel.LinkKind
     ) throws {
         addTunnel(kind)
@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test(arguments: [FakeKernel.LinkKind.wireGuard, .xfrm])
-    func `WireGuard and IPsec refuse what no peer accepts, and a peer without an endpoint`(
+    func `WireGuard and IPsec have no path without an accepting peer or an endpoint`(
         kind: FakeKernel.LinkKind
     ) throws {
         addTunnel(kind)
@@ -234,7 +234,7 @@ import Testing
     }
 
     /// The outer packets may have a mark that is not known.
-    @Test func `an IPsec tunnel whose far end seems to be behind itself is not judged`() throws {
+    @Test func `an IPsec tunnel whose far end is routed through itself is not judged`() throws {
         addTunnel(.xfrm)
         let manager = try manager(through: "tun0")
         kernel.setFarEnds(of: "tun0", [TunnelFarEnd(WireAddress(ipv4: 0xcb00_7109))])
@@ -254,7 +254,7 @@ import Testing
         #expect(manager.path.reason == nil)
     }
 
-    @Test func `a far end that the kernel does not report is said to be unknown`() throws {
+    @Test func `a far end that the kernel does not report is shown as unknown`() throws {
         addTunnel(.wireGuard)
         kernel.showPeers(false)
         let manager = try manager(through: "tun0")
@@ -265,7 +265,7 @@ import Testing
         #expect(manager.path.reason == nil)
     }
 
-    @Test func `of several VXLAN far ends one suffices`() throws {
+    @Test func `one reachable far end of a VXLAN device is sufficient`() throws {
         addTunnel(.vxlan)
         let ends = [0xc000_0209, 0xcb00_7109].map { TunnelFarEnd(WireAddress(ipv4: $0)) }
         kernel.setFarEnds(of: "tun0", ends)
@@ -273,12 +273,12 @@ import Testing
         #expect(manager.path.reason == nil)
         kernel.setCarrier("eth0", false)
         #expect(manager.path.reason == .noCarrier)
-        // A group has no single address to judge.
+        // A multicast group has no single address to judge.
         kernel.setFarEnds(of: "tun0", [TunnelFarEnd(WireAddress(ipv4: 0xef01_0101))])
         #expect(manager.path.reason == nil)
     }
 
-    @Test func `outer packets need their source address`() throws {
+    @Test func `outer packets require their source address`() throws {
         addTunnel(.vxlan)
         kernel.setTunnel("tun0", to: "198.51.100.9", from: "192.0.2.2")
         let manager = try manager(through: "tun0")
@@ -288,7 +288,7 @@ import Testing
     }
 
     @Test(arguments: [FakeKernel.LinkKind.bond, .bridge])
-    func `a controller that is down is the reason, whatever its ports are`(kind: FakeKernel.LinkKind) throws {
+    func `a controller that is down is the reason, independent of its ports`(kind: FakeKernel.LinkKind) throws {
         kernel.addLink("top0", kind: kind)
         kernel.addLink("eth0", portOf: "top0")
         kernel.addLink("eth1", portOf: "top0")
@@ -303,7 +303,7 @@ import Testing
         try expectBlame(fresh, "top0 is down: set it up with `ip link set top0 up`")
     }
 
-    @Test func `a VLAN that lost its link names the link`() throws {
+    @Test func `the reason of a VLAN names its lower link`() throws {
         kernel.addLink("low0")
         kernel.addLink("top0", kind: .vlan, over: "low0")
         kernel.setUp("low0", false)
@@ -313,7 +313,7 @@ import Testing
         #expect(manager.path.interface?.name == "low0")
     }
 
-    /// The chain breaks at the link, and the advice is about the one to blame.
+    /// Expects that the chain breaks at the link, with this remedy.
     private func expectBlame(_ manager: NetworkReachabilityManager, _ remedy: String) throws {
         let step = try #require(manager.evidence().steps.first { $0.state == .broken })
         #expect(step.kind == .link)

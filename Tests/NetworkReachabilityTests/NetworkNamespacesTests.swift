@@ -6,7 +6,8 @@ import Testing
 
 @testable import NetworkReachability
 
-/// The set of named namespaces on the real kernel. The clock stands still unless a test says so: what is told, events told.
+/// The set of named namespaces on the real kernel. The clock does not advance unless a test advances it, so changes are
+/// found by events only.
 @Suite struct NetworkNamespacesTests {
     private let directory: NamespaceDirectory
     private let clock = ManualClock()
@@ -17,7 +18,7 @@ import Testing
         namespaces = NetworkNamespaces(directory: directory.path, clock: clock)
     }
 
-    @Test func `what is there at once, then each change, in the order of names`() async throws {
+    @Test func `a listener receives the current namespaces and each change, sorted by name`() async throws {
         let blue = try await directory.add("blue")
         let names = NamespaceNames(namespaces)
         #expect(try await names.areLast(["blue"]))
@@ -35,7 +36,7 @@ import Testing
         #expect(names.values.first == ["blue"])
     }
 
-    @Test func `a name counts from its mount on, and that is heard of without waiting`() async throws {
+    @Test func `a name is listed as soon as its namespace is mounted`() async throws {
         let names = NamespaceNames(namespaces)
         #expect(try await names.areLast([]))
         directory.touch("half")
@@ -44,7 +45,7 @@ import Testing
         directory.unlink("half")
         let half = try await directory.add("half")
         #expect(try await names.areLast(["blue", "half"]))
-        // Taking the mount away is no event of the directory either.
+        // The removal of the mount is not an event of the directory either.
         try await LabThread.detached { _ = try LabProcess("umount", [half.path]).wait() }
         #expect(try await names.areLast(["blue"]))
         blue.remove()
@@ -53,7 +54,7 @@ import Testing
         #expect(names.values == [[], ["blue"], ["blue", "half"], ["blue"], []])
     }
 
-    @Test func `other files, directories and namespaces of other kinds are none`() async throws {
+    @Test func `other files, directories and namespaces of other types are not listed`() async throws {
         directory.touch("file")
         mkdir("\(directory.path)/directory", 0o755)
         mkfifo("\(directory.path)/pipe", 0o644)
@@ -66,7 +67,7 @@ import Testing
         for name in ["file", "pipe", "uts", "net", "nowhere"] { directory.unlink(name) }
     }
 
-    @Test func `a directory that comes and goes`() async throws {
+    @Test func `a directory that is removed and created again is followed`() async throws {
         let names = NamespaceNames(namespaces)
         #expect(try await names.areLast([]))
         for round in 0..<3 {
@@ -79,14 +80,14 @@ import Testing
         }
     }
 
-    @Test func `a directory whose parents come one by one`() async throws {
+    @Test func `a directory whose parents are created one by one is followed`() async throws {
         let path = "\(directory.path)/a/b"
         let names = NamespaceNames(NetworkNamespaces(directory: path, clock: clock))
         #expect(try await names.areLast([]))
         mkdir("\(directory.path)/other", 0o755)
         mkdir("\(directory.path)/a", 0o755)
         mkdir(path, 0o755)
-        // A symbolic link, so that no mount tells.
+        // A symbolic link, which causes no event of the mount table.
         symlink("/proc/self/ns/net", "\(path)/own")
         #expect(try await names.areLast(["own"]))
         unlink("\(path)/own")
@@ -94,7 +95,7 @@ import Testing
         for name in ["a/b", "a", "other"] { rmdir("\(directory.path)/\(name)") }
     }
 
-    @Test func `what nothing tells is found by looking again, for a while`() async throws {
+    @Test func `a change without an event is found by repeated scans for a limited time`() async throws {
         let target = "\(directory.path)/../target"
         symlink(target, "\(directory.path)/link")
         let names = NamespaceNames(namespaces)
@@ -104,11 +105,11 @@ import Testing
         await clock.advance(by: .milliseconds(600))
         #expect(try await names.areLast(["link"]))
         unlink(target)
-        // Nothing tells of the end, but the next look sees it; then it gives up.
+        // No event reports the end. The next scan finds it, and then the scans end.
         directory.touch("bell")
         #expect(try await names.areLast([]))
         #expect(try await eventually { clock.scheduledCount == 1 })
-        // Mounts of other tests make it look between, which may put the next look off.
+        // Mounts of other tests cause scans in between, which may postpone the next one.
         let hasGivenUp = try await eventually {
             await clock.advance(by: .seconds(2))
             return clock.scheduledCount == 0
@@ -117,7 +118,7 @@ import Testing
         for name in ["link", "bell"] { directory.unlink(name) }
     }
 
-    @Test func `the sequence begins with what is there, and its end is the end of watching`() async throws {
+    @Test func `the sequence begins with the current namespaces and ends the watch at its end`() async throws {
         let blue = try await directory.add("blue")
         var iterator = namespaces.changes.makeAsyncIterator()
         #expect(await iterator.next(isolation: nil)?.map(\.name) == ["blue"])
@@ -130,7 +131,7 @@ import Testing
         await task.value
     }
 
-    @Test func `a cancelled listener hears nothing; another one goes on, also without the object`() async throws {
+    @Test func `a cancelled listener is not called, another one continues without the object`() async throws {
         let directory = directory
         var namespaces: NetworkNamespaces? = NetworkNamespaces(directory: directory.path, clock: clock)
         let (first, second) = (NamespaceNames(namespaces!), NamespaceNames(namespaces!))
@@ -145,12 +146,14 @@ import Testing
     }
 }
 
-/// A directory of our own for names of namespaces, and what is told of it.
+/// A separate directory of namespace names.
 final class NamespaceDirectory: Sendable {
     private let parent: String
     var path: String { "\(parent)/netns" }
 
-    /// - Parameter exists: whether the directory is there from the start; its parent is.
+    /// Creates the parent directory.
+    ///
+    /// - Parameter exists: True to also create the directory.
     init(exists: Bool = true) throws {
         var template = Array("/tmp/namespaces-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw LabError.system("mkdtemp") }
@@ -169,13 +172,13 @@ final class NamespaceDirectory: Sendable {
     func touch(_ name: String) { close(open("\(path)/\(name)", O_CREAT | O_CLOEXEC, 0o444)) }
     func unlink(_ name: String) { _ = Glibc.unlink("\(path)/\(name)") }
 
-    /// A name for a namespace that is made for it.
+    /// Creates a name for a new namespace.
     func add(_ name: String) async throws -> NamespaceName {
         try await LabThread.detached { try NamespaceName(name, in: self.path, for: LabNamespace()) }
     }
 }
 
-/// Hears the names of a set of namespaces, each time it is told.
+/// Records the names of a set of namespaces each time its listener is called.
 final class NamespaceNames: Sendable {
     private let recorder = RecordingListener<[String]>()
     private let token: NetworkReachabilityToken
@@ -188,7 +191,7 @@ final class NamespaceNames: Sendable {
 
     var values: [[String]] { recorder.values }
 
-    /// Waits until these names are the last that were told, and says whether it came to that.
+    /// Waits until these names are the last received ones. Returns true if they are.
     func areLast(_ names: [String]) async throws -> Bool {
         try await eventually(every: .milliseconds(2)) { recorder.last == names }
     }

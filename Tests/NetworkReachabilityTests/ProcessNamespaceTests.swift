@@ -9,14 +9,14 @@ import Testing
 
 /// The namespace of a process: `.process(pid)`.
 @Suite struct ProcessNamespaceTests {
-    /// A process in a namespace of its own; nothing else but watchers keeps that alive.
+    /// A process in a separate namespace, which is kept alive only by the process and by watchers.
     private final class Resident: Sendable {
         let identifier: Int32
         private let isReaped = Locked(false)
 
         /// - Parameters:
-        ///   - command: what the process does there.
-        ///   - input: its standard input.
+        ///   - command: The command that the process runs.
+        ///   - input: The standard input of the process.
         init(_ command: [String] = ["sleep", "infinity"], in namespace: LabNamespace, input: CInt = 0) async throws {
             identifier = try await namespace.perform {
                 var identifier = pid_t()
@@ -38,7 +38,7 @@ import Testing
             return options
         }
 
-        /// Ends the process; its number is not free before `reap()`.
+        /// Ends the process. Its ID is not free before `reap()`.
         func end() {
             if !isReaped.withLock({ $0 }) { kill(identifier, SIGKILL) }
         }
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `its end lets the namespace go, at once and for ever`(isReapedFirst: Bool) async throws {
+    func `the end of the process releases the namespace permanently`(isReapedFirst: Bool) async throws {
         let (uplink, witness) = try await Self.uplink()
         let resident = try await Resident(in: uplink.namespace)
         let manager = try NetworkReachabilityManager(options: resident.options)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `nobody need listen for that`() async throws {
+    @Test func `the namespace is released without a listener`() async throws {
         let (uplink, witness) = try await Self.uplink()
         let resident = try await Resident(in: uplink.namespace)
         let manager = try NetworkReachabilityManager(options: resident.options)
@@ -106,11 +106,11 @@ import Testing
         withExtendedLifetime(manager) {}
     }
 
-    @Test func `a process that moves is followed with the next question`() async throws {
+    @Test func `a process that moves to another namespace is followed at the next query`() async throws {
         let (uplink, witness) = try await Self.uplink()
         var ends: [CInt] = [-1, -1]
         #expect(pipe(&ends) == 0)
-        // The shell waits for its word, and then goes to a new namespace without becoming another process.
+        // The shell waits for input, and then moves to a new namespace within the same process.
         let script = "read word; exec unshare --net sleep infinity"
         let resident = try await Resident(["sh", "-c", script], in: uplink.namespace, input: ends[0])
         close(ends[0])
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, Int32.max])
-    func `there is no such process`(identifier: Int32) {
+    func `an error reports that the process does not exist`(identifier: Int32) {
         var options = NetworkReachabilityOptions()
         options.networkNamespace = .process(identifier)
         let error = #expect(throws: NetworkReachabilityError.self) { try NetworkReachabilityManager(options: options) }
@@ -139,11 +139,11 @@ import Testing
     }
 
     @Test(arguments: [(CInt(21), "CAP_SYS_ADMIN"), (19, "CAP_SYS_PTRACE")])
-    func `the error names the capability that is missing`(number: CInt, name: String) async throws {
+    func `the error names the missing capability`(number: CInt, name: String) async throws {
         let uplink = try await Uplink.make()
         let resident = try await Resident(in: uplink.namespace)
         let options = resident.options
-        // Whoever has less than the process needs CAP_SYS_PTRACE to look at it.
+        // A thread with fewer capabilities than the process needs CAP_SYS_PTRACE to inspect it.
         let error = await #expect(throws: NetworkReachabilityError.self) {
             try await LabThread.detached {
                 try LabThread.run(withoutCapability: number) {
@@ -160,7 +160,7 @@ import Testing
     }
 }
 
-/// Many namespaces in one process, and none kept alive by it.
+/// Many namespaces in one process, none of which is kept alive by it.
 @Suite struct ManyNamespacesTests {
     private let directory: NamespaceDirectory
     private let witness: LabNamespace
@@ -176,11 +176,11 @@ import Testing
         }
     }
 
-    @Test func `twenty at once: each has its own answers, and a change is told only there`() async throws {
+    @Test func `twenty namespaces have separate results and changes`() async throws {
         var all: [(WitnessedNamespace, NetworkReachabilityManager, AlamofireRecorder)] = []
         for index in 0..<20 {
             let namespace = try await make("n\(index)")
-            // Every other one begins without routes.
+            // Every other namespace begins without routes.
             if index % 2 == 1 { try await namespace.uplink.setConnected(false) }
             let manager = try NetworkReachabilityManager(options: namespace.options)
             let recorder = AlamofireRecorder()
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func `twenty rounds under one name`() async throws {
+    @Test func `a namespace is released each time its name is deleted`() async throws {
         var namespace = try await make("again")
         let manager = try NetworkReachabilityManager(options: namespace.options)
         let recorder = AlamofireRecorder()
@@ -235,11 +235,11 @@ import Testing
         #expect(try await namespace.isFreed())
     }
 
-    @Test func `a manager nobody listens to keeps none alive either`() async throws {
+    @Test func `a manager without a listener keeps no namespace alive`() async throws {
         let namespace = try await make("idle")
         let manager = try NetworkReachabilityManager(options: namespace.options)
         #expect(manager.isReachable)
-        // It has listened and stopped.
+        // The manager has listened and stopped.
         manager.startListening(onQueue: DispatchQueue(label: "listener")) { _ in }
         manager.stopListening()
         let other = try await make("idle-too")
@@ -253,7 +253,7 @@ import Testing
         #expect(asked.path.reason == .namespaceGone)
     }
 
-    @Test func `a name in a directory that went away and came back is watched again`() async throws {
+    @Test func `a name is watched again after its directory was removed and created again`() async throws {
         let recorder = AlamofireRecorder()
         var namespace = try await make("back")
         let manager = try NetworkReachabilityManager(options: namespace.options)
@@ -271,10 +271,11 @@ import Testing
     }
 }
 
-/// A thread may be in another namespace than the process; whoever makes a manager there did not ask for that one. Each test has a
-/// process of its own: threads that Dispatch starts for such a manager stay in that namespace.
+/// A thread may be in another namespace than the process. A manager that it creates belongs to the namespace of the
+/// process. Each test has a separate process, because threads that Dispatch starts for such a manager would stay in the
+/// thread's namespace.
 @Suite struct ThreadNamespaceTests {
-    @Test func `a manager is of the process's namespace, whichever thread makes it`() async {
+    @Test func `a manager uses the namespace of the process, whichever thread creates it`() async {
         await #expect(processExitsWith: .success) {
             let uplink = try await Uplink.make()
             let (inside, loopback) = try await uplink.namespace.perform {
@@ -295,7 +296,7 @@ import Testing
         }
     }
 
-    @Test func `it shares the monitor of the process`() async {
+    @Test func `a manager from a thread in another namespace shares the monitor of the process`() async {
         await #expect(processExitsWith: .success) {
             let uplink = try await Uplink.make()
             let inside = try await uplink.namespace.perform {

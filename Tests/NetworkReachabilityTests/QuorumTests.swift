@@ -7,7 +7,7 @@ import Testing
 
 @testable import NetworkReachability
 
-@Suite("The quorum for the network at large")
+@Suite("The quorum of general reachability")
 struct QuorumTests {
     private func addresses(_ count: Int) -> [IPAddress] {
         (0..<count).map { IPAddress(WireAddress(ipv4: 0xc000_0200 + UInt32($0))) }
@@ -21,7 +21,7 @@ struct QuorumTests {
         )
     }
 
-    @Test("It asks only as many as could decide")
+    @Test("Only as many addresses are judged as can decide")
     func early() {
         var quorum = Quorum(addresses(8), .majority)
         #expect(!quorum.isDecided)
@@ -33,14 +33,14 @@ struct QuorumTests {
         #expect(quorum.isDecided && quorum.isReached)
     }
 
-    @Test("Half is no majority")
+    @Test("Half of the addresses is not a majority")
     func half() {
         var quorum = Quorum(addresses(8), .majority)
         quorum.count([true, true, true, true, false, false, false, false].map { verdict($0) })
         #expect(quorum.isDecided && !quorum.isReached)
     }
 
-    @Test("It ends when it cannot be won any more")
+    @Test("The quorum ends when it can no longer be reached")
     func lost() {
         var quorum = Quorum(addresses(5), .majority)
         quorum.count([verdict(false), verdict(false)])
@@ -49,13 +49,13 @@ struct QuorumTests {
         #expect(quorum.isDecided && !quorum.isReached)
     }
 
-    @Test("Without candidates it is lost from the beginning")
+    @Test("A quorum without addresses is not reached")
     func empty() {
         #expect(Quorum([], .majority).isDecided)
         #expect(!Quorum([], .majority).isReached)
     }
 
-    @Test("One of a host's addresses is enough, and all are asked about at once")
+    @Test("One address of a host is sufficient, and all are judged at once")
     func one() {
         var quorum = Quorum(addresses(3), .one)
         #expect(quorum.next.count == 3)
@@ -66,14 +66,14 @@ struct QuorumTests {
         #expect(quorum.isDecided && !quorum.isReached && quorum.next.isEmpty)
     }
 
-    @Test("The way is that of the interface most leave through")
+    @Test("The path uses the interface that most addresses use")
     func mostCommon() {
         var quorum = Quorum(addresses(3), .majority)
         quorum.count([verdict(true, interface: 2), verdict(true, interface: 3), verdict(true, interface: 3)])
         #expect(quorum.mostCommon == quorum.verdicts[1])
     }
 
-    @Test("Of the obstacles the one that explains most is told, the first of several")
+    @Test("The obstacle closest to success is reported")
     func worst() {
         let verdicts = zip(addresses(4), [.noRoute, .noCarrier, .noCarrier, .refused] as [Verdict.Cause]).map {
             Verdict(destination: $0, outcome: .failure(Verdict.Obstacle($1)))
@@ -86,7 +86,7 @@ struct QuorumTests {
         #expect(quorum.worst == verdicts[1])
     }
 
-    @Test("It holds as long as the first of its verdicts")
+    @Test("The shortest lifetime of the verdicts applies")
     func lifetime() {
         var quorum = Quorum(addresses(3), .majority)
         #expect(quorum.lifetime == nil)
@@ -99,11 +99,11 @@ struct QuorumTests {
     }
 }
 
-/// What is bound to a source address, and which types of interfaces count.
+/// Bindings to a source address, and restrictions of interface types.
 @Suite struct ConstrainedPathTests {
     private let kernel = FakeKernel()
 
-    /// `eth0` leads everywhere; what comes from the address of `wwan0` leaves through that.
+    /// `eth0` has a default route. Packets from the address of `wwan0` leave through `wwan0`.
     init() {
         kernel.addLink("eth0")
         kernel.addAddress("10.0.0.2/24", to: "eth0")
@@ -126,7 +126,7 @@ struct QuorumTests {
         return try NetworkReachabilityManager(host: host, kernel: kernel, options: options).path
     }
 
-    @Test func `rules on the source decide where packets leave`() throws {
+    @Test func `rules on the source address select the route`() throws {
         for host in [nil, "203.0.113.7"] {
             #expect(try path(host) { _ in }.interface?.name == "eth0")
             let bound = try path(host) { $0.sourceAddress = IPAddress("10.9.0.2") }
@@ -140,19 +140,19 @@ struct QuorumTests {
     }
 
     @Test(arguments: ["10.9.0.3", "192.0.2.1", "fd00::3"])
-    func `an address of somebody else is no source`(source: String) throws {
+    func `an address of another machine is not a valid source`(source: String) throws {
         let host = source.contains(":") ? "2001:db8::1" : "203.0.113.7"
         #expect(try path(host) { $0.sourceAddress = IPAddress(source) }.reason == .noSourceAddress)
         #expect(try path { $0.sourceAddress = IPAddress(source) }.status == .notReachable)
     }
 
-    @Test func `addresses of the other family do not count`() throws {
+    @Test func `addresses of the other family are ignored`() throws {
         #expect(throws: NetworkReachabilityError.otherFamily("2001:db8::1")) {
             try path("2001:db8::1") { $0.sourceAddress = IPAddress("10.0.0.2") }
         }
     }
 
-    @Test func `types of interfaces are required and ruled out`() throws {
+    @Test func `interface types can be required and excluded`() throws {
         #expect(try path { $0.requiredInterfaceType = .ethernet }.status.isReachable)
         let ruledOut = try path { $0.prohibitedInterfaceTypes = [.ethernet] }
         #expect(ruledOut.reason == .interfaceNotAllowed && ruledOut.interface?.name == "eth0")
@@ -166,7 +166,7 @@ struct QuorumTests {
         #expect(try path("127.0.0.1") { $0.requiredInterfaceType = .wiFi }.status.isReachable)
     }
 
-    @Test func `the interfaces of both families are available`() throws {
+    @Test func `the available interfaces include those of both families`() throws {
         kernel.addLink("eth1")
         kernel.addAddress("fd01::2/64", to: "eth1")
         kernel.removeRoute("::/0", via: "fd00::1")
@@ -178,7 +178,7 @@ struct QuorumTests {
     }
 }
 
-@Suite("Addresses and names")
+@Suite("Addresses and host names")
 struct AddressTests {
     @Test(
         "Literals",
@@ -193,7 +193,7 @@ struct AddressTests {
     }
 
     @Test(
-        "What is no literal",
+        "Invalid literals are rejected",
         arguments: [
             "", " ", "1.2.3", "1.2.3.4.5", "256.1.1.1", "192.0.2.1:80", "192.0.2.0/24", "[::1]", "::1:80:", "fe80::1%",
             "fe80::1%a/b", "fe80::1%a b", "192.0.2.1%", "192.0.2.1%a/b",
@@ -204,7 +204,10 @@ struct AddressTests {
         #expect(IPAddress(text) == nil)
     }
 
-    @Test("Zones", arguments: ["2", "eth0", "interface", "abcdefghijklmno", "an-alternative-name-of-it", "wlän0"])
+    @Test(
+        "A zone is kept",
+        arguments: ["2", "eth0", "interface", "abcdefghijklmno", "an-alternative-name-of-it", "wlän0"]
+    )
     func zones(name: String) throws {
         let address = try #require(IPAddress("fe80::1%\(name)"))
         #expect(address.zone == name)
@@ -213,7 +216,7 @@ struct AddressTests {
         #expect(IPAddress(try #require(IPAddress("192.0.2.1")).wire, zone: name).zone == nil)
     }
 
-    @Test("Socket addresses")
+    @Test("A socket address is converted to an address")
     func socketAddresses() {
         var ipv4 = sockaddr_in()
         ipv4.sin_family = sa_family_t(AF_INET)
@@ -235,7 +238,7 @@ struct AddressTests {
         #expect(IPAddress(sockaddr_storage()) == nil)
     }
 
-    @Test("A manager says why it cannot be made")
+    @Test("The initializer throws the reason")
     func errors() {
         func error(_ host: String) -> NetworkReachabilityError? {
             do throws(NetworkReachabilityError) {
@@ -253,7 +256,7 @@ struct AddressTests {
         #expect(NetworkReachabilityManager(address: sockaddr_storage()) == nil)
     }
 
-    @Test("The set that stands for the network at large is complete and has no majority in half the address space")
+    @Test("The default addresses have no majority in half of the address space")
     func atLarge() {
         let ipv4 = AtLarge.addresses.filter { !$0.isIPv6 }
         #expect(AtLarge.addresses.count == 13)
@@ -261,7 +264,7 @@ struct AddressTests {
         #expect(ipv4.count { $0.wire.bits >> 31 == 0 } == 4)
     }
 
-    @Test("The addresses that stand for the network at large are asked about IPv4 first, however they are given")
+    @Test("IPv4 addresses of general reachability are evaluated first, in any given order")
     func atLargeOrder() throws {
         let given = try ["2001:db8::1", "192.0.2.1", "2001:db8::2", "192.0.2.2"].map { try #require(IPAddress($0)) }
         #expect(Target(.atLarge(given)).destination == .atLarge([given[1], given[3], given[0], given[2]]))

@@ -23,7 +23,7 @@ import Testing
         texts.compactMap { WireAddress($0) }.map { NameLookup.Address($0) }
     }
 
-    @Test func theNameServiceAnswers() {
+    @Test func `the resolver returns the answer that was set`() {
         resolver.set("example.org", addresses: ["192.0.2.1", "2001:db8::1"])
         ask("EXAMPLE.org.")
         ask("elsewhere.example")
@@ -46,7 +46,7 @@ import Testing
         #expect((try? answers.values[0].get())?.first?.zone == 2)
     }
 
-    @Test func aNameIsHeldUntilItIsReleased() {
+    @Test func `a held name is answered after its release`() {
         resolver.hold("example.org")
         ask("example.org")
         #expect(resolver.waitingCount(of: "example.org") == 1)
@@ -57,7 +57,7 @@ import Testing
         #expect(resolver.waitingCount(of: "example.org") == 0)
     }
 
-    @Test func namesKnownHere() {
+    @Test func `names of the hosts file and localhost are known locally`() {
         resolver.setHosts("nas", addresses: ["10.0.0.9"])
         #expect(resolver.localAddresses(of: "NAS") == addresses("10.0.0.9"))
         #expect(resolver.localAddresses(of: "app.localhost") == addresses("::1", "127.0.0.1"))
@@ -65,7 +65,7 @@ import Testing
         #expect(resolver.localAddresses(of: "nas") == [])
     }
 
-    @Test func changesOfTheConfigurationAreTold() {
+    @Test func `a change of the configuration is reported`() {
         let queue = DispatchQueue(label: "FakeResolverTests")
         let changes = RecordingListener<Void>()
         let watch = resolver.watchConfiguration(on: queue) { changes.record(()) }
@@ -81,7 +81,7 @@ import Testing
 /// The system's name service in another namespace.
 @Suite struct SystemResolverTests {
     @Test(.enabled(if: NamespaceSettings.isPermitted))
-    func `files that a namespace gets later are noticed, and so is what they hold then`() throws {
+    func `files that a namespace gets later are noticed`() throws {
         let name = "resolver-\(getpid())"
         let directory = "/etc/netns/\(name)"
         let resolver = SystemResolver(namespace: NamespaceReference(path: "/run/netns/\(name)"))
@@ -106,7 +106,7 @@ import Testing
         withExtendedLifetime(watch) {}
     }
 
-    @Test func whoeverAskedIsToldOutsideOfTheNamespace() async throws {
+    @Test func `a completion is called outside the namespace`() async throws {
         let namespace = try LabNamespace()
         defer { namespace.close() }
         let home = try NamespaceIdentity(path: "/proc/self/ns/net")
@@ -138,14 +138,14 @@ struct HostsFileTests {
         file.addresses(of: name).map(\.address.description)
     }
 
-    @Test("All addresses of a name, in order, without regard to case or a last dot")
+    @Test("All addresses of a name are returned in the order of the file, without regard to case or a final dot")
     func lookup() {
         #expect(addresses("router") == ["192.0.2.1", "2001:db8::1"])
         #expect(addresses("ROUTER.EXAMPLE.") == ["192.0.2.1"])
         #expect(addresses("localhost") == ["127.0.0.1"])
     }
 
-    @Test("Names of other scripts are the same however they are spelled")
+    @Test("A name in another script equals its ASCII form")
     func scripts() {
         for name in ["bücher.example", "BÜCHER.Example", "xn--bcher-kva.example"] {
             #expect(addresses(name) == ["192.0.2.3"])
@@ -154,7 +154,7 @@ struct HostsFileTests {
         #expect(addresses("munchen.example") == [])
     }
 
-    @Test("Comments, broken lines and lines without names count for nothing")
+    @Test("Comments, malformed lines and lines without names are ignored")
     func nothing() {
         #expect(addresses("commented") == [])
         #expect(addresses("broken") == [])
@@ -162,7 +162,7 @@ struct HostsFileTests {
         #expect(addresses("") == [])
     }
 
-    @Test("localhost is known even without a file")
+    @Test("localhost is known without a file")
     func localhost() {
         let none = HostsFile(path: "/nonexistent")
         #expect(none.addresses(of: "LocalHost.").map(\.address.description) == ["127.0.0.1", "::1"])
@@ -171,14 +171,14 @@ struct HostsFileTests {
     }
 }
 
-/// What the files of the name service say.
+/// The configuration of the name service.
 @Suite struct ResolverConfigurationTests {
     private static func servers(_ resolv: String, _ order: String? = nil, _ upstream: String? = nil) -> [String]? {
         ResolverConfiguration(resolv: resolv, order: order, upstream: upstream)
             .servers(for: "a.example")?.map(\.description)
     }
 
-    @Test func `servers stand in their order, three at most`() {
+    @Test func `at most three servers are used, in the order of the file`() {
         let two = "nameserver 192.0.2.1\n#nameserver 192.0.2.9\nnameserver\t2001:db8::1"
         #expect(Self.servers(two) == ["192.0.2.1", "2001:db8::1"])
         let many = (1...4).map { "nameserver 192.0.2.\($0)\n" }.joined()
@@ -187,7 +187,7 @@ struct HostsFileTests {
         #expect(Self.servers("") == [])
     }
 
-    @Test func `systemd-resolved asks others`() {
+    @Test func `the servers behind systemd-resolved are used`() {
         let upstream = "nameserver 192.0.2.1\n"
         #expect(Self.servers("nameserver 127.0.0.53", nil, upstream) == ["192.0.2.1"])
         #expect(Self.servers("nameserver 127.0.0.53") == ["127.0.0.53"])
@@ -195,7 +195,7 @@ struct HostsFileTests {
         #expect(Self.servers("nameserver 9.9.9.9", "hosts: files dns", upstream) == ["9.9.9.9"])
     }
 
-    @Test func `who does not ask servers has none`() {
+    @Test func `without DNS as a source there are no servers`() {
         #expect(Self.servers("nameserver 192.0.2.1", "hosts: files") == nil)
         #expect(Self.servers("nameserver 192.0.2.1", "passwd: dns\n") == ["192.0.2.1"])
         let order = "# hosts: files\n hosts:  files mdns4_minimal [NOTFOUND=return] dns # no more\n"
@@ -209,9 +209,9 @@ struct HostsFileTests {
     }
 }
 
-/// Whether names can be resolved, as far as this machine knows.
+/// A Boolean value that indicates whether names can be resolved, according to the configuration and the routes.
 @Suite struct NameServerPathTests {
-    /// A name service of which it is known where it looks.
+    /// A name service with a known configuration.
     private struct ConfiguredResolver: HostResolver {
         let servers: String
         let order: String
@@ -236,7 +236,7 @@ struct HostsFileTests {
         ("", "", false),
         ("nameserver 203.0.113.53", "hosts: files", false),
     ])
-    func `one server with a path is enough`(servers: String, order: String, isSupported: Bool) throws {
+    func `one reachable server is sufficient`(servers: String, order: String, isSupported: Bool) throws {
         let kernel = FakeKernel()
         kernel.addLink("eth0")
         kernel.addAddress("10.0.0.2/24", to: "eth0")
@@ -257,7 +257,7 @@ struct HostsFileTests {
     }
 }
 
-@Suite("When names are asked about, and what counts")
+@Suite("The queries and answers of a name")
 struct NameStateTests {
     private let one = [IPAddress("192.0.2.1")].compactMap(\.self)
     private let two = [IPAddress("192.0.2.2")].compactMap(\.self)
@@ -273,7 +273,7 @@ struct NameStateTests {
         return try #require(question)
     }
 
-    @Test("Pending until the first answer")
+    @Test("A name is pending until the first answer")
     func pending() throws {
         var state = NameState()
         #expect(state.answer == .pending)
@@ -283,7 +283,7 @@ struct NameStateTests {
         #expect(state.answer == .addresses(one))
     }
 
-    @Test("What the hosts file knows counts until the name service answers")
+    @Test("Local addresses are used until the name service answers")
     func hosts() throws {
         var state = NameState()
         state.know([])
@@ -295,7 +295,7 @@ struct NameStateTests {
         #expect(state.answer == .addresses(two))
     }
 
-    @Test("An outage keeps old addresses, but is a failure where there are none; a name that is gone is gone")
+    @Test("An outage keeps known addresses, and a denial removes them")
     func failures() throws {
         var state = NameState()
         var question = try asked(&state)
@@ -319,7 +319,7 @@ struct NameStateTests {
         #expect(state.answer == .failed)
     }
 
-    @Test("After a change a second question goes out beside a stuck one, whose failure then counts for nothing")
+    @Test("After a change a second query is sent, and the failure of the first is ignored")
     func overtaking() throws {
         var state = NameState()
         let stuck = try asked(&state)
@@ -329,7 +329,7 @@ struct NameStateTests {
         #expect(state.answer == .addresses(one))
     }
 
-    @Test("The early failure of an overtaken question says nothing")
+    @Test("The failure of a query that a later one replaced is ignored")
     func overtaken() throws {
         var state = NameState()
         let stuck = try asked(&state)
@@ -340,7 +340,7 @@ struct NameStateTests {
         #expect(state.answer == .addresses(two))
     }
 
-    @Test("A change that found no room is asked about as soon as there is")
+    @Test("A change during the maximum number of queries causes a query afterwards")
     func missedChange() throws {
         var state = NameState()
         let first = try asked(&state)
@@ -350,7 +350,7 @@ struct NameStateTests {
         #expect(state.take(outage, of: first) == (false, false))
     }
 
-    @Test("Backoff doubles up to a minute and ends with success")
+    @Test("The backoff doubles up to a minute and ends with success")
     func backoff() throws {
         var state = NameState()
         var waits: [Duration] = []

@@ -10,12 +10,12 @@ import Testing
 
 @testable import NetworkReachability
 
-/// The network that users' tests set.
+/// The simulated network for users' tests.
 @Suite struct SimulatedNetworkTests {
     private let network = SimulatedNetwork()
 
     @Test(arguments: InterfaceType.allCases)
-    func `packets leave through an interface of the type that was set`(type: InterfaceType) throws {
+    func `packets leave through an interface of the given type`(type: InterfaceType) throws {
         network.setPath(.reachable(type))
         for host in ["192.0.2.77", "2001:db8:7::7"] {
             let path = try NetworkReachabilityManager(host: host, network: network).path
@@ -31,7 +31,7 @@ import Testing
             (.noRoute, .noRoute), (.noCarrier, .noCarrier), (.prohibited, .prohibited),
         ] as [(SimulatedNetwork.Path, NetworkPath.UnsatisfiedReason)]
     )
-    func `a path that is missing has the reason that was set`(
+    func `a missing path has the given reason`(
         path: SimulatedNetwork.Path,
         reason: NetworkPath.UnsatisfiedReason
     ) throws {
@@ -41,7 +41,7 @@ import Testing
         #expect(manager.path.reason == reason)
     }
 
-    @Test func `listeners are called for each status that is set, also after the kernel permitted no queries`() throws {
+    @Test func `listeners are called for each status, also after denied queries`() throws {
         let manager = try NetworkReachabilityManager(network: network)
         let listener = RecordingListener<NetworkReachabilityStatus>()
         manager.startListening(onQueue: DispatchQueue(label: "test"), onUpdatePerforming: listener.record)
@@ -59,7 +59,7 @@ import Testing
         #expect(listener.values == [.reachable(.ethernetOrWiFi)] + statuses + [.notReachable])
     }
 
-    @Test func `one destination has a path of its own`() throws {
+    @Test func `one destination can have an individual path`() throws {
         let address = try #require(IPAddress("192.0.2.77"))
         network.setPath(.noCarrier, to: address)
         let (one, other) = (
@@ -73,7 +73,7 @@ import Testing
         #expect(one.path.reason == .noRoute)
     }
 
-    @Test func `a name leads to the path of its addresses`() throws {
+    @Test func `a name has the path of its addresses`() throws {
         let resolver = FakeResolver()
         resolver.set("example.org", addresses: ["192.0.2.77"])
         let manager = try NetworkReachabilityManager(host: "example.org", network: network, resolver: resolver)
@@ -86,9 +86,9 @@ import Testing
     }
 }
 
-/// What is logged, as a handler gets it.
+/// The log entries, as a handler receives them.
 @Suite struct LogTests {
-    /// Writes everything down: the message, and what comes with it.
+    /// Stores each message with its metadata.
     private struct Recorder: LogHandler {
         let lines: RecordingListener<String>
         var metadata: Logger.Metadata = [:]
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "203.0.113.9", "fe80::9%\(name)"])
-    func `the name of an interface is logged escaped`(host: String?) async throws {
+    func `interface names are escaped in the log`(host: String?) async throws {
         let network = try await Self.network()
         let lines = RecordingListener<String>()
         var options = NetworkReachabilityOptions()
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `what is named by strangers is described escaped, and stays what it is`() throws {
+    @Test func `external names are escaped in descriptions only`() throws {
         let path = "/run/netns/\(Self.name)"
         let shown = "/run/netns/e\\u{1b}[2J\\u{7}\\u{202e}"
         #expect(NetworkNamespace.path(path).description == shown)
@@ -176,19 +176,20 @@ import Testing
     }
 }
 
-/// The thread that waits for the kernel.
+/// The thread that waits for events of the kernel.
 @Suite struct EventThreadTests {
-    /// How long the thread behind a link such as `/proc/self/task/7` has run, in nanoseconds (`proc(5)`, schedstat).
+    /// Returns the run time in nanoseconds of the thread behind a link such as `/proc/self/task/7` (`proc(5)`,
+    /// schedstat).
     private func runTime(_ thread: String) throws -> Int {
         let text = try String(contentsOfFile: "/proc/\(thread)/schedstat", encoding: .utf8)
         return try #require(Int(text.prefix { $0 != " " }))
     }
 
-    @Test func `what cannot be read is told once, and the thread ends`() throws {
+    @Test func `a socket that cannot be read is reported once and ends the thread`() throws {
         let namespace = try LabNamespace()
         let events = try namespace.perform { try EventSocket() }
         _ = try events.join()
-        // In its place, something that is always readable and no socket.
+        // Replaces the socket by a descriptor that is always readable and not a socket.
         let null = try Descriptor.open("/dev/null")
         try #require(dup2(null.number, events.descriptor) == events.descriptor)
         let heard = RecordingListener<(failure: SystemError?, thread: String)>()
@@ -207,7 +208,7 @@ import Testing
         #expect(heard.count == 1)
     }
 
-    @Test func `it sleeps between events, also where listening has ended before and begun again`() throws {
+    @Test func `the thread sleeps between events, also after a restart`() throws {
         let namespace = try LabNamespace()
         try namespace.ip("link set lo up")
         let connection = try LinuxKernel(namespace: NamespaceReference(path: namespace.path)).connect()
@@ -216,7 +217,7 @@ import Testing
         for _ in 0..<3 {
             connection.stopListening()
             let missing = try connection.listen(on: queue) { _ in
-                // The queue's work runs on the thread that waits.
+                // The work of the queue runs on the waiting thread.
                 heard.record((try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")) ?? "?")
             }
             #expect(missing.isEmpty)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import NetworkReachability
 
-@Suite("Flags and the status they stand for")
+@Suite("Flags and the status that follows from them")
 struct NetworkReachabilityFlagsTests {
-    @Test("Raw values are Apple's")
+    @Test("The raw values are those of Apple")
     func rawValues() {
         let values: [(NetworkReachabilityFlags, UInt32)] = [
             (.transientConnection, 1), (.reachable, 2), (.connectionRequired, 4), (.connectionOnTraffic, 8),
@@ -20,7 +20,7 @@ struct NetworkReachabilityFlagsTests {
     }
 
     @Test(
-        "Alamofire's rules",
+        "The status follows Alamofire's rules",
         arguments: [
             ([.reachable], .reachable(.ethernetOrWiFi)),
             ([.reachable, .isDirect], .reachable(.ethernetOrWiFi)),
@@ -41,12 +41,12 @@ struct NetworkReachabilityFlagsTests {
         #expect(NetworkReachabilityStatus(flags) == status)
     }
 
-    @Test("No flags at all are unknown")
+    @Test("Missing flags are unknown")
     func unknown() {
         #expect(NetworkReachabilityStatus(nil) == .unknown)
     }
 
-    @Test("One character for each flag")
+    @Test("Each flag has one character")
     func readableDescription() {
         #expect(NetworkReachabilityFlags([.reachable, .isLocalAddress]).readableDescription == "-R -----l-")
         #expect(NetworkReachabilityFlags([]).readableDescription == "-- -------")
@@ -58,7 +58,7 @@ struct NetworkReachabilityFlagsTests {
         #expect(all.names.count == 9)
     }
 
-    @Test("Texts for people")
+    @Test("The descriptions are English texts")
     func descriptions() {
         #expect(NetworkReachabilityStatus.unknown.localizedDescription == "Unknown")
         #expect(NetworkReachabilityStatus.notReachable.localizedDescription == "Not Reachable")
@@ -66,7 +66,7 @@ struct NetworkReachabilityFlagsTests {
         #expect(NetworkReachabilityStatus.notReachable.description == "not reachable")
     }
 
-    @Test("The other name of a modem works in patterns too")
+    @Test("The alias cellular works in patterns")
     func cellularPattern() {
         switch NetworkReachabilityStatus.reachable(.wwan) {
         case .reachable(.cellular): break
@@ -95,14 +95,14 @@ struct NetworkReachabilityFlagsTests {
     }
 
     @Test(arguments: ["203.0.113.7", "10.0.0.2", "2001:db8::1", "fe80::9%eth0", "0.0.0.0"])
-    func `what is decoded is what was encoded`(host: String) throws {
+    func `a decoded path equals the encoded one`(host: String) throws {
         let path = try path(host)
         #expect(try JSONDecoder().decode(NetworkPath.self, from: JSONEncoder().encode(path)) == path)
         let unknown = NetworkPath(reason: .netlinkUnavailable)
         #expect(try JSONDecoder().decode(NetworkPath.self, from: JSONEncoder().encode(unknown)) == unknown)
     }
 
-    @Test func `the keys are those of the command`() throws {
+    @Test func `the keys are those of the command's output`() throws {
         let data = try JSONEncoder().encode(try path("203.0.113.7"))
         let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         #expect(object["schema"] as? Int == 1)
@@ -115,7 +115,7 @@ struct NetworkReachabilityFlagsTests {
         #expect(object["flapping"] as? Bool == false)
     }
 
-    @Test func `a line of the command is read`() throws {
+    @Test func `a line of the command's output can be decoded`() throws {
         let path = try decoded(
             """
             {"schema":1,"time":"2026-01-01T00:00:00.000Z","target":"a.example","status":"notReachable","connectionType":null,
@@ -133,16 +133,16 @@ struct NetworkReachabilityFlagsTests {
         "{}", "[]", #"{"schema":2,"status":"unknown"}"#, #"{"status":"reachable","gateway":"no address"}"#,
         #"{"status":1}"#,
     ])
-    func `what is no path is refused`(text: String) {
+    func `invalid JSON is rejected`(text: String) {
         #expect(throws: DecodingError.self) { try decoded(text) }
     }
 }
 
-/// What a histogram says of values, beside what sorting them says.
+/// The values of a histogram, compared with those of a sorted list.
 @Suite struct LatencyHistogramTests {
     private static let quantiles = [0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 0.9999]
 
-    /// Spread over all magnitudes between two, as delays are.
+    /// Returns random values, distributed over all magnitudes between two limits, as delays are.
     private static func values(_ count: Int, from least: Double, to greatest: Double, seed: UInt64) -> [Duration] {
         var generator = SeededGenerator(seed: seed)
         return (0..<count).map { _ in
@@ -151,7 +151,7 @@ struct NetworkReachabilityFlagsTests {
     }
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `quantiles are within a 64th of those of the sorted values`(seed: UInt64) throws {
+    func `quantiles differ by at most 1/64 from those of the sorted values`(seed: UInt64) throws {
         let values = Self.values(5000, from: 1e3, to: 3.6e12, seed: seed)
         var histogram = LatencyHistogram()
         for value in values { histogram.record(value) }
@@ -163,10 +163,10 @@ struct NetworkReachabilityFlagsTests {
         }
     }
 
-    @Test func `every value alone is told within a 64th, and as exactly the extremes`() throws {
+    @Test func `a single value differs by at most 1/64, and the extremes are exact`() throws {
         for value in Self.values(2000, from: 1e3, to: 3.6e12, seed: 7) {
             var histogram = LatencyHistogram()
-            // The extremes lie far away, so they do not cut off what stands for the bucket.
+            // The extremes are far away, so they do not limit the value that represents the bucket.
             for value in [.nanoseconds(1), value, .seconds(4000)] { histogram.record(value) }
             let found = try #require(histogram.value(atQuantile: 0.5))
             #expect(abs(found / value - 1) <= 1.0 / 64, "\(found), not \(value)")
@@ -184,7 +184,7 @@ struct NetworkReachabilityFlagsTests {
         #expect(histogram.mean == .microseconds(400))
     }
 
-    @Test func `nothing recorded tells nothing`() {
+    @Test func `an empty histogram has no values`() {
         let histogram = LatencyHistogram()
         #expect(histogram.count == 0)
         #expect(histogram.min == nil && histogram.max == nil && histogram.mean == nil)
@@ -192,7 +192,7 @@ struct NetworkReachabilityFlagsTests {
         #expect("\(histogram)" == "count 0")
     }
 
-    @Test func `what is out of range counts as its end`() throws {
+    @Test func `values out of range are limited`() throws {
         var histogram = LatencyHistogram()
         histogram.record(.seconds(-1))
         #expect(histogram.max == .zero)
@@ -204,14 +204,14 @@ struct NetworkReachabilityFlagsTests {
     }
 
     @Test(arguments: [(Double.nan, 1), (-1, 1), (0, 1), (0.1, 1), (0.5, 5), (0.51, 6), (0.99, 10), (1, 10), (7, 10)])
-    func `a quantile is the value of the nearest rank`(quantile: Double, seconds: Int) throws {
+    func `a quantile uses the nearest rank`(quantile: Double, seconds: Int) throws {
         var histogram = LatencyHistogram()
         for second in 1...10 { histogram.record(.seconds(second)) }
         let found = try #require(histogram.value(atQuantile: quantile))
         #expect(abs(found / .seconds(seconds) - 1) <= 1.0 / 64)
     }
 
-    @Test func `a copy is a value of its own`() {
+    @Test func `a copy is independent`() {
         var histogram = LatencyHistogram()
         histogram.record(.milliseconds(1))
         let copy = histogram
@@ -226,7 +226,7 @@ struct NetworkReachabilityFlagsTests {
         #expect(histogram.values(since: histogram).isEmpty)
     }
 
-    @Test func `it describes itself on one line`() {
+    @Test func `the description has one line`() {
         var histogram = LatencyHistogram()
         for microseconds in 1...100 { histogram.record(.microseconds(microseconds)) }
         #expect("\(histogram)" == "count 100, min 1 us, p50 49 us, p90 89 us, p99 99 us, max 100 us")

@@ -10,9 +10,9 @@ import NetworkReachability
 import Synchronization
 import Testing
 
-/// Ending at the worst moments.
+/// The end of listeners and managers at unfavourable moments.
 @Suite(.timeLimit(.minutes(15))) struct SurvivalEndingTests {
-    /// Holds a manager until its listener lets it go.
+    /// Retains a manager until its listener releases it.
     private final class Holder: Sendable {
         let manager: Locked<NetworkReachabilityManager?> = Locked(nil)
         let calls = Atomic(0)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a listener stops its own listening`() async throws {
+    @Test func `a listener can stop its own listening`() async throws {
         let network = try await AlamofireNetwork()
         for _ in 0..<200 {
             let manager = try #require(try await network.make { NetworkReachabilityManager(host: "203.0.113.9") })
@@ -41,7 +41,7 @@ import Testing
         try await network.setConnected(false)
     }
 
-    @Test func `a listener lets its manager go`() async throws {
+    @Test func `a listener can release its manager`() async throws {
         let network = try await AlamofireNetwork()
         for index in 0..<200 {
             let holder = Holder()
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a listener starts itself again`() async throws {
+    @Test func `a listener can restart its own listening`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try #require(try await network.make { NetworkReachabilityManager() })
         let (first, second) = (AlamofireRecorder(), AlamofireRecorder())
@@ -78,7 +78,7 @@ import Testing
         #expect(first.statuses == [.reachable(.ethernetOrWiFi)])
     }
 
-    @Test func `a namespace is deleted while managers listen`() async throws {
+    @Test func `a namespace can be deleted while managers listen`() async throws {
         let network = try await AlamofireNetwork()
         let name = "survival-\(UInt64.random(in: 0 ... .max))"
         let entry = try await LabThread.detached { try NamespaceName(name, for: network.uplink.namespace) }
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `eight threads start, stop and ask under a flapping route`() async throws {
+    @Test func `eight threads can start, stop and query under a flapping route`() async throws {
         let network = try await AlamofireNetwork()
         let hosts = ["203.0.113.9", "localhost", "2001:db8:9::9", nil]
         let managers = try await network.make {
@@ -121,7 +121,7 @@ import Testing
             stress.end()
             try await group.waitForAll()
         }
-        // After all that, each manager still serves a listener.
+        // Afterwards each manager still calls a listener.
         for manager in managers {
             let recorder = AlamofireRecorder()
             manager.startListening(onQueue: DispatchQueue(label: "after"), onUpdatePerforming: recorder.record)
@@ -136,7 +136,7 @@ import Testing
 
 /// Netlink messages of other processes are counted and otherwise ignored.
 @Suite(.timeLimit(.minutes(15))) struct SurvivalForeignTests {
-    /// A route netlink socket beside those of the monitor.
+    /// A route netlink socket in addition to those of the monitor.
     private final class Sender: @unchecked Sendable {
         private let socket: OpaquePointer
 
@@ -153,7 +153,7 @@ import Testing
 
         var port: UInt32 { nl_socket_get_local_port(socket) }
 
-        /// Sends a removal of a default route as only the kernel should, to a port or to groups.
+        /// Sends a removal of a default route, as only the kernel should do, to a port or to groups.
         func sendRemoval(toPort port: UInt32, groups: UInt32) -> Int {
             var message = [UInt8](repeating: 0, count: 28)
             message[0] = 28
@@ -184,7 +184,8 @@ import Testing
         let recorder = AlamofireRecorder()
         manager.startListening(onQueue: DispatchQueue(label: "listener"), onUpdatePerforming: recorder.record)
         _ = try await recorder.statuses(atLeast: 1)
-        // The end of duplicate address detection may cause an evaluation in one round. Foreign messages would cause one in each.
+        // The end of duplicate address detection may cause an evaluation in one round. Foreign messages would cause one
+        // in each.
         var isIgnored = false
         for _ in 0..<20 where !isIgnored {
             let before = manager.statistics
@@ -210,16 +211,16 @@ import Testing
         }
         #expect(isIgnored, "\(manager.statistics)")
         #expect(recorder.statuses == [.reachable(.ethernetOrWiFi)])
-        // The questions' socket got some too, and still finds its answers.
+        // The query socket received some of them too, and still finds its answers.
         #expect(manager.status == .reachable(.ethernetOrWiFi))
         try await network.setConnected(false)
         #expect(try await recorder.statuses(atLeast: 2).last == .notReachable)
     }
 }
 
-/// What a long life costs. Each test has a process of its own: whatever else runs would be measured too.
+/// The cost of a long life. Each test has a separate process, because other tests would be measured too.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SurvivalGrowthTests {
-    @Test func `1,000 starts and stops leave nothing behind`() async {
+    @Test func `1,000 starts and stops leak nothing`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let uplink = try await Uplink.make()
             let manager = try #require(try await uplink.namespace.asProcess { NetworkReachabilityManager() })
@@ -245,7 +246,7 @@ import Testing
         survivalPrint(result)
     }
 
-    @Test func `500 managers that listen share what they need, and give it back`() async {
+    @Test func `500 listening managers share their resources and release them`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let uplink = try await Uplink.make()
             func listen() async throws -> [(NetworkReachabilityManager, AlamofireRecorder)] {
@@ -267,7 +268,7 @@ import Testing
                 for (_, recorder) in listening { _ = try await recorder.statuses(atLeast: 1) }
                 return listening
             }
-            /// A life of 500 managers, and what it takes while they listen.
+            /// The life of 500 managers, and the resources that they use while they listen.
             func live() async throws -> SurvivalMeasure {
                 let listening = try await listen()
                 let during = SurvivalMeasure.now
@@ -279,7 +280,7 @@ import Testing
                 try await uplink.setConnected(true)
                 return during
             }
-            // The first time Dispatch and the allocator settle.
+            // The first cycle initializes Dispatch and the allocator.
             _ = try await live()
             let before = SurvivalMeasure.now
             var during = before
@@ -294,7 +295,7 @@ import Testing
         survivalPrint(result)
     }
 
-    @Test func `making and letting go of managers leaves nothing behind`() async {
+    @Test func `creating and releasing managers leaks nothing`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let uplink = try await Uplink.make()
             func cycle(_ count: Int) async throws {
@@ -308,7 +309,7 @@ import Testing
             try await cycle(300)
             let before = SurvivalMeasure.now
             try await cycle(1000)
-            // Threads of the resolver may still be on their way out.
+            // Threads of the resolver may still be ending.
             let isBack = try await eventually {
                 let now = SurvivalMeasure.now
                 return now.descriptors <= before.descriptors + 4 && now.threads <= before.threads + 4
@@ -322,7 +323,7 @@ import Testing
     }
 }
 
-/// What this process uses, as /proc tells it.
+/// The resources of this process according to /proc.
 struct SurvivalMeasure: CustomStringConvertible {
     let descriptors: Int
     let threads: Int
@@ -345,18 +346,18 @@ struct SurvivalMeasure: CustomStringConvertible {
     var description: String { "\(descriptors) descriptors, \(threads) threads, \(residentKilobytes) kB" }
 }
 
-/// Says a figure, in the process an exit test starts; `survivalPrint` shows it.
+/// Reports a figure from the process of an exit test. `survivalPrint` prints it.
 func survivalReport(_ text: String) {
     FileHandle.standardError.write(Data("survival: \(text)\n".utf8))
 }
 
-/// Shows what the process of an exit test reported.
+/// Prints the report of the process of an exit test.
 func survivalPrint(_ result: ExitTest.Result?) {
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     for line in text.split(separator: "\n") where line.hasPrefix("survival: ") { print(line) }
 }
 
-/// Threads that do everything a program can do with managers, as fast as they can, until they are told to end.
+/// Threads that perform all operations on managers as fast as possible until they are ended.
 final class SurvivalStress: Sendable {
     private let isOver = Atomic(false)
     private let delivered = Atomic(0)
@@ -367,7 +368,7 @@ final class SurvivalStress: Sendable {
         isOver.store(true, ordering: .relaxed)
     }
 
-    /// Runs on a thread of its own.
+    /// Runs on a new thread.
     func run(_ managers: [NetworkReachabilityManager], from start: Int) {
         let queue = DispatchQueue(label: "stress", target: .global())
         var round = start
@@ -382,7 +383,7 @@ final class SurvivalStress: Sendable {
             token.cancel()
             round += 1
         }
-        // Whoever is done has not stopped what the others may still need.
+        // A thread that ends does not stop managers that other threads may still use.
         queue.sync {}
     }
 }

@@ -6,7 +6,7 @@ import NetworkLab
 import NetworkReachability
 import NetworkReachabilityTesting
 
-/// The same network twice: once faked, once real, in namespaces of its own. For one thread.
+/// The same network in the fake kernel and in the real one, in separate namespaces. For one thread.
 ///
 ///     client c0, c1 (veth, up, with carrier, no addresses) - r0, r1 router
 final class TwoKernels {
@@ -27,7 +27,7 @@ final class TwoKernels {
         }
         try client.ip(["link set lo up"])
         for (index, name) in ["c0", "c1"].enumerated() {
-            // The fake gives its links these addresses, and IPv6 makes others of them.
+            // The fake kernel gives its links these addresses. IPv6 derives other addresses from them.
             let address = "02:00:00:00:00:0\(index + 2)"
             try client.ip([
                 "link add \(name) address \(address) type veth peer name r\(index) netns \(router.path)",
@@ -42,7 +42,8 @@ final class TwoKernels {
         _ = try connection.listen(on: queue) { [heard] in heard.record($0) }
     }
 
-    /// Does the same to both: `ip` commands, `cable r0 up`, `ignore ipv4 1`, and what `runSpecial` knows.
+    /// Applies a command to both kernels: `ip` commands, `cable r0 up`, `ignore ipv4 1`, and the commands of
+    /// `runSpecial`.
     func run(_ command: String) throws {
         let words = command.split(separator: " ").map(String.init)
         switch words[0] {
@@ -63,7 +64,7 @@ final class TwoKernels {
         }
     }
 
-    /// What `ip` takes several commands for, or what only time does.
+    /// Runs a command that needs several `ip` commands, or that only advances the time.
     private func runSpecial(_ words: [String]) throws {
         switch words[0] {
         case "macvlan":
@@ -77,7 +78,7 @@ final class TwoKernels {
             fake.setController(words[1], words[2])
         case "dormant":
             try client.ip(["link set c0 mode dormant"])
-            // The mode is looked at when the carrier comes.
+            // The mode takes effect when the carrier arrives.
             try router.ip(["link set r0 down"])
             LabThread.pause(.milliseconds(1200))
             try router.ip(["link set r0 up"])
@@ -94,7 +95,7 @@ final class TwoKernels {
         }
     }
 
-    /// Does the same to both unless the real one refuses, and says whether it was done.
+    /// Applies a command to both kernels unless the real one rejects it. Returns true if it was applied.
     func runIfPossible(_ command: String) throws -> Bool {
         if command.hasPrefix("cable") || command.hasPrefix("ignore") {
             try run(command)
@@ -110,7 +111,8 @@ final class TwoKernels {
         return true
     }
 
-    /// Where the two differ, in words; empty when they agree. The real one gets the time it needs to tell of carriers.
+    /// Returns the differences of the two kernels as text; empty if they agree. Waits for the real kernel's carrier
+    /// events.
     func differences(_ queries: [RouteQuery]) throws -> [String] {
         let deadline = Deadline(after: .seconds(30))
         while true {
@@ -121,7 +123,7 @@ final class TwoKernels {
         }
     }
 
-    /// What each has told since the last call: the real one, the fake one.
+    /// Returns the events since the last call, of the real and of the fake kernel.
     func hints() -> (real: EventBurst, fake: EventBurst) {
         queue.sync {}
         let fake = heard.values.reduce(into: EventBurst()) { $0.add($1) }
@@ -135,7 +137,7 @@ final class TwoKernels {
         return one == other ? [] : ["links: real \(one), fake \(other)"]
     }
 
-    /// What only explains: rules, and the neighbours that scenarios speak of.
+    /// Properties that are only used for explanations: rules, and the neighbours of the scenarios.
     private func evidenceDifferences() throws -> [String] {
         var differences: [String] = []
         for family in AddressFamily.allCases {
@@ -147,7 +149,7 @@ final class TwoKernels {
         let names = Dictionary(uniqueKeysWithValues: try real.answer(to: .links).links.map { ($0.name, $0.index) })
         for (name, address) in neighbours {
             guard let wire = WireAddress(address) else { continue }
-            // A link that has gone has no neighbours to ask for.
+            // A link that was removed has no neighbours to query.
             let one = try names[name].flatMap { try real.answer(to: .neighbour(wire, link: $0)).neighbour?.state }
             let other = try fake.index(of: name).flatMap {
                 try connection.answer(to: .neighbour(wire, link: $0)).neighbour?.state
@@ -159,7 +161,7 @@ final class TwoKernels {
         return differences
     }
 
-    /// Addresses and default routes as `list` has them.
+    /// Addresses and default routes, as `reachability list` prints them.
     private func inventoryDifferences() throws -> [String] {
         let realNames = Dictionary(try real.answer(to: .links).links.map { ($0.index, $0.name) }) { $1 }
         let fakeNames = Dictionary(try connection.answer(to: .links).links.map { ($0.index, $0.name) }) { $1 }
@@ -209,7 +211,7 @@ final class TwoKernels {
 }
 
 extension RouteQuery {
-    /// Interfaces stand as 2 for c0 and 3 for c1 in the tests' own queries.
+    /// In the queries of the tests, interface 2 is c0 and interface 3 is c1.
     fileprivate func translated(_ index: (String) -> UInt32) -> RouteQuery {
         var query = self
         query.outputInterface = outputInterface.map { index("c\($0 - 2)") }
@@ -225,7 +227,7 @@ extension RouteQuery {
     }
 }
 
-/// A kernel's answer with names in place of indices, and without what differs by chance.
+/// A kernel's answer with names instead of indices, and without properties that differ by chance.
 struct ComparableAnswer: CustomStringConvertible {
     private var fields: [String]
     private var nextHops: [String]
@@ -240,7 +242,7 @@ struct ComparableAnswer: CustomStringConvertible {
                 "kind \(route.kind.rawValue)", "table \(route.table.map { "\($0)" } ?? "-")", "/\(route.prefixLength)",
                 "src \(route.source.map(\.description) ?? "-")", "nhid \(route.nextHopID)",
                 "metric \(route.metric)",
-                // Two clocks; hundredths of a second on one side.
+                // The clocks differ. The real kernel reports hundredths of a second.
                 route.lifetime == nil ? "for ever" : "ends",
             ]
             self.nextHops = route.nextHops.map { hop in
