@@ -3,10 +3,10 @@ import Testing
 @testable import LinuxSupport
 @testable import Netlink
 
-/// The trie against a dictionary that is searched from end to end.
+/// The trie, compared with a dictionary that is searched completely.
 @Suite struct AddressTrieTests {
     @Test(arguments: 0..<20)
-    func `agrees with a dictionary`(seed: Int) {
+    func `the trie agrees with a dictionary`(seed: Int) {
         var random = RandomPrefixes(seed: UInt64(seed))
         let pool = (0..<(seed < 10 ? 12 : 150)).map { _ in random.address() }
         var trie = AddressTrie<Int>()
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `room is used again`() {
+    @Test func `the space of removed addresses is reused`() {
         var random = RandomPrefixes(seed: 1)
         var tree = AddressTree()
         for _ in 0..<20 {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `a cover covers everything with as few as asked for`(seed: Int) {
+    func `a cover contains all addresses with at most the given number of prefixes`(seed: Int) {
         var random = RandomPrefixes(seed: UInt64(seed))
         var trie = AddressTrie<Void>()
         for _ in 0..<300 { trie[random.address()] = () }
@@ -62,7 +62,7 @@ import Testing
                     #expect(cover.count { $0.contains(address) } == 1)
                 }
             }
-            // No prefix is wider than the two ends of what it covers are apart.
+            // A prefix is not wider than the distance between the ends of its content requires.
             for prefix in cover {
                 var inside: [WireAddress] = []
                 trie.forEach(coveredBy: prefix) { address, _ in inside.append(address) }
@@ -79,7 +79,7 @@ import Testing
         #expect(trie.covering(atMost: 0).count == 2, "one for each family")
     }
 
-    @Test func `neighbours are joined first`() throws {
+    @Test func `neighbouring prefixes are joined first`() throws {
         var trie = AddressTrie<Int>()
         for text in ["192.0.2.1", "192.0.2.2", "203.0.113.5", "2001:db8::1", "2001:db8::2", "2001:db8:ff::1"] {
             trie[try #require(WireAddress(text))] = 1
@@ -92,7 +92,7 @@ import Testing
         #expect(trie.covering(atMost: 2).map(\.description) == ["192.0.0.0/4", "2001:db8::/40"])
     }
 
-    @Test func `ten thousand addresses`() {
+    @Test func `ten thousand addresses can be inserted and removed`() {
         var random = RandomPrefixes(seed: 3)
         let addresses = (0..<10_000).map { _ in random.address() }
         var trie = AddressTrie<Int>()
@@ -105,7 +105,7 @@ import Testing
 }
 
 extension AddressTrie {
-    /// The cover of all addresses with at most `limit` prefixes.
+    /// Returns a cover of all addresses with at most `limit` prefixes.
     fileprivate func covering(atMost limit: Int) -> [AddressPrefix] {
         var prefixes: [AddressPrefix] = []
         for family in AddressFamily.allCases {
@@ -129,7 +129,7 @@ extension AddressTrie {
         #expect(AddressPrefix(host: other).length == 128)
     }
 
-    @Test func `two prefixes are apart or one lies within the other`() {
+    @Test func `two prefixes are disjoint or one contains the other`() {
         var random = RandomPrefixes(seed: 5)
         for _ in 0..<2000 {
             let one = random.prefix(of: random.address())
@@ -143,10 +143,10 @@ extension AddressTrie {
     }
 }
 
-/// Addresses and prefixes by chance that can be repeated: some alone, some close together, some at the edges.
+/// Reproducible random addresses and prefixes: some isolated, some close together, some at the edges.
 struct RandomPrefixes {
     var generator: DecoderMutator
-    /// Where addresses are close to.
+    /// The centres of groups of close addresses.
     private var neighbourhoods: [WireAddress] = []
 
     init(seed: UInt64) {
@@ -168,12 +168,12 @@ struct RandomPrefixes {
         (0..<count).map { _ in AddressPrefix(host: address()) }
     }
 
-    /// Hosts and wider prefixes.
+    /// Returns hosts and wider prefixes.
     mutating func prefixes(_ count: Int) -> [AddressPrefix] {
         (0..<count).map { _ in Bool.random(using: &generator) ? AddressPrefix(host: address()) : prefix(of: address()) }
     }
 
-    /// A prefix of any length around an address, or of one that has often been forgotten.
+    /// Returns a prefix of any length around a random address.
     mutating func prefix(of address: WireAddress) -> AddressPrefix {
         let bits = address.family.bitCount
         let lengths = [0, 1, 31, 32, 33, 63, 64, 65, 95, 96, 97, 127, 128].filter { $0 <= bits }
@@ -184,7 +184,7 @@ struct RandomPrefixes {
         return AddressPrefix(address, length: length)
     }
 
-    /// A route that is about one of `prefixes`, nearly about it, or about something else.
+    /// Returns a route that matches one of `prefixes`, almost matches it, or does not match.
     mutating func route(near prefixes: [AddressPrefix]) -> AddressPrefix {
         let near = prefixes.randomElement(using: &generator)?.address ?? address()
         switch Int.random(in: 0..<4, using: &generator) {
@@ -207,7 +207,7 @@ struct RandomPrefixes {
         return WireAddress(family: family, bits: words[Int.random(in: 0..<words.count, using: &generator)])
     }
 
-    /// The same but for one bit.
+    /// Returns the prefix with one inverted bit.
     private mutating func flipped(_ address: WireAddress) -> WireAddress {
         let bit = UInt128(Int.random(in: 0..<address.family.bitCount, using: &generator))
         return WireAddress(family: address.family, bits: address.bits ^ 1 << bit)

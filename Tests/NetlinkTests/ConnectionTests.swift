@@ -5,9 +5,9 @@ import Testing
 
 @testable import Netlink
 
-/// What shows that packets flow, without sending any.
+/// Evidence that packets flow, obtained without sending any.
 @Suite struct ConnectionTests {
-    /// Both ends of a connection over the loopback interface, closed with this.
+    /// Both ends of a connection over the loopback interface. They are closed when the value is released.
     private final class Pair {
         var descriptors: [LabDescriptor] = []
         let port: UInt16
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `connections are listed with what was measured of them`() throws {
+    @Test func `connections are listed with the kernel's measurements`() throws {
         let (connections, port) = try LabThread.run {
             let namespace = try LabNamespace()
             try namespace.ip("link set lo up")
@@ -62,7 +62,7 @@ import Testing
         #expect(client.interface == 0)
     }
 
-    @Test(.enabled(if: LabThread.canBecomeNobody)) func `nobody special may list them`() throws {
+    @Test(.enabled(if: LabThread.canBecomeNobody)) func `an unprivileged user can list connections`() throws {
         let count = try LabThread.run {
             let namespace = try LabNamespace()
             try namespace.ip("link set lo up")
@@ -75,7 +75,7 @@ import Testing
         #expect(count == 2)
     }
 
-    @Test func `a neighbour that answers is confirmed`() throws {
+    @Test func `a neighbour that answers has a recent confirmation`() throws {
         let neighbour = try LabThread.run {
             let (one, other) = (try LabNamespace(), try LabNamespace())
             try one.ip(
@@ -110,16 +110,16 @@ import Testing
         #expect(neighbour?.hardwareAddress.count == 6)
     }
 
-    @Test func `what is too short is no connection`() {
+    @Test func `a truncated message is not a connection`() {
         for length in [0, 1, 40, 71] {
             #expect([UInt8](repeating: 2, count: length).withUnsafeBytes { TCPConnection(body: $0) } == nil)
         }
     }
 }
 
-/// Whose a TCP connection from this machine is.
+/// The user of a TCP connection of this machine.
 @Suite struct SocketOwnerTests {
-    /// A socket of TCP at an address of the loopback; the caller closes it.
+    /// Opens a TCP socket at a loopback address. The caller closes it.
     private func socket(_ family: CInt) throws -> CInt {
         // A program that another test starts must not keep the connection open.
         let number = Glibc.socket(family, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -151,7 +151,7 @@ import Testing
                 }
             }
             let value = pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, &length) }
-            // The port is at the same place in both.
+            // The port has the same position in both structures.
             let found = pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
                 UInt16(bigEndian: $0.pointee.sin_port)
             }
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(arguments: [AF_INET, AF_INET6])
-    func `a connection is of the user whose process has it, and of nobody when that closed it`(
+    func `a connection has the user of its process, and no user after it was closed`(
         family: CInt
     ) async throws {
         let (listener, client) = (try socket(family), try socket(family))
@@ -174,7 +174,7 @@ import Testing
         #expect(ConnectionQuestion.user(local: (address, port), remote: (address, server)) == geteuid())
         #expect(ConnectionQuestion.user(local: (address, port), remote: (address, 1)) == nil)
         close(client)
-        // A child of another test has the descriptor until it executes its program.
+        // A child process of another test has the descriptor until it executes its program.
         #expect(
             try await eventually { ConnectionQuestion.user(local: (address, port), remote: (address, server)) == nil }
         )
@@ -183,7 +183,7 @@ import Testing
 
 /// The kernel's list of netlink sockets.
 @Suite struct ListedSocketTests {
-    /// What the kernel listed while other namespaces made sockets: the fourth line is the second's.
+    /// A list that the kernel printed while other namespaces opened sockets. The fourth line repeats the second.
     private static let list = """
         sk               Eth Pid        Groups   Rmem     Wmem     Dump  Locks    Drops    Inode
         0000000000000000 0   0          00000000 0        0        0     2        0        70501
@@ -193,7 +193,7 @@ import Testing
 
         """
 
-    @Test func `a socket that is listed twice is one`() {
+    @Test func `a socket that is listed twice is counted once`() {
         let sockets = ListedSocket.all(listedIn: Self.list).sorted { $0.inode < $1.inode }
         #expect(sockets.map(\.inode) == [70501, 70502, 70510])
         #expect(sockets.map(\.family) == [0, 15, 0])
@@ -201,7 +201,7 @@ import Testing
         #expect(sockets.last?.drops == 5)
     }
 
-    @Test func `no line of a list is no socket`() {
+    @Test func `an empty list contains no socket`() {
         #expect(ListedSocket.all(listedIn: "").isEmpty)
         #expect(ListedSocket.all(listedIn: "sk Eth Pid\n0 0 1\n").isEmpty)
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import LinuxSupport
 @testable import Netlink
 
-/// The decoders against messages that no kernel sends: whatever comes, they neither trap nor read too far.
+/// The decoders with messages that no kernel sends. They must neither crash nor read beyond the end.
 ///
 /// DECODER_SEED repeats the cases of a failed run. CHECK_MUTATIONS sets the number of cases.
 @Suite struct DecoderTests {
@@ -17,15 +17,15 @@ import Testing
     private static let cases = MutationCount.value
 
     @Test(.enabled(if: TestNamespace.isPermitted))
-    func `real messages are understood`() async throws {
+    func `real messages are decoded`() async throws {
         let counts = try await LabThread.detached {
             try DecoderCapture.datagrams().reduce(into: DecoderCounts()) { $0.count($1) }
         }
-        // u0, far, lo and b0; tunnels where the kernel has them.
+        // The links u0, far, lo and b0, and tunnels if the kernel supports them.
         #expect(counts.links >= 4)
         #expect(counts.routes >= 20)
         #expect(counts.multipathRoutes >= 2)
-        // Five of the kernel's own, four of ours and what the group announced.
+        // Five rules of the kernel, four of this test, and those that the group announced.
         #expect(counts.rules >= 9)
         #expect(counts.neighbours >= 2)
         #expect(counts.prefixes >= 10)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(.enabled(if: TestNamespace.isPermitted))
-    func `spoiled messages never trap`() async throws {
+    func `damaged messages never crash the decoders`() async throws {
         print("decoders: \(Self.cases) cases, DECODER_SEED=\(Self.seed)")
         let decoded = try await LabThread.detached {
             let datagrams = try DecoderCapture.datagrams()
@@ -46,7 +46,7 @@ import Testing
             }
             return counts
         }
-        // Spoiled, not destroyed: much is still decoded, so the decoders' depths were reached.
+        // The messages are damaged but not destroyed. Many are decoded, so all levels of the decoders are reached.
         print("decoders: \(decoded)")
         #expect(decoded.datagrams == Self.cases)
         #expect(decoded.links > 0 && decoded.routes > 0 && decoded.prefixes > 0)
@@ -54,12 +54,12 @@ import Testing
     }
 
     @Test(.enabled(if: TestNamespace.isPermitted))
-    func `every truncation of every kind is survived`() async throws {
+    func `truncated messages of every type never crash the decoders`() async throws {
         try await LabThread.detached {
             var kinds: Set<UInt32> = []
             var counts = DecoderCounts()
             for message in try DecoderCapture.datagrams().flatMap(Self.messages) {
-                // One of each kind and size is enough.
+                // One message of each kind and size is sufficient.
                 guard message.count > 5 else { continue }
                 let kind = UInt32(message[4]) | UInt32(message[5]) << 8 | UInt32(message.count) << 16
                 guard kinds.insert(kind).inserted else { continue }
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// The single messages of a datagram.
+    /// Returns the single messages of a datagram.
     @Sendable private static func messages(_ datagram: [UInt8]) -> [[UInt8]] {
         datagram.withUnsafeBytes { bytes in
             var messages: [[UInt8]] = []
@@ -83,9 +83,9 @@ import Testing
     }
 }
 
-/// Datagrams as the real kernel writes them: every kind that is decoded, from a namespace with a bit of everything.
+/// Datagrams of the real kernel with every kind of message that is decoded, from a namespace with many objects.
 enum DecoderCapture {
-    /// What is set up in the namespace; what a kernel does not have is left out.
+    /// The configuration of the namespace. Unsupported objects are omitted.
     private static let commands = [
         "link set lo up", "link add u0 type veth peer name far", "link set far up", "link set u0 up",
         "addr add 192.0.2.2/24 dev u0", "addr add 2001:db8::2/64 dev u0 nodad", "link add b0 type bridge",
@@ -105,7 +105,7 @@ enum DecoderCapture {
         "neigh add 2001:db8::1 lladdr 02:00:00:00:00:99 dev u0 nud permanent",
     ]
 
-    /// What is dumped, and the size of the body that asks for it.
+    /// The kinds of objects that are dumped, with the size of the request body.
     private static let questions = [
         (RTM_GETLINK, MemoryLayout<ifinfomsg>.size), (RTM_GETADDR, MemoryLayout<ifaddrmsg>.size),
         (RTM_GETROUTE, MemoryLayout<rtmsg>.size), (RTM_GETRULE, MemoryLayout<rtmsg>.size),
@@ -137,7 +137,7 @@ enum DecoderCapture {
 }
 
 extension NetlinkSocket {
-    /// Everything the socket was sent during and after `body`.
+    /// Returns all messages that the socket received during and after `body`.
     consuming func collected(_ body: (borrowing NetlinkSocket) throws -> Void) throws -> [[UInt8]] {
         setReceiveBuffer(bytes: 4 << 20)
         try setNonBlocking()
@@ -152,7 +152,7 @@ extension NetlinkSocket {
     }
 }
 
-/// Spoils messages by chance that can be repeated.
+/// Reproducible random damage to messages.
 struct DecoderMutator: RandomNumberGenerator {
     private var generator: SeededGenerator
 
@@ -162,7 +162,7 @@ struct DecoderMutator: RandomNumberGenerator {
 
     mutating func next() -> UInt64 { generator.next() }
 
-    /// A message with one to six things wrong; parts may come from `others`.
+    /// Returns a message with one to six errors. Parts may come from `others`.
     mutating func spoiled(_ message: [UInt8], with others: [[UInt8]]) -> [UInt8] {
         var message = message
         for _ in 0..<Int.random(in: 1...6, using: &self) { spoil(&message, others) }
@@ -185,7 +185,7 @@ struct DecoderMutator: RandomNumberGenerator {
             let count = Int.random(in: 1...32, using: &self)
             message.insert(contentsOf: (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }, at: place)
         case 5:
-            // Where lengths stand: small, huge and off by one.
+            // Lengths: small, very large, and different by one.
             let values: [UInt8] = [0, 1, 3, 4, 5, 0x7f, 0x80, 0xff]
             let start = place & ~3
             for offset in start..<min(start + Int.random(in: 1...4, using: &self), message.count) {
@@ -202,7 +202,7 @@ struct DecoderMutator: RandomNumberGenerator {
     }
 }
 
-/// What came out of datagrams that were given to every decoder.
+/// The results of passing datagrams to every decoder.
 struct DecoderCounts: Sendable {
     var datagrams = 0
     var links = 0
@@ -212,12 +212,12 @@ struct DecoderCounts: Sendable {
     var neighbours = 0
     var attributes = 0
     var events = 0
-    /// Neighbours that change no route.
+    /// The number of neighbours that change no route.
     var ignored = 0
     var prefixes = 0
 
     mutating func count(_ datagram: [UInt8]) {
-        // A block of its own and of just this size, so that a sanitizer sees a read too far.
+        // A separate block of exactly this size, so that a sanitizer detects reads beyond the end.
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: datagram.count, alignment: 4)
         defer { block.deallocate() }
         block.copyBytes(from: datagram)
@@ -230,7 +230,7 @@ struct DecoderCounts: Sendable {
             ignored += 1 - burst.messages
         }
         prefixes += burst.prefixes.list.count
-        // As the event socket gives it, cut off.
+        // Truncated, as the event socket receives it.
         var head = EventBurst()
         head.note(bytes.bytes(from: 0, length: 256))
         events += head.messages - burst.messages
@@ -241,7 +241,7 @@ struct DecoderCounts: Sendable {
         }
     }
 
-    /// Each decoder gets every body: a wrong kind is a mutation too.
+    /// Each decoder receives every body, because a wrong kind is also a kind of damage.
     private mutating func decode(_ body: UnsafeRawBufferPointer, _ kind: MessageKind) {
         let link = Link(body: body)
         let route = Route(body: body)

@@ -5,7 +5,7 @@ import Testing
 @testable import LinuxSupport
 @testable import Netlink
 
-/// What a burst tells of the routes it heard of.
+/// The information of a burst about the changed routes.
 @Suite struct EventBurstTests {
     private func burst(_ messages: [[UInt8]]) -> EventBurst {
         var burst = EventBurst()
@@ -17,7 +17,7 @@ import Testing
         AddressPrefix(try #require(WireAddress(text)), length: length)
     }
 
-    @Test func `prefixes are told apart`() throws {
+    @Test func `the destinations of routes are collected`() throws {
         let ipv4 = try prefix("192.0.2.0", 24)
         let ipv6 = try prefix("2001:db8::", 32)
         let burst = burst([
@@ -29,7 +29,7 @@ import Testing
         #expect(!burst.prefixes.mayConcern(try #require(WireAddress("192.0.3.9"))))
     }
 
-    @Test func `neighbours count that may be routers IPv6 passes over`() throws {
+    @Test func `neighbours count if they may be routers that IPv6 skips`() throws {
         for message in NeighbourMessage.all {
             let burst = burst([message.bytes])
             #expect(burst.isRelevant == message.mayChangeRoutes, "\(message.name)")
@@ -39,20 +39,20 @@ import Testing
         }
     }
 
-    @Test func `a neighbour cut off counts`() {
+    @Test func `a truncated neighbour message counts`() {
         let whole = NeighbourMessage.neighbour(WireAddress(ipv4: 1), .delay)
         for count in 16..<whole.count {
             #expect(burst([Array(whole.prefix(count))]).isRelevant == (count < 28), "\(count) bytes")
         }
     }
 
-    @Test func `other messages are about no prefix`() throws {
+    @Test func `other messages have no destination`() throws {
         let burst = burst([RouteMessage.other(UInt16(RTM_NEWLINK)), RouteMessage.other(UInt16(RTM_NEWRULE)), [1]])
         #expect(burst.prefixes.isEmpty)
         #expect(burst.messages == 3)
     }
 
-    @Test func `default routes are about everything`() throws {
+    @Test func `default routes affect every destination`() throws {
         for route in [try prefix("0.0.0.0", 0), try prefix("::", 0)] {
             let burst = burst([RouteMessage.route(try prefix("192.0.2.0", 24)), RouteMessage.route(route)])
             #expect(burst.prefixes == .everything)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be read is about everything`() throws {
+    @Test func `messages that cannot be decoded affect every destination`() throws {
         for route in [try prefix("192.0.2.0", 24), try prefix("2001:db8::", 32)] {
             let whole = RouteMessage.route(route)
             // The last attribute is not the destination.
@@ -75,14 +75,14 @@ import Testing
         }
     }
 
-    @Test func `many are everything`() {
+    @Test func `too many destinations count as every destination`() {
         let messages = (0..<100).map { RouteMessage.route(AddressPrefix(WireAddress(ipv4: $0 << 8), length: 24)) }
         #expect(burst(Array(messages.prefix(ChangedPrefixes.limit))).prefixes.list.count == ChangedPrefixes.limit)
         #expect(burst(messages).prefixes == .everything)
         #expect(burst(messages + messages).prefixes == .everything)
     }
 
-    @Test func `bursts add up`() throws {
+    @Test func `bursts can be added`() throws {
         let (one, other) = (try prefix("192.0.2.0", 24), try prefix("2001:db8::", 32))
         var sum = burst([RouteMessage.route(one)])
         sum.add(EventBurst(messages: 1, subjects: .link))
@@ -95,12 +95,12 @@ import Testing
         #expect(sum.prefixes == .everything)
     }
 
-    /// The message with the port of a process in its head.
+    /// Returns the message with the port of a process in its header.
     private func asked(from port: UInt32, _ message: [UInt8]) -> [UInt8] {
         message[..<12] + withUnsafeBytes(of: port) { Array($0) } + message[16...]
     }
 
-    @Test func `who took a route away is told where nobody else did anything`() throws {
+    @Test func `the process that removed a route is reported if no other made changes`() throws {
         let route = try prefix("0.0.0.0", 0)
         let (added, deleted) = (RouteMessage.route(route), RouteMessage.route(route, kind: .deleteRoute))
         let link = RouteMessage.other(UInt16(RTM_NEWLINK))
@@ -121,14 +121,14 @@ import Testing
         #expect(sum.remover == nil)
     }
 
-    @Test func `what is made by hand is careful`() {
+    @Test func `a burst about routes without destinations affects every destination`() {
         #expect(EventBurst(messages: 1, subjects: [.route, .addition]).prefixes == .everything)
         #expect(EventBurst(messages: 1, subjects: .link).prefixes == .none)
         #expect(EventBurst(foreign: 1).prefixes == .none)
     }
 }
 
-/// Messages of neighbours, as the kernel sends them.
+/// Messages about neighbours, as the kernel sends them.
 enum NeighbourMessage {
     static func neighbour(
         _ address: WireAddress,
@@ -148,7 +148,7 @@ enum NeighbourMessage {
         return builder.bytes
     }
 
-    /// Each kind of message of each state, and whether it may change a route.
+    /// Each kind of message with each state, and whether it may change a route.
     static let all: [(bytes: [UInt8], mayChangeRoutes: Bool, name: String)] = {
         let states: [NeighbourState] = [
             .none, .incomplete, .reachable, .stale, .delay, .probe, .failed, .noARP, .permanent,
@@ -174,9 +174,9 @@ enum NeighbourMessage {
     }()
 }
 
-/// Messages about routes as the kernel writes them, and as it does not.
+/// Messages about routes, correct and malformed.
 enum RouteMessage {
-    /// RTM_NEWROUTE or RTM_DELROUTE. IPv4 names its table before its destination.
+    /// Returns an RTM_NEWROUTE or RTM_DELROUTE message. IPv4 messages contain the table before the destination.
     static func route(
         _ prefix: AddressPrefix,
         kind: MessageKind = .newRoute,
@@ -197,18 +197,18 @@ enum RouteMessage {
         return builder.bytes
     }
 
-    /// Another kind of message with the body of a route.
+    /// Returns another kind of message with the body of a route.
     static func other(_ kind: UInt16) -> [UInt8] {
         route(AddressPrefix(WireAddress(ipv4: 0), length: 8), kind: MessageKind(rawValue: kind))
     }
 }
 
-/// Groups that the kernel refuses, as an older one does with those it does not have.
+/// Groups that the kernel rejects, as an older kernel rejects the groups that it lacks.
 @Suite struct MulticastGroupTests {
-    /// No kernel has so many groups of rtnetlink yet (RTNLGRP_MAX is 36 in Linux 6.1).
+    /// A group number that no kernel uses yet (RTNLGRP_MAX is 36 in Linux 6.1).
     private static func unknown(_ name: String) -> MulticastGroup { MulticastGroup(rawValue: 2000, name: name) }
 
-    @Test func `one that may be missing is left out and told, and the others are joined`() throws {
+    @Test func `a missing optional group is reported, and the others are joined`() throws {
         let namespace = try LabNamespace()
         defer { namespace.close() }
         let events = try namespace.perform { try EventSocket() }
@@ -218,13 +218,13 @@ enum RouteMessage {
         #expect(events.drain().messages > 0)
     }
 
-    @Test func `this kernel has all of them`() throws {
+    @Test func `this kernel has all groups`() throws {
         let namespace = try LabNamespace()
         defer { namespace.close() }
         #expect(try namespace.perform { try EventSocket() }.join().isEmpty)
     }
 
-    @Test func `without links nothing would be right`() throws {
+    @Test func `a missing required group is an error`() throws {
         let namespace = try LabNamespace()
         defer { namespace.close() }
         let events = try namespace.perform { try EventSocket() }

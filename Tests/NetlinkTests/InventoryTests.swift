@@ -32,10 +32,10 @@ import Testing
         return DefaultRoute(family: gateway.family, table: table, metric: metric, nextHops: [hop])
     }
 
-    @Test func `default routes are found among those that begin like them`() throws {
+    @Test func `default routes are found among similar routes`() throws {
         let namespace = try Self.namespace()
         #expect(try Self.routes(namespace).isEmpty)
-        // All of these share the first leaf of the table with the default routes, or lead to 0.0.0.0 and :: themselves.
+        // All of these share the first leaf of the table with the default routes, or lead to 0.0.0.0 or ::.
         let likes = (1...32).map { "-4 route add 0.0.0.0/\($0) via 192.0.2.1" }
         try namespace.ip(likes + (1...64).map { "-6 route add ::/\($0) via 2001:db8::1" })
         #expect(try Self.routes(namespace).isEmpty)
@@ -48,7 +48,7 @@ import Testing
             "-4 rule add from 198.51.100.0/24 table 4242",
             "-4 route add default via 192.0.2.3 table 4242",
             "-4 route add default via 192.0.2.4 table 4243",
-            // A table that is not there.
+            // A table that does not exist.
             "-6 rule add from 2001:db8:9::/48 table 4242"
         )
         let expected = [
@@ -58,7 +58,7 @@ import Testing
         #expect(try Self.routes(namespace) == expected)
     }
 
-    @Test func `every leg of a default route is found`() throws {
+    @Test func `every next hop of a default route is found`() throws {
         let namespace = try Self.namespace()
         try namespace.ip(
             "-4 route add default nexthop via 192.0.2.1 nexthop via 192.0.2.9",
@@ -67,8 +67,8 @@ import Testing
         #expect(try Self.routes(namespace).map(\.nextHops.count) == [2, 2])
     }
 
-    /// An IPv4 table is left after its first datagram.
-    @Test func `many routes are not read`() throws {
+    /// The dump of an IPv4 table ends after its first datagram.
+    @Test func `a large IPv4 table is not read completely`() throws {
         let namespace = try Self.namespace()
         try namespace.ip(["-4 route add default via 192.0.2.1"])
         let many = (0..<20_000).map { "route add 20.\($0 >> 8).\($0 & 255).0/24 via 192.0.2.1" }
@@ -90,7 +90,7 @@ import Testing
         #expect(try Self.routes(namespace) == [only])
     }
 
-    @Test func `addresses come with their marks`() throws {
+    @Test func `addresses have their flags`() throws {
         let namespace = try Self.namespace()
         try namespace.ip(
             "addr add 192.0.2.3/24 dev v0",
@@ -111,7 +111,7 @@ import Testing
         #expect(addresses.filter { !$0.isUsable }.isEmpty)
     }
 
-    @Test func `what is tentative or a duplicate is not to be used`() throws {
+    @Test func `tentative and duplicate addresses are not usable`() throws {
         let address = InterfaceAddress(interface: 1, address: .ipv6Loopback, prefixLength: 64)
         func isUsable(_ flags: AddressFlags) -> Bool {
             var address = address
@@ -127,11 +127,11 @@ import Testing
     }
 }
 
-/// Options of router advertisements, which the kernel passes on.
+/// Options of router advertisements, which the kernel forwards to programs.
 @Suite struct RouterOptionsTests {
     private static let portal = Array("https://portal.example/api".utf8) + [UInt8](repeating: 0, count: 4)
 
-    /// An advertisement with the address of a portal (RFC 8910), as a router sends it: the kernel adds the checksum.
+    /// An advertisement with the address of a portal (RFC 8910), as a router sends it. The kernel adds the checksum.
     private static var advertisement: [UInt8] {
         let option: [UInt8] = [37, UInt8((2 + portal.count) / 8)] + portal
         return [134, 0, 0, 0, 64, 0, 0, 0] + [UInt8](repeating: 0, count: 8) + option
@@ -155,7 +155,7 @@ import Testing
         try check("sendto", CInt(code))
     }
 
-    @Test func `the address of a portal is heard, with its interface`() throws {
+    @Test func `the address of a portal is received with its interface`() throws {
         let (options, interface) = try LabThread.run {
             let (host, router) = (try LabNamespace(), try LabNamespace())
             for namespace in [host, router] { try namespace.sysctl("net.ipv6.conf.default.accept_dad", "0") }
@@ -165,7 +165,7 @@ import Testing
                 let socket = try RouterOptionSocket()
                 #expect(socket.drain().isEmpty)
                 var found: [RouterOptions] = []
-                // Until the link-local address can be used.
+                // Waits until the link-local address is usable.
                 for _ in 0..<500 where found.isEmpty {
                     try? router.perform { try Self.advertise(on: "r0") }
                     var events = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
@@ -180,7 +180,7 @@ import Testing
         #expect(first.bytes == [37, 4] + Self.portal)
     }
 
-    @Test func `damaged messages never trap`() async {
+    @Test func `damaged messages never crash the decoder`() async {
         let body: [UInt8] = [10, 0, 32, 0, 1, 0, 0, 0, 134, 0, 0, 0, 0, 0, 0, 0, 37, 4] + Self.portal
         var chance = SeededGenerator(seed: 37)
         for round in 0..<MutationCount.value {
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func `what is cut off is left out`() {
+    @Test func `truncated options are ignored`() {
         let body: [UInt8] = [10, 0, 16, 0, 1, 0, 0, 0, 134, 0, 0, 0, 0, 0, 0, 0, 37, 1]
         for length in 0...body.count {
             #expect(body.prefix(length).withUnsafeBytes { RouterOptions(body: $0) } == nil)

@@ -6,9 +6,9 @@ import Testing
 @testable import LinuxSupport
 @testable import Netlink
 
-/// What the kernel says may be long, and what it said before may be stale.
+/// Long answers of the kernel, and old events.
 @Suite struct LongAnswerTests {
-    @Test func `a link with very many names leaves the other answers alone`() throws {
+    @Test func `a link with very many names does not affect the other answers`() throws {
         let namespace = try LabNamespace()
         try namespace.ip(["link add v0 type veth peer name v1", "link set v0 up", "addr add 192.0.2.1/24 dev v0"])
         let names = (100..<200).map { "altname \(String(repeating: "x", count: 120))\($0)" }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a macvlan with very many sources leaves the other answers alone`() throws {
+    @Test func `a macvlan with very many sources does not affect the other answers`() throws {
         let namespace = try LabNamespace()
         try namespace.ip(["link add v0 type veth peer name v1", "link add m0 link v0 type macvlan mode source"])
         try namespace.ip(["link set v0 up", "link set m0 up", "addr add 192.0.2.1/24 dev m0"])
@@ -59,7 +59,7 @@ import Testing
         try Self.expectOthersAreAnswered(besides: "m0", in: namespace)
     }
 
-    /// Asks for a link whose answer is long, in one round with others.
+    /// Queries a link with a long answer in one round with other links.
     private static func expectOthersAreAnswered(besides name: String, in namespace: LabNamespace) throws {
         try namespace.perform { () throws in
             let sockets = try RouteSockets()
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `answers that are too long together are asked for in smaller rounds`() throws {
+    @Test func `queries with long answers are sent in smaller rounds`() throws {
         let namespace = try LabNamespace()
         try namespace.ip(["link add v0 type veth peer name v1", "link set v0 up"])
         let names = (100..<200).map { "altname \(String(repeating: "x", count: 120))\($0)" }
@@ -86,14 +86,14 @@ import Testing
         try namespace.perform { () throws in
             let sockets = try RouteSockets()
             let v0 = try #require(try sockets.answer(to: .linkNamed("v0")).link)
-            // Some 13 KiB each: more than any receive buffer that a user may have.
+            // About 13 KiB each, more than any receive buffer of an unprivileged process.
             let answers = try sockets.ask([KernelQuestion](repeating: .link(v0.index), count: 200) + [.link(1)])
             let found = answers.map { if case .link(let link?) = $0 { link.name } else { "-" } }
             #expect(found == [String](repeating: "v0", count: 200) + ["lo"])
         }
     }
 
-    @Test func `what was heard before listening ended is not heard when it begins again`() throws {
+    @Test func `old events are discarded when listening starts again`() throws {
         let namespace = try LabNamespace()
         try namespace.ip("link set lo up")
         let events = try namespace.perform { try EventSocket() }
@@ -108,7 +108,7 @@ import Testing
     }
 }
 
-/// Rules, neighbours and entries as the real kernel tells them.
+/// Rules, neighbours and entries of the real kernel.
 @Suite(.enabled(if: TestNamespace.isPermitted)) struct EvidenceKernelTests {
     private static func ask<Value: Sendable>(
         _ commands: [String],
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `the rules every namespace has`() async throws {
+    @Test func `every namespace has the default rules`() async throws {
         let (ipv4, ipv6) = try await Self.ask([]) { sockets, _ in
             (try sockets.answer(to: .rules(.ipv4)).rules, try sockets.answer(to: .rules(.ipv6)).rules)
         }
@@ -137,7 +137,7 @@ import Testing
         #expect(ipv6 == [RoutingRule(priority: 0, table: 255), RoutingRule(priority: 32766, table: 254)])
     }
 
-    @Test func `a rule with everything`() async throws {
+    @Test func `a rule with every selector is decoded`() async throws {
         let rules = try await Self.ask([
             "rule add pref 10 not from 192.0.2.0/24 to 198.51.100.0/24 fwmark 0x10/0xf0 iif lo oif u0 uidrange 5-9 prohibit",
             "rule add pref 11 goto 32766", "rule add pref 12 table 300 suppress_prefixlength 0",
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(arguments: ["192.0.2.1", "2001:db8::1"])
-    func `a neighbour in every state that can be set`(text: String) async throws {
+    func `a neighbour is decoded in every state`(text: String) async throws {
         let address = try #require(WireAddress(text))
         let states: [(String, NeighbourState)] = [
             ("permanent", .permanent), ("noarp", .noARP), ("stale", .stale), ("reachable", .reachable),
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `a neighbour that does not answer`() async throws {
+    @Test func `a neighbour that does not answer has failed`() async throws {
         let address = try #require(WireAddress("192.0.2.1"))
         let found = try await Self.ask(["neigh add 192.0.2.1 dev u0 nud failed"]) { sockets, link in
             try sockets.answer(to: .neighbour(address, link: link)).neighbour
@@ -200,7 +200,7 @@ import Testing
         #expect(found?.state == .failed && found?.hardwareAddress == [])
     }
 
-    @Test func `an entry tells its metric`() async throws {
+    @Test func `an entry contains its metric`() async throws {
         let metrics = try await Self.ask([
             "route add default via 192.0.2.1 metric 77", "route add default via 2001:db8::1 metric 88",
         ]) { sockets, _ in
@@ -212,14 +212,14 @@ import Testing
     }
 }
 
-/// What a real kernel does to a reader who is too slow.
+/// The behaviour of a real kernel towards a slow reader.
 @Suite(.enabled(if: TestNamespace.isPermitted)) struct OverrunKernelTests {
-    /// More messages than a socket's buffer takes.
+    /// More messages than the buffer of a socket holds.
     private static let storm = ["add", "del"].flatMap { verb in
         (0..<5000).map { "route \(verb) 198.18.\($0 / 256).\($0 % 256)/32 dev lo" }
     }
 
-    @Test func `a loss is told before what the kernel kept, and once more after it`() async throws {
+    @Test func `a loss is reported before and after the queued messages`() async throws {
         try await LabThread.detached {
             let namespace = try LabNamespace()
             try namespace.ip("link set lo up")
@@ -232,7 +232,7 @@ import Testing
             #expect(first.overruns == 1 && first.messages == 0)
             #expect(first.isIncomplete && first.prefixes.isEverything)
 
-            // The kernel drops this one without another word.
+            // The kernel drops this message without a further report.
             try namespace.ip("link add name d0 type veth peer name d1")
             var kept = EventBurst()
             while events.wait(atMost: .zero) {
@@ -242,7 +242,7 @@ import Testing
             }
             #expect(kept.overruns == 0)
             #expect(kept.messages > 0 && kept.messages < Self.storm.count)
-            #expect(!kept.subjects.contains(.link), "the kernel does tell: the second look is not needed any more")
+            #expect(!kept.subjects.contains(.link), "the kernel reports the loss: the second evaluation is no longer necessary")
             #expect(kept.mayChangeInterfaces && !kept.isOnlyRoutes)
 
             try namespace.ip("route add 203.0.113.0/24 dev lo")
@@ -252,7 +252,7 @@ import Testing
     }
 }
 
-/// A network namespace, and a mount namespace with it, that lives as long as a child process which does nothing else.
+/// A network namespace with a mount namespace. It exists as long as an otherwise idle child process.
 final class TestNamespace {
     struct Failure: Error {
         let script: String
@@ -263,7 +263,7 @@ final class TestNamespace {
     private let process = Process()
     private let input = Pipe()
 
-    /// Runs `script` in a new namespace, which is complete when this returns.
+    /// Runs `script` in a new namespace. The namespace is complete when this function returns.
     init(_ script: String) throws {
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -278,14 +278,14 @@ final class TestNamespace {
 
     deinit {
         try? input.fileHandleForWriting.close()
-        // A child that was started meanwhile may hold the other end of its input open, and it one of that child's.
+        // A child process that was started meanwhile may hold the other end of this input open, and vice versa.
         process.terminate()
         process.waitUntilExit()
     }
 
     var path: String { "/proc/\(process.processIdentifier)/ns/net" }
 
-    /// The network devices of what the child sees as /sys.
+    /// The network devices in /sys as the child process sees it.
     var sysfs: String { "/proc/\(process.processIdentifier)/root/sys/class/net" }
 
     /// Runs `script` in the namespace and waits for its end.
@@ -298,12 +298,12 @@ final class TestNamespace {
         guard child.terminationStatus == 0 else { throw Failure(script: script) }
     }
 
-    /// The namespace's netlink sockets.
+    /// The netlink sockets of the namespace.
     func sockets() throws -> [ListedSocket] {
         try NamespaceEntry.run(inside: NamespaceReference(path: path)) { _ in Result { try ListedSocket.all() } }.get()
     }
 
-    /// Sockets that were opened there.
+    /// Sockets that were opened in the namespace.
     func routeSockets() throws -> RouteSockets {
         try NamespaceEntry.ask(inside: NamespaceReference(path: path)) { _ throws(NetlinkError) in try RouteSockets() }
     }

@@ -7,9 +7,10 @@ import Testing
 @testable import LinuxSupport
 @testable import Netlink
 
-/// Why some messages are decoded by hand and others by libnl-route: what `docs/libnl.md` says, shown with messages of the real kernel.
+/// The reasons why some messages are decoded by this project and others by libnl-route (`docs/libnl.md`), shown with
+/// messages of the real kernel.
 @Suite(.enabled(if: TestNamespace.isPermitted)) struct LibnlTests {
-    /// Every message of a namespace with a bit of everything.
+    /// All messages of a namespace with many objects.
     private static func bodies(_ kind: MessageKind) async throws -> [[UInt8]] {
         try await LabThread.detached {
             try DecoderCapture.datagrams().flatMap { datagram in
@@ -29,7 +30,7 @@ import Testing
         }
     }
 
-    /// The same body without one attribute; nil where it has none of that type.
+    /// Returns the body without one attribute; nil if it has none of that type.
     private static func body(_ body: [UInt8], head: Int, without type: Int) -> [UInt8]? {
         var result = Array(body.prefix(head))
         var isFound = false
@@ -46,7 +47,7 @@ import Testing
         return isFound ? result : nil
     }
 
-    /// The body of a message that `write` makes.
+    /// Returns the body of a message that `write` creates.
     private static func written(_ write: (inout RequestBuilder) -> Void) -> [UInt8] {
         var message = RequestBuilder()
         message.begin(.newAddress, sequence: 0)
@@ -54,7 +55,7 @@ import Testing
         return Array(message.bytes.dropFirst(MessageHeader.size))
     }
 
-    /// Whether libnl-route makes the same object of both.
+    /// Returns whether libnl-route creates equal objects from both bodies.
     private static func isSame(_ kind: MessageKind, _ one: [UInt8], _ other: [UInt8]) -> Bool {
         one.withUnsafeBytes { one in
             other.withUnsafeBytes { other in
@@ -66,7 +67,7 @@ import Testing
         }
     }
 
-    /// Expects that libnl-route does not see an attribute that `read` does, in a message of this kernel.
+    /// Expects that libnl-route ignores an attribute that `read` decodes, in a message of this kernel.
     private static func expectLoss<Value: Equatable>(
         _ kind: MessageKind,
         head: Int,
@@ -83,7 +84,7 @@ import Testing
         #expect(found > 0)
     }
 
-    @Test func `an address is read by libnl-route, with all its flags and without its peer`() async throws {
+    @Test func `libnl-route decodes an address with all flags and without its peer`() async throws {
         let addresses = try await Self.bodies(.newAddress).compactMap {
             $0.withUnsafeBytes { InterfaceAddress(body: $0) }
         }
@@ -95,7 +96,7 @@ import Testing
             $0.append(head)
             $0.append(attribute: Int(IFA_ADDRESS), [192, 0, 2, 9])
             $0.append(attribute: Int(IFA_LOCAL), [192, 0, 2, 2])
-            // More than the eight bits of the head.
+            // More than the eight bits of the header.
             $0.append(attribute: Int(IFA_FLAGS), UInt32(0x280))
         }
         let address = body.withUnsafeBytes { InterfaceAddress(body: $0) }
@@ -103,19 +104,19 @@ import Testing
         #expect(address?.interface == 7 && address?.flags.rawValue == 0x280)
     }
 
-    @Test func `a neighbour is read by libnl-route`() async throws {
+    @Test func `libnl-route decodes a neighbour`() async throws {
         let neighbours = try await Self.bodies(.newNeighbour).compactMap { $0.withUnsafeBytes { Neighbour(body: $0) } }
         #expect(neighbours.contains { $0.state == .permanent && $0.hardwareAddress == [2, 0, 0, 0, 0, 0x99] })
     }
 
-    @Test func `a neighbour loses when it was confirmed`() async throws {
+    @Test func `libnl-route loses the confirmation time of a neighbour`() async throws {
         let head = MemoryLayout<ndmsg>.size
         try await Self.expectLoss(.newNeighbour, head: head, of: Int(NDA_CACHEINFO)) {
             Neighbour(body: $0)?.sinceConfirmed
         }
     }
 
-    @Test func `an event needs no more than its head`() async throws {
+    @Test func `an event only needs its header`() async throws {
         func burst(_ message: [UInt8]) -> EventBurst {
             var burst = EventBurst()
             message.withUnsafeBytes { burst.note($0) }
@@ -131,24 +132,24 @@ import Testing
         }
     }
 
-    @Test func `three reasons of the kernel are one error of libnl`() {
+    @Test func `libnl maps three kernel errors to one`() {
         let reasons = [ENETUNREACH, EHOSTUNREACH, ENETDOWN]
         #expect(Set(reasons.map(nl_syserr2nlerr)).count == 1)
         #expect(Set(reasons.map(SystemError.init(rawValue:))).count == 3)
     }
 
-    @Test func `options of routers are nothing to libnl-route`() {
+    @Test func `libnl-route does not decode router options`() {
         let body = Self.written { $0.append(nduseroptmsg()) }
         #expect(body.withUnsafeBytes { RouteObject(.newRouterOption, body: $0) == nil })
     }
 
-    @Test func `a route loses its lifetime and its next hop object`() async throws {
+    @Test func `libnl-route loses the lifetime and the next hop object of a route`() async throws {
         let head = MemoryLayout<rtmsg>.size
         try await Self.expectLoss(.newRoute, head: head, of: Int(RTA_CACHEINFO.rawValue)) { Route(body: $0)?.lifetime }
         try await Self.expectLoss(.newRoute, head: head, of: Int(RTA_NH_ID.rawValue)) { Route(body: $0)?.nextHopID }
     }
 
-    @Test func `a rule loses its users and what it suppresses`() async throws {
+    @Test func `libnl-route loses the users and the suppressed prefix length of a rule`() async throws {
         let head = MemoryLayout<fib_rule_hdr>.size
         try await Self.expectLoss(.newRule, head: head, of: Int(FRA_UID_RANGE)) { RoutingRule(body: $0)?.users }
         try await Self.expectLoss(.newRule, head: head, of: Int(FRA_SUPPRESS_PREFIXLEN)) {
@@ -156,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `a rule loses that it is inverted`() async throws {
+    @Test func `libnl-route loses the inversion of a rule`() async throws {
         let inverted = try await Self.bodies(.newRule).filter {
             $0.withUnsafeBytes { RoutingRule(body: $0)?.isInverted } == true
         }
@@ -168,15 +169,15 @@ import Testing
         #expect(Self.isSame(.newRule, body, other))
     }
 
-    @Test func `a link loses the bus it hangs on`() async throws {
-        // No bus has a device in a namespace of tests, so one is written into the kernel's message.
+    @Test func `libnl-route loses the parent bus of a link`() async throws {
+        // No device in a test namespace has a bus, so one is added to the kernel's message.
         let body = try #require(try await Self.bodies(.newLink).first)
         let attribute = Self.written { $0.append(attribute: Int(IFLA_PARENT_DEV_BUS_NAME), text: "usb") }
         #expect((body + attribute).withUnsafeBytes { Link(body: $0)?.parentBus } == "usb")
         #expect(Self.isSame(.newLink, body, body + attribute))
     }
 
-    @Test func `numbers that are cut off are read all the same`() {
+    @Test func `libnl-route reads truncated numbers`() {
         var head = ifaddrmsg()
         head.ifa_family = UInt8(AF_INET)
         let body = Self.written {
@@ -184,22 +185,22 @@ import Testing
             $0.append(attribute: Int(IFA_LOCAL), [192, 0, 2, 2])
             $0.append(attribute: Int(IFA_FLAGS), [])
         }
-        // It reads what stands behind, which is why `RouteObject` puts zeros there.
+        // libnl reads the bytes after the attribute, so `RouteObject` puts zeros there.
         #expect(body.withUnsafeBytes { InterfaceAddress(body: $0) }?.flags == [])
     }
 
-    @Test func `the names of tables that libnl has are not those of ip`() {
+    @Test func `libnl and ip have different names of tables`() {
         func name(_ table: CInt) -> String {
             var text = [CChar](repeating: 0, count: 32)
             return String(cString: rtnl_route_table2str(table, &text, text.count))
         }
         #expect([253, 254, 255].map(name) == ["default", "main", "local"])
-        // `ip route show table compat` is refused, and numbers are written as nobody gives them.
+        // `ip route show table compat` is rejected, and numbers are written in another format.
         #expect(name(252) == "compat")
         #expect(name(300) == "0x12c")
     }
 
-    @Test func `the names of protocols that libnl has are fewer than those of ip`() {
+    @Test func `libnl has fewer names of protocols than ip`() {
         func name(_ write: (UnsafeMutablePointer<CChar>, Int) -> UnsafeMutablePointer<CChar>?) -> String? {
             var text = [CChar](repeating: 0, count: 32)
             return write(&text, text.count).map { String(cString: $0) }
@@ -207,11 +208,11 @@ import Testing
         // RTPROT_DHCP and RTPROT_BIRD, which `ip` calls `dhcp` and `bird`.
         let protocols = [2, 16, 12].map { number in name { rtnl_route_proto2str(number, $0, $1) } }
         #expect(protocols == ["kernel", "0x10", "0xc"])
-        // Those of scopes are the same.
+        // The names of scopes are the same.
         #expect([0, 253].map { number in name { rtnl_scope2str(number, $0, $1) } } == ["global", "link"])
     }
 
-    @Test func `a request built by libnl is the same, byte for byte`() throws {
+    @Test func `a request built by libnl has the same bytes`() throws {
         let query = RouteQuery(destination: try #require(WireAddress("192.0.2.9")))
         var ours = RequestBuilder()
         ours.append(query, sequence: 7)
@@ -227,8 +228,8 @@ import Testing
         #expect(ours.bytes == Array(UnsafeRawBufferPointer(start: theirs, count: length)))
     }
 
-    /// Figures, not limits: those of `docs/libnl.md` are of a build with optimisation.
-    @Test func `what a message costs`() async throws {
+    /// Prints figures, without limits. Those of `docs/libnl.md` are of an optimized build.
+    @Test func `the cost of a message is printed`() async throws {
         for (kind, name) in [(MessageKind.newRoute, "route"), (.newLink, "link"), (.newAddress, "address")] {
             let body = try #require(try await Self.bodies(kind).last)
             let start = SystemClock.monotonic

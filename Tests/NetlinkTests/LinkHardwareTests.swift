@@ -6,7 +6,7 @@ import Testing
 
 @testable import Netlink
 
-/// What devices of the real kernel tell of themselves.
+/// The properties of devices of the real kernel.
 @Suite struct LinkHardwareTests {
     @Test func `loopback has no hardware`() throws {
         let sockets = try RouteSockets()
@@ -16,7 +16,7 @@ import Testing
         #expect(hardware.deviceType == nil)
     }
 
-    @Test func `a link that is not there tells nothing`() throws {
+    @Test func `a link that does not exist has no hardware`() throws {
         let sockets = try RouteSockets()
         for name in ["gone0", "", "../lo", String(repeating: "x", count: 300), "\u{0}"] {
             let link = Link(index: 4_000_000_000, name: name, flags: [])
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(.enabled(if: TestNamespace.isPermitted && TunCable.isPermitted))
-    func `devices of another namespace answer to any thread`() throws {
+    func `devices of another namespace can be queried from any thread`() throws {
         let namespace = try TestNamespace(
             "ip link add v0 type veth peer name v1; ip tuntap add mode tun t0; ip link add b0 type bridge"
         )
@@ -34,7 +34,7 @@ import Testing
             let link = try #require(try sockets.answer(to: .linkNamed(name)).link)
             #expect(try sockets.answer(to: .hardware(link)).hardware == LinkHardware(driver: driver))
         }
-        // Inside the namespace no thread has to be moved; the answers are the same.
+        // Inside the namespace no other thread is needed. The answers are the same.
         let inside = try NamespaceEntry.ask(inside: NamespaceReference(path: namespace.path)) {
             _ throws(NetlinkError) in
             let sockets = try RouteSockets()
@@ -46,20 +46,21 @@ import Testing
     }
 
     @Test(.enabled(if: TestNamespace.isPermitted))
-    func `asking leaves two sockets in the namespace and no descriptor of it`() throws {
+    func `queries leave only two sockets in the namespace`() throws {
         let namespace = try TestNamespace("ip link add v0 type veth peer name v1")
         let sockets = try namespace.routeSockets()
         for link in try sockets.answer(to: .links).links { _ = try sockets.answer(to: .hardware(link)).hardware }
         let identity = try NamespaceIdentity(path: namespace.path)
         let files = openFiles()
-        // Not whatever is open there: a child that another test starts holds all of this process until it runs its file.
+        // Not all open sockets: a child process of another test holds those of this process until it executes its
+        // program.
         #expect(try namespace.sockets().count { files.contains("socket:[\($0.inode)]") } == 2)
         #expect(!files.contains("net:[\(identity.inode)]"))
         #expect(sockets.events.descriptor >= 0)
     }
 
     @Test(.enabled(if: TestNamespace.isPermitted))
-    func `an answer is remembered until the name changes`() throws {
+    func `an answer is cached until the name changes`() throws {
         let namespace = try TestNamespace("ip link add v0 type veth peer name v1")
         let sockets = try namespace.routeSockets()
         var link = try #require(try sockets.answer(to: .linkNamed("v0")).link)
@@ -71,7 +72,7 @@ import Testing
     }
 
     @Test(.enabled(if: TestNamespace.isPermitted))
-    func `the real sysfs is believed only for its own devices`() throws {
+    func `the real sysfs is used only for its own devices`() throws {
         let namespace = try TestNamespace(
             "mount -t sysfs sysfs /sys; ip link add b0 type bridge; ip link add v0 type veth"
         )
@@ -92,23 +93,23 @@ import Testing
     }
 }
 
-/// Generic netlink and sysfs, as they are and as they should not be.
+/// Valid and invalid data of generic netlink and sysfs.
 @Suite struct HardwareDecodingTests {
-    @Test func `the kernel's families are found by name`() throws {
+    @Test func `generic netlink families are found by name`() throws {
         let socket = try GenericSocket()
         #expect(try socket.family(named: "nlctrl") == .genericController)
         #expect(try socket.family(named: "no such family") == nil)
         #expect(try socket.wirelessRole(ofInterface: 1) == nil)
     }
 
-    @Test func `a Wi-Fi interface tells its role`() {
+    @Test func `the role of a Wi-Fi interface is decoded`() {
         let body = wirelessBody(index: 3, role: 3)
         #expect(role(body, of: 3) == .accessPoint)
         #expect(role(body, of: 4) == nil)
         #expect(role(wirelessBody(index: 3, role: 3, command: NL80211_CMD_NEW_WIPHY), of: 3) == nil)
     }
 
-    @Test func `truncated and foreign messages say nothing`() {
+    @Test func `truncated and unrelated messages are ignored`() {
         let body = wirelessBody(index: 3, role: 2)
         for length in 0..<body.count { #expect(role(Array(body.prefix(length)), of: 3) == nil) }
         for byte in UInt8.min...UInt8.max {
@@ -120,7 +121,7 @@ import Testing
         #expect(head.withUnsafeBytes { GenericFamily(body: $0) } == nil)
     }
 
-    @Test func `a family has a name and a number`() {
+    @Test func `a family has a name and an ID`() {
         var builder = RequestBuilder()
         builder.begin(.genericController, sequence: 0)
         builder.append(genlmsghdr(cmd: UInt8(CTRL_CMD_NEWFAMILY), version: 2, reserved: 0))
@@ -131,7 +132,7 @@ import Testing
         #expect(family?.kind.rawValue == 28)
     }
 
-    @Test func `sysfs is believed when it agrees in everything`() throws {
+    @Test func `sysfs is used if all properties agree`() throws {
         let link = Link(index: 3, name: "wwan0", flags: [], hardwareAddress: [0x02, 0xfc, 0, 0, 0, 0x0a])
         var files = [
             "uevent": "DEVTYPE=wwan\nINTERFACE=wwan0\nIFINDEX=3\n", "ifindex": "3\n", "type": "1\n",
@@ -153,13 +154,13 @@ import Testing
         #expect(try deviceType(of: link, files) == "wlan")
     }
 
-    @Test func `a device without an address is verified by the rest`() throws {
+    @Test func `a device without an address is verified by its other properties`() throws {
         let link = Link(index: 3, name: "wwan0", flags: [], hardwareType: .none)
         let files = ["uevent": "DEVTYPE=wwan\n", "ifindex": "3\n", "type": "65534\n", "address": "\n"]
         #expect(try deviceType(of: link, files) == "wwan")
     }
 
-    @Test func `a link's device below is told by sysfs, where that is certain`() throws {
+    @Test func `sysfs shows the lower device if it is unambiguous`() throws {
         let sysfs = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: sysfs) }
         func add(_ name: String, _ index: Int, type: Int) throws {

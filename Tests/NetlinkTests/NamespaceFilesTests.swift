@@ -6,7 +6,7 @@ import Testing
 
 @testable import Netlink
 
-/// The files of a named namespace, in place of those of the machine.
+/// The files of a named namespace, which replace those of the machine.
 @Suite struct NamespaceFilesTests {
     private static func write(_ text: String, to path: String) {
         guard let file = fopen(path, "w") else { return }
@@ -14,9 +14,9 @@ import Testing
         fclose(file)
     }
 
-    @Test func `all that a namespace has of its own is shown, where etc has a place for it`() throws {
+    @Test func `the files of a namespace replace existing files of /etc`() throws {
         let found = try LabThread.run {
-            // What this thread mounts nobody else sees.
+            // Mounts of this thread are not visible to others.
             try #require(clinux_unshare_mounts() == 0)
             try #require(mount("", "/", "none", UInt(MS_SLAVE) | UInt(MS_REC), nil) == 0)
             try #require(mount("lab", "/etc", "tmpfs", 0, nil) == 0)
@@ -38,7 +38,7 @@ import Testing
 
 @Suite("Watching a directory of namespaces")
 struct NamespaceDirectoryWatchTests {
-    @Test("Lost events are a reason to look, even where only one name matters")
+    @Test("Lost events count as a change, even if only one name is watched")
     func overflow() throws {
         var template = Array("/dev/shm/directory-watch-XXXXXX".utf8CString)
         #expect(mkdtemp(&template) != nil)

@@ -6,9 +6,9 @@ import Testing
 @testable import LinuxSupport
 @testable import Netlink
 
-/// The filter in the real kernel, in a namespace: what is asked to be left out does not arrive, and the rest does.
+/// The filter in the real kernel, in a namespace: filtered messages do not arrive, and all others do.
 @Suite(.enabled(if: TestNamespace.isPermitted)) struct RouteFilterKernelTests {
-    /// A namespace, and a socket that listens there. Routes go over the loopback link, which nothing but the tests changes.
+    /// A namespace with a listening socket. Routes use the loopback link, which only the tests change.
     private struct Stage {
         let namespace: LabNamespace
         let events: EventSocket
@@ -19,7 +19,7 @@ import Testing
             events = try namespace.perform { try EventSocket() }
         }
 
-        /// Joins, and forgets what happened until now.
+        /// Joins the groups, and discards earlier messages.
         func join() throws {
             _ = try events.join()
             _ = events.drain()
@@ -30,7 +30,7 @@ import Testing
             return events.drain()
         }
 
-        /// Everything until something about `subject` is heard; some is told a little later.
+        /// Returns all events until one is about `subject`. Some events arrive later.
         func heard(of subject: EventBurst.Subjects, after change: () throws -> Void) rethrows -> EventBurst {
             try change()
             var burst = events.drain()
@@ -43,7 +43,7 @@ import Testing
         RouteFilter(watching: try texts.map { AddressPrefix(host: try #require(WireAddress($0))) })
     }
 
-    @Test func `only what covers a target arrives`() async throws {
+    @Test func `only routes that cover a target are received`() async throws {
         try await LabThread.detached {
             let stage = try Stage()
             try stage.events.setFilter(try Self.watch("1.1.1.1", "10.77.0.10", "2606:4700:4700::1111", "fd77::10"))
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `everything else passes the narrowest filter`() async throws {
+    @Test func `all other messages pass the narrowest filter`() async throws {
         try await LabThread.detached {
             let stage = try Stage()
             try stage.events.setFilter(RouteFilter(watching: []))
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `neighbours are heard of when IPv6 passes over them, and when it no longer does`() async throws {
+    @Test func `neighbour messages are received when IPv6 begins or ceases to skip the neighbour`() async throws {
         try await LabThread.detached {
             let stage = try Stage()
             try stage.events.setFilter(RouteFilter(watching: []))
@@ -116,7 +116,7 @@ import Testing
                 "addr add 192.0.2.3/24 dev u0", "addr add fd01::3/64 dev u0 nodad",
             ])
             try stage.join()
-            // Whatever the links still say to each other.
+            // Discards remaining messages of the links.
             while stage.events.wait(atMost: .milliseconds(300)) { _ = stage.events.drain() }
             func heard(_ address: String, _ state: String) throws -> Bool {
                 try stage.heard(["neigh replace \(address) lladdr 02:00:00:00:00:99 dev u0 nud \(state)"])
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `a storm elsewhere wakes nobody`() async throws {
+    @Test func `unrelated route changes cause no wake-up`() async throws {
         try await LabThread.detached {
             let stage = try Stage()
             try stage.events.setFilter(try Self.watch("1.1.1.1", "2606:4700:4700::1111"))
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `filters replace each other and go`() async throws {
+    @Test func `filters can be replaced and removed`() async throws {
         try await LabThread.detached {
             let stage = try Stage()
             try stage.join()
@@ -172,13 +172,13 @@ import Testing
         }
     }
 
-    @Test func `no covering event is lost between two filters`() async throws {
+    @Test func `no relevant event is lost during a replacement`() async throws {
         try await LabThread.detached {
             let stage = try Stage()
             let filters = [try Self.watch("1.1.1.1"), try Self.watch("1.1.1.1", "9.9.9.9", "2606:4700:4700::1111")]
             try stage.events.setFilter(filters[0])
             try stage.join()
-            // So few that all of them fit into the buffer, however late they are read.
+            // So few that all of them fit into the buffer, even if they are read late.
             let count = 1000
             let lines = (0..<count / 2).flatMap { number in
                 ["add", "del"].map { "route \($0) 1.1.1.0/24 dev lo\nroute \($0) 10.0.\(number % 256).0/24 dev lo" }
@@ -187,7 +187,7 @@ import Testing
             var burst = EventBurst()
             var replacements = 0
             let deadline = Deadline(after: .seconds(60))
-            // Both filters are attached at least once, however slow that is.
+            // Both filters are attached at least once, even on a slow machine.
             while burst.messages < count || replacements < 2, !deadline.hasPassed {
                 replacements += 1
                 try stage.events.setFilter(filters[replacements % 2])
@@ -200,9 +200,9 @@ import Testing
         }
     }
 
-    /// The kernel checks what it is given, and counts the memory of both until one has replaced the other.
+    /// The kernel checks the program, and counts the memory of both filters until the replacement is complete.
     @Test(arguments: [0, 1, 100, 1000, 10_000])
-    func `the kernel takes filters of any size`(count: Int) async throws {
+    func `the kernel accepts filters of any size`(count: Int) async throws {
         try await LabThread.detached {
             let stage = try Stage()
             var random = RandomPrefixes(seed: UInt64(count))
@@ -214,7 +214,7 @@ import Testing
             var routes: Set<AddressPrefix> = []
             while routes.count < 100 {
                 let route = random.route(near: watched)
-                // A default route has no prefix to tell it by, and whatever the kernel refuses is left out below.
+                // A default route has no prefix to recognize it by. Routes that the kernel rejects are omitted below.
                 if route.length > 0 { routes.insert(route) }
             }
             var counts = (passed: 0, dropped: 0)
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func `a refused filter leaves the socket open to everything`() async throws {
+    @Test func `after a rejected filter the socket receives everything`() async throws {
         try await LabThread.detached {
             let stage = try Stage()
             try stage.join()
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func `a filter that stays is told of`() async throws {
+    @Test func `a filter that cannot be replaced is reported`() async throws {
         try await LabThread.detached {
             let stage = try Stage()
             try stage.events.setFilter(RouteFilter(watching: []))
@@ -251,10 +251,10 @@ import Testing
         }
     }
 
-    @Test func `with little memory the filter is shorter`() async throws {
+    @Test func `with little kernel memory the filter is shorter`() async throws {
         try await LabThread.detached {
             let stage = try Stage()
-            // Since Linux 6.8 each namespace has its own.
+            // Since Linux 6.8 each namespace has a separate limit.
             guard (try? stage.namespace.sysctl("net.core.optmem_max", "8192")) != nil else { return }
             var random = RandomPrefixes(seed: 1)
             let watched = random.hosts(2000)
@@ -265,7 +265,7 @@ import Testing
                 guard (try? stage.namespace.ip("route add \(host) dev lo table 7")) != nil else { continue }
                 #expect(stage.events.drain().prefixes == [host])
             }
-            // Not even for that.
+            // The memory is not sufficient for this either.
             try stage.namespace.sysctl("net.core.optmem_max", "256")
             let error = #expect(throws: NetlinkError.self) {
                 try stage.events.setFilter(RouteFilter(watching: watched))
@@ -275,7 +275,7 @@ import Testing
         }
     }
 
-    /// Nobody may change the socket's filter from now on. C counterpart: SO_LOCK_FILTER of `socket(7)`.
+    /// Prevents changes of the socket's filter. C counterpart: SO_LOCK_FILTER of `socket(7)`.
     private static func lock(_ events: EventSocket) {
         var yes: CInt = 1
         setsockopt(events.descriptor, SOL_SOCKET, SO_LOCK_FILTER, &yes, socklen_t(MemoryLayout<CInt>.size))

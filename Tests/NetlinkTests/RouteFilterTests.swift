@@ -4,7 +4,7 @@ import Testing
 @testable import LinuxSupport
 @testable import Netlink
 
-/// The program of the filter, run by an interpreter and compared with what overlaps in plain sight.
+/// The program of the filter, run by an interpreter and compared with a direct search for overlaps.
 @Suite struct RouteFilterTests {
     private func prefix(_ text: String) throws -> AddressPrefix {
         let parts = text.split(separator: "/")
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "What was measured on the kernel",
+        "The measured examples pass or are dropped",
         arguments: [
             ("1.1.1.0/24", true), ("1.1.1.1/32", true), ("0.0.0.0/1", true), ("0.0.0.0/0", true), ("::/0", true),
             ("10.77.0.0/16", true), ("10.77.0.10/32", true), ("2606:4700::/32", true), ("fd77::10/128", true),
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `without targets only default routes and what is not a route passes`() throws {
+    @Test func `without targets only default routes and other messages pass`() throws {
         var filter = try interpreter()
         #expect(try filter.passes(RouteMessage.route(prefix("::/0"))))
         #expect(try !filter.passes(RouteMessage.route(prefix("::/1"))))
@@ -42,11 +42,11 @@ import Testing
         for kind in 0..<200 where !judged.contains(kind) {
             #expect(try filter.passes(RouteMessage.other(UInt16(kind))))
         }
-        // The second byte of the kind counts.
+        // The second byte of the kind is compared too.
         #expect(try filter.passes(RouteMessage.other(UInt16(RTM_NEWROUTE) | 0x100)))
     }
 
-    @Test func `neighbours pass that may be routers IPv6 passes over`() throws {
+    @Test func `neighbours pass if they may be routers that IPv6 skips`() throws {
         var filter = try interpreter("192.0.2.1")
         for message in NeighbourMessage.all {
             #expect(try filter.passes(message.bytes) == message.mayChangeRoutes, "\(message.name)")
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `routes that are not as they should be pass`() throws {
+    @Test func `malformed routes pass`() throws {
         var filter = try interpreter("192.0.2.1", "2001:db8::1")
         for route in [try prefix("198.51.100.0/24"), try prefix("2001:db8:1::/48")] {
             let whole = RouteMessage.route(route)
@@ -65,12 +65,12 @@ import Testing
             #expect(try filter.passes(RouteMessage.route(route, destination: [])))
             #expect(try filter.passes(RouteMessage.route(route, destination: [1, 2, 3])))
             #expect(try filter.passes(RouteMessage.route(route, destination: [UInt8](repeating: 1, count: 17))))
-            // The destination ends with its last byte, and without it the attribute is none.
+            // The destination ends with the last byte. Without it the attribute is invalid.
             let end = whole.count - 8
             for count in 0..<end { #expect(try filter.passes(Array(whole.prefix(count)))) }
             #expect(try !filter.passes(Array(whole.prefix(end))))
         }
-        // One more than 32 bits of IPv4.
+        // One more than the 32 bits of IPv4.
         #expect(try filter.passes(RouteMessage.route(prefix("198.51.100.0/24"), length: 33)))
     }
 
@@ -90,9 +90,9 @@ import Testing
         }
     }
 
-    /// What is left out is always a route that could have been read, to somewhere else.
+    /// A dropped message is always a readable route to another destination.
     @Test(arguments: 0..<10)
-    func `spoiled messages pass unless they tell of elsewhere`(seed: Int) throws {
+    func `damaged messages pass unless they are readable and unrelated`(seed: Int) throws {
         var random = RandomPrefixes(seed: UInt64(seed))
         let watched = random.hosts(20)
         var interpreter = try FilterInterpreter(RouteFilter(watching: watched).program)
@@ -105,7 +105,7 @@ import Testing
             dropped += 1
             var burst = EventBurst()
             spoiled.withUnsafeBytes { burst.note($0) }
-            // A neighbour now, of which the burst thinks the same.
+            // Now a neighbour, which the burst ignores too.
             if burst.messages == 0 { continue }
             let prefix = burst.prefixes.list.first
             #expect(prefix.map { prefix in !watched.contains { $0.overlaps(prefix) } } == true, "\(spoiled)")
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: [1, 100, 1000, 10_000])
-    func `many targets are never missed`(count: Int) throws {
+    func `no route to one of many targets is dropped`(count: Int) throws {
         var random = RandomPrefixes(seed: UInt64(count))
         let watched = random.hosts(count)
         let filter = RouteFilter(watching: watched)
@@ -127,7 +127,7 @@ import Testing
             let route = random.route(near: watched)
             let passes = try interpreter.passes(RouteMessage.route(route))
             if !passes { dropped += 1 }
-            // Looked up in steps that grow with the logarithm.
+            // The number of comparisons grows with the logarithm.
             #expect(interpreter.steps < 200)
             if !passes { #expect(!watched.contains { $0.overlaps(route) }, "\(route)") }
         }
@@ -135,7 +135,7 @@ import Testing
         for host in watched.prefix(500) { #expect(try interpreter.passes(RouteMessage.route(host))) }
     }
 
-    @Test func `hosts of a family fit by the hundreds`() throws {
+    @Test func `a filter has space for hundreds of hosts`() throws {
         var generator = DecoderMutator(seed: 4)
         let ipv4 = (0..<1300).map { _ in
             AddressPrefix(host: WireAddress(ipv4: .random(in: 0 ... .max, using: &generator)))
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test(arguments: [1, 50, 128, 200, 300, 1000])
-    func `any limit is kept`(limit: Int) throws {
+    func `the limit of instructions is respected`(limit: Int) throws {
         var random = RandomPrefixes(seed: UInt64(limit))
         let watched = random.prefixes(300)
         let filter = RouteFilter(watching: watched, instructionLimit: limit)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `half of a filter is shorter and passes more`() throws {
+    @Test func `a halved filter is shorter and passes more`() throws {
         var random = RandomPrefixes(seed: 7)
         let watched = random.hosts(400)
         var filter = RouteFilter(watching: watched)
@@ -182,22 +182,23 @@ import Testing
     }
 }
 
-/// The kernel's classic BPF, as `bpf_check_classic` and `bpf_skb_get_nlattr` in `net/core/filter.c` have it.
+/// An interpreter of the kernel's classic BPF, as in `bpf_check_classic` and `bpf_skb_get_nlattr` of
+/// `net/core/filter.c`.
 struct FilterInterpreter {
     enum Refusal: Error {
-        /// No program has this length.
+        /// The length of the program is invalid.
         case length(Int)
-        /// A jump out of the program, at this instruction.
+        /// A jump at this instruction leaves the program.
         case jump(Int)
-        /// A memory slot that does not exist or was not written on every way to here.
+        /// A memory word does not exist, or was not written on every path to this instruction.
         case memory(Int)
         case instruction(Int)
-        /// The last instruction is no return.
+        /// The last instruction does not end the program.
         case end
     }
 
     private let program: [sock_filter]
-    /// What the last run took.
+    /// The number of instructions of the last run.
     private(set) var steps = 0
 
     /// Checks the program as the kernel does.
@@ -206,7 +207,7 @@ struct FilterInterpreter {
         try check()
     }
 
-    /// Whether the message is delivered.
+    /// Returns whether the message is delivered.
     mutating func passes(_ message: [UInt8]) throws -> Bool {
         var (a, x, counter) = (UInt32(0), UInt32(0), 0)
         var memory = [UInt32](repeating: 0xdead_beef, count: Int(BPF_MEMWORDS))
@@ -250,7 +251,7 @@ struct FilterInterpreter {
                 case BPF_OR: a |= other
                 case BPF_XOR: a ^= other
                 case BPF_NEG: a = 0 &- a
-                // Wider shifts differ between processors.
+                // The result of wider shifts depends on the processor.
                 case BPF_LSH where other < 32: a <<= other
                 case BPF_RSH where other < 32: a >>= other
                 default: throw Refusal.instruction(counter - 1)
@@ -260,7 +261,7 @@ struct FilterInterpreter {
         }
     }
 
-    /// The offset of the first attribute of this type from `start` on, or 0.
+    /// Returns the offset of the first attribute of this type from `start` on, or 0.
     private static func attribute(_ message: [UInt8], from start: UInt32, type: UInt32) -> UInt32 {
         var start = Int(start)
         while message.count >= 4, start <= message.count - 4 {
@@ -276,7 +277,7 @@ struct FilterInterpreter {
     private func check() throws {
         guard 1...Int(BPF_MAXINSNS) ~= program.count else { throw Refusal.length(program.count) }
         guard let last = program.last, CInt(last.code) & 0x07 == BPF_RET else { throw Refusal.end }
-        // Slots that were written on every way to an instruction.
+        // The memory words that were written on every path to an instruction.
         var written = [UInt16](repeating: .max, count: program.count + 1)
         written[0] = 0
         var isReachedByFall = true
@@ -314,7 +315,7 @@ struct FilterInterpreter {
 }
 
 @Suite struct FilterAssemblerTests {
-    @Test func `instructions run in the order they are read in`() throws {
+    @Test func `instructions run in the written order`() throws {
         var assembler = FilterAssembler()
         let drop = assembler.write(.drop)
         let accept = assembler.write(.accept)
@@ -330,16 +331,16 @@ struct FilterInterpreter {
         #expect(try interpreter.passes([]))
     }
 
-    @Test func `a jump to what comes next is none`() {
+    @Test func `a jump to the next instruction is omitted`() {
         var assembler = FilterAssembler()
         let accept = assembler.write(.accept)
         #expect(assembler.jump(to: accept) == accept)
         #expect(assembler.program == [.accept])
     }
 
-    /// Around the reach of a conditional jump, both ways, and with a stepping stone that is used twice.
+    /// Distances around the maximum of a conditional jump, in both branches, with a step that is used twice.
     @Test(arguments: Array(250...260) + [509, 510, 511, 4000])
-    func `far jumps have stepping stones`(distance: Int) throws {
+    func `far jumps use intermediate steps`(distance: Int) throws {
         var assembler = FilterAssembler()
         let drop = assembler.write(.drop)
         let accept = assembler.write(.accept)
@@ -354,7 +355,7 @@ struct FilterInterpreter {
         #expect(assembler.count <= distance + 2 + 3 + 2)
     }
 
-    @Test func `steps are shared`() throws {
+    @Test func `intermediate steps are shared`() throws {
         var assembler = FilterAssembler()
         let drop = assembler.write(.drop)
         let accept = assembler.write(.accept)

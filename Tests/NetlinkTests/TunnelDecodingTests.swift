@@ -5,7 +5,7 @@ import Testing
 
 @testable import Netlink
 
-/// The far ends of tunnels as the kernel describes them; few machines have all kinds.
+/// The far ends of tunnels in messages of the kernel. Few machines support all kinds.
 @Suite struct TunnelDecodingTests {
     private static let near = WireAddress(ipv4: 0xc000_0202)
     private static let far = WireAddress(ipv4: 0xc633_6409)
@@ -20,7 +20,7 @@ import Testing
         ("vti6", IFLA_VTI_REMOTE, IFLA_VTI_LOCAL, IFLA_VTI_FWMARK),
         ("ipip", IFLA_IPTUN_REMOTE, IFLA_IPTUN_LOCAL, IFLA_IPTUN_FWMARK),
     ])
-    func `a tunnel has its far end, its source and its mark`(kind: String, remote: Int, local: Int, mark: Int) throws {
+    func `a tunnel has a far end, a source and a mark`(kind: String, remote: Int, local: Int, mark: Int) throws {
         for address in [Self.far, Self.far6] {
             let body = link(kind, [(remote, address.bytes), (local, Self.near.bytes), (mark, [7, 0, 0, 0])])
             let found = try #require(body.withUnsafeBytes { Link(body: $0) })
@@ -32,7 +32,7 @@ import Testing
         #expect(group.withUnsafeBytes { Link(body: $0) }?.tunnelRemote == nil)
     }
 
-    @Test func `a forwarding table has the destinations of unknown stations`() {
+    @Test func `a forwarding table contains the destinations of unknown stations`() {
         func entry(_ station: [UInt8], link: Int32, family: Int32 = AF_BRIDGE) -> TunnelFarEnd? {
             var builder = RequestBuilder()
             builder.begin(.newNeighbour, sequence: 0)
@@ -60,13 +60,13 @@ import Testing
         #expect(entry(zero, link: 5, family: AF_INET) == nil)
     }
 
-    @Test func `the peers of WireGuard are collected from several messages`() {
+    @Test func `WireGuard peers are collected from several messages`() {
         var peers = WireGuardPeers()
         let endpoint = [2, 0, 0xca, 0x6c] + Self.far.bytes + [UInt8](repeating: 0, count: 8)
         let endpoint6 = [10, 0, 0xca, 0x6c, 0, 0, 0, 0] + Self.far6.bytes + [0, 0, 0, 0]
         let first = peer(1, endpoint, [([0, 0, 0, 0], 0)])
         peers.add(device([(WGDEVICE_A_FWMARK, [0x6c, 0xca, 0, 0]), (WGDEVICE_A_PEERS, nest([first]))]))
-        // The first peer goes on, then comes another, and one without an endpoint.
+        // The first peer continues. Then follow another peer and one without an endpoint.
         let rest = [peer(1, nil, [([10, 0, 0, 0], 8)]), peer(2, endpoint6, [(Self.far6.bytes, 64)]), peer(3, nil, [])]
         peers.add(device([(WGDEVICE_A_PEERS, nest(rest))]))
         let zero = WireAddress(ipv4: 0)
@@ -90,7 +90,7 @@ import Testing
         #expect(TunnelFarEnd.chosen(among: peers.ends, for: WireAddress(family: .ipv6, bits: 1)).isEmpty)
     }
 
-    @Test func `spoiled messages of WireGuard never trap`() {
+    @Test func `damaged messages of WireGuard never crash the decoder`() {
         let endpoint = [2, 0, 0xca, 0x6c] + Self.far.bytes + [UInt8](repeating: 0, count: 8)
         let body = device([(WGDEVICE_A_PEERS, nest([peer(1, endpoint, [([10, 0, 0, 0], 200), ([10, 0], 8)])]))])
         var peers = WireGuardPeers()
@@ -103,7 +103,7 @@ import Testing
         #expect(peers.ends.allSatisfy { $0.accepted?.allSatisfy { $0.length <= 32 } ?? false })
     }
 
-    @Test func `the policies of an xfrm interface have its far ends`() {
+    @Test func `the policies of an xfrm interface contain its far ends`() {
         let body = link("xfrm", [(IFLA_XFRM_IF_ID, [7, 0, 0, 0])])
         #expect(body.withUnsafeBytes { Link(body: $0) }?.policyIdentifier == 7)
         func ends(_ bodies: [[UInt8]]) -> [TunnelFarEnd]? {
@@ -116,7 +116,7 @@ import Testing
         let six = AddressPrefix(Self.far6, length: 64)
         #expect(ends([policy(to: Self.far6, length: 64)]) == [TunnelFarEnd(Self.far, accepting: [six])])
         #expect(ends([policy(interface: 8), policy(direction: 0), policy(action: 1)]) == [])
-        // For one protocol alone, in transport mode, or without a template: that is not followed.
+        // A policy for one protocol, in transport mode, or without a template is not evaluated.
         #expect(ends([policy(), policy(transport: 6)]) == nil)
         #expect(ends([policy(mode: 0)]) == nil)
         #expect(ends([policy(length: 33)]) == nil)
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(.enabled(if: TestNamespace.isPermitted))
-    func `the kernel lists its own sockets, too`() async throws {
+    func `the kernel's own sockets are listed`() async throws {
         try await LabThread.detached {
             let namespace = try LabNamespace()
             defer { namespace.close() }
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(.enabled(if: TestNamespace.isPermitted))
-    func `the far ends of a VXLAN device are read from its forwarding table`() async throws {
+    func `the far ends of a VXLAN device are those of its forwarding table`() async throws {
         try await LabThread.detached {
             let namespace = try LabNamespace()
             defer { namespace.close() }
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    // MARK: What the kernel would send
+    // MARK: Messages as the kernel sends them
 
     private func link(_ kind: String, _ data: [(Int, [UInt8])]) -> [UInt8] {
         var builder = RequestBuilder()
@@ -183,7 +183,7 @@ import Testing
         return Array(builder.bytes.dropFirst(MessageHeader.size))
     }
 
-    /// An xfrm_userpolicy_info with its template.
+    /// Returns an xfrm_userpolicy_info with its template.
     private func policy(
         to destination: WireAddress = WireAddress(ipv4: 0),
         length: UInt8 = 0,

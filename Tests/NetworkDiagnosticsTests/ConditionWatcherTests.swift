@@ -5,7 +5,7 @@ import Testing
 @testable import NetworkDiagnostics
 @testable import NetworkReachability
 
-/// Waiting for conditions in a network that is played.
+/// Waiting for conditions in a simulated network.
 @Suite struct ConditionWatcherTests {
     private let kernel = FakeKernel()
     private let resolver = FakeResolver()
@@ -36,12 +36,12 @@ import Testing
 
     private func prefix(_ text: String) throws -> IPPrefix { try #require(IPPrefix(text)) }
 
-    /// Waits for what is under way on the monitor's queue.
+    /// Waits for the pending work on the monitor's queue.
     private func settle() {
         inspector.monitor.queue.sync {}
     }
 
-    @Test func `all have to hold at once`() async throws {
+    @Test func `all conditions must hold at the same time`() async throws {
         let route = NetworkCondition.route(try prefix("10.0.0.0/8"))
         let watcher = try watch([.target(nil, .reachable), .interface("eth0"), route])
         settle()
@@ -62,7 +62,7 @@ import Testing
         #expect(!watcher.cancel())
     }
 
-    @Test func `one may be enough`() async throws {
+    @Test func `one condition can be sufficient`() async throws {
         let watcher = try watch([.target("203.0.113.1", .reachable), .interface("eth0")], needsAll: false)
         kernel.addLink("eth0")
         kernel.addAddress("192.0.2.7/24", to: "eth0")
@@ -71,7 +71,7 @@ import Testing
         withExtendedLifetime(watcher) {}
     }
 
-    @Test func `what is broken off begins anew`() async throws {
+    @Test func `an interruption restarts the wait`() async throws {
         kernel.addLink("eth0")
         kernel.addAddress("192.0.2.7/24", to: "eth0")
         let watcher = try watch([.interface("eth0")], stability: .seconds(2))
@@ -89,7 +89,7 @@ import Testing
         withExtendedLifetime(watcher) {}
     }
 
-    @Test func `what has changed and is told late does not last`() async throws {
+    @Test func `a change whose event is late does not count as stable`() async throws {
         kernel.addLink("eth0")
         kernel.addAddress("192.0.2.7/24", to: "eth0")
         let watcher = try watch([.interface("eth0")], stability: .seconds(2))
@@ -103,7 +103,7 @@ import Testing
         withExtendedLifetime(watcher) {}
     }
 
-    @Test func `an interface needs an address for the world`() throws {
+    @Test func `an interface needs an address that is valid beyond its link`() throws {
         kernel.addLink("eth0")
         let watcher = try watch([.interface("eth0")])
         func reason() -> NetworkPath.UnsatisfiedReason? { watcher.ask().states[0].reason }
@@ -122,7 +122,7 @@ import Testing
         #expect(reason() == .linkDown)
     }
 
-    @Test func `a single route has to cover the prefix`() throws {
+    @Test func `a single route must cover the prefix`() throws {
         kernel.addLink("eth0")
         kernel.addAddress("192.0.2.7/24", to: "eth0")
         kernel.addRoute("10.0.0.0/9", via: "192.0.2.1")
@@ -150,7 +150,7 @@ import Testing
         ("10.0.0.0/8", "10.0.0.0/8"), ("default", "0.0.0.0/0"), ("::/0", "::/0"), ("192.0.2.1", "192.0.2.1/32"),
         ("2001:db8::/127", "2001:db8::/127"),
     ])
-    func `a prefix is read, and has samples of its own`(text: String, canonical: String) throws {
+    func `a prefix is parsed and contains its samples`(text: String, canonical: String) throws {
         let prefix = try prefix(text)
         #expect(prefix.description == canonical)
         #expect(!prefix.samples.isEmpty)
@@ -159,11 +159,11 @@ import Testing
     }
 
     @Test(arguments: ["", "/", "10.0.0.0/", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/+8", "10.0.0.0/8/8", "::/129", "x"])
-    func `what is no prefix is none`(text: String) {
+    func `an invalid prefix is rejected`(text: String) {
         #expect(IPPrefix(text) == nil)
     }
 
-    @Test func `goals are goals`() throws {
+    @Test func `a goal is reached by the matching statuses only`() throws {
         kernel.addLink("wwan0", kind: .wwan)
         kernel.addAddress("10.64.0.2/30", to: "wwan0")
         kernel.addRoute("default", on: "wwan0")
@@ -173,7 +173,7 @@ import Testing
         #expect(watcher.ask().states.map(\.holds) == [false, true, false, false])
     }
 
-    @Test func `nothing is asked while nothing changes`() async throws {
+    @Test func `no query is sent while nothing changes`() async throws {
         kernel.addLink("eth0")
         let prefix = try prefix("10.0.0.0/8")
         let watcher = try watch([.target(nil, .reachable), .route(prefix), .interface("eth0")])
@@ -187,7 +187,7 @@ import Testing
         withExtendedLifetime(watcher) {}
     }
 
-    @Test func `what is no host is refused`() {
+    @Test func `an invalid host is rejected`() {
         for condition in [NetworkCondition.target("a/b", .reachable), .name("192.0.2.1"), .name("http://x")] {
             #expect(throws: NetworkReachabilityError.self) { try watch([condition]) }
         }

@@ -7,7 +7,7 @@ import Testing
 @testable import NetworkDiagnostics
 @testable import NetworkReachability
 
-/// What the chain says of facts, without a kernel.
+/// The chain of steps for given facts, without a kernel.
 @Suite struct EvidenceFactsTests {
     private static let host = Target(.address(IPAddress(WireAddress(ipv4: 0xcb00_7107))))
     private static let reasons: [NetworkPath.UnsatisfiedReason] = [
@@ -48,7 +48,7 @@ import Testing
             let evidence = Self.facts(reason, target).evidence
             let broken = try #require(evidence.brokenStep)
             #expect(evidence.path.reason == reason)
-            // A name is a step only of a target that is one.
+            // A name is a step only for a target that is a name.
             let isName = reason == .nameNotResolved || reason == .resolving
             if isName, case .name = target.destination { #expect(broken.kind == .name) }
             if !isName { #expect(broken.kind != .verdict && broken.remedy?.isEmpty == false) }
@@ -63,31 +63,31 @@ import Testing
         (.wiredVirtual, "eth0 has no carrier: the other end of the virtual link is down or was removed"),
         (.tunnel, "eth0 has no carrier: the program that serves the tunnel is not running, or not connected"),
     ])
-    func `a carrier is mended where it is lost`(type: InterfaceType, remedy: String) {
+    func `the remedy for a lost carrier depends on the interface type`(type: InterfaceType, remedy: String) {
         #expect(Self.facts(.noCarrier, over: [Self.link("eth0", type, .up)]).evidence.brokenStep?.remedy == remedy)
     }
 
     @Test(arguments: [
         ("a;id", "'a;id'"), ("it's", #"'it'\''s'"#), ("eth0.7", "eth0.7"), ("a b", "'a b'"), ("ä$", "'ä$'"),
     ])
-    func `the name of a link is one word of the command that is advised`(name: String, word: String) {
+    func `the name of a link is one shell word of the recommended command`(name: String, word: String) {
         let step = Self.facts(.linkDown, over: [Self.link(name, .ethernet, [])]).evidence.brokenStep
         #expect(step?.remedy == "\(name) is down: set it up with `ip link set \(word) up`")
     }
 
-    @Test func `the lowest link that stands in the way is named`() {
+    @Test func `the remedy names the lowest broken link`() {
         let links = [Self.link("br0", .ethernet, .up), Self.link("eth0", .ethernet, [])]
         let step = Self.facts(.noCarrier, over: links).evidence.brokenStep
         #expect(step?.summary == "br0 (ethernet) up, no carrier, over eth0 (ethernet) down")
         #expect(step?.remedy == "eth0 is down: set it up with `ip link set eth0 up`")
     }
 
-    @Test func `Wi-Fi waits for its keys`() {
+    @Test func `the remedy for dormant Wi-Fi names the keys`() {
         let facts = Self.facts(.dormant, over: [Self.link("wlan0", .wiFi, [.up, .carrier, .dormant])])
         #expect(facts.evidence.brokenStep?.remedy == "wlan0 is dormant: it waits for the keys of its Wi-Fi network")
     }
 
-    @Test func `a tunnel whose far end cannot be reached breaks at the tunnel`() {
+    @Test func `an unreachable far end breaks the chain at the tunnel`() {
         var facts = Self.facts(.noRoute, over: [Self.link("gre1", .tunnel, remote: "192.0.2.9")])
         facts.obstacle?.isBelow = true
         let step = facts.evidence.brokenStep
@@ -96,13 +96,13 @@ import Testing
         #expect(step?.remedy?.contains("`reachability why 192.0.2.9`") == true)
     }
 
-    @Test func `a lookup that fails for another reason is quoted`() {
+    @Test func `another error of a lookup is quoted`() {
         var facts = Self.facts(.refused)
         facts.refusal = .noMemory
         #expect(facts.evidence.brokenStep?.summary == "the lookup failed: Cannot allocate memory")
     }
 
-    /// A namespace that cannot be entered any more.
+    /// A namespace that can no longer be entered.
     private struct GoneKernel: Kernel {
         func connect() throws(NetlinkError) -> any KernelConnection {
             throw NetlinkError("enter the network namespace /run/netns/blue", .noEntry, stage: .namespace)
@@ -113,7 +113,7 @@ import Testing
         func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? { nil }
     }
 
-    @Test func `a namespace that is gone`() throws {
+    @Test func `a deleted namespace breaks the chain at the kernel`() throws {
         let environment = MonitorEnvironment(kernel: GoneKernel(), clock: ManualClock(), resolver: FakeResolver())
         let options = NetworkReachabilityOptions()
         let manager = NetworkReachabilityManager(
@@ -132,7 +132,7 @@ import Testing
     }
 }
 
-/// By which rule an answer came.
+/// The rule that led to an answer.
 @Suite struct RuleWalkTests {
     private static let standard = [
         RoutingRule(priority: 0, table: 255), RoutingRule(priority: 32766, table: 254),
@@ -168,7 +168,7 @@ import Testing
         return walk(rules).rule(answering: Route(kind: kind, table: table), entry)?.priority
     }
 
-    @Test func `the table tells the rule`() {
+    @Test func `the table of a route identifies the rule`() {
         #expect(Self.priority([], table: 254) == 32766)
         #expect(Self.priority([], table: 253) == 32767)
         #expect(Self.priority([], table: 255, kind: .local) == 0)
@@ -176,24 +176,24 @@ import Testing
         #expect(Self.walk([]).rule(answering: Route(), nil) == nil)
     }
 
-    @Test func `addresses of this machine are local whatever the table is called`() {
+    @Test func `local addresses belong to the local table, whatever the kernel reports`() {
         #expect(Self.priority([], table: 254, kind: .local) == 0)
         #expect(Self.priority([], table: 254, kind: .broadcast) == 0)
     }
 
-    @Test func `a rule passes over what it suppresses`() {
+    @Test func `a rule ignores the routes that it suppresses`() {
         let rules = [RoutingRule(priority: 10, table: 254, suppressedLength: 0)]
         #expect(Self.priority(rules, table: 254, prefix: 0) == 32766)
         #expect(Self.priority(rules, table: 254, prefix: 24) == 10)
     }
 
-    @Test func `a VRF answers for tables nobody else names`() {
+    @Test func `a VRF rule answers for tables without another rule`() {
         let rules = [RoutingRule(priority: 1000, asksVRF: true)]
         #expect(Self.priority(rules, table: 254) == 32766)
         #expect(Self.priority(rules, table: 10) == 1000)
     }
 
-    @Test func `a jump leaves rules out, and one to nowhere does not`() {
+    @Test func `a jump skips rules, a jump without a target does not`() {
         #expect(Self.walk([RoutingRule(priority: 5, action: .goto, target: 32767)]).tables == [255, 253])
         #expect(Self.walk([RoutingRule(priority: 5, action: .goto, target: 9)]).tables == [255, 254, 253])
         #expect(Self.walk([RoutingRule(priority: 5, action: .nothing)]).tables == [255, 254, 253])
@@ -212,11 +212,11 @@ import Testing
         (RoutingRule(priority: 9, users: 0...0), false), (RoutingRule(priority: 9, users: 1000...1000), true),
         (RoutingRule(priority: 9, hasOtherSelectors: true), false),
     ])
-    func `who is meant`(rule: RoutingRule, fits: Bool) {
+    func `a rule matches only packets of its selectors`(rule: RoutingRule, fits: Bool) {
         #expect(Self.walk([rule]).tried.contains(rule) == fits)
     }
 
-    @Test func `a packet with everything`() {
+    @Test func `a rule with several selectors matches only if all match`() {
         let rule = RoutingRule(
             priority: 9,
             source: AddressPrefix(WireAddress(ipv4: 0x0a01_0000), length: 16),
@@ -234,7 +234,7 @@ import Testing
         (RuleAction.prohibit, SystemError.accessDenied), (.blackhole, .invalidArgument),
         (.unreachable, .networkUnreachable),
     ])
-    func `a rule that refuses ends the search`(action: RuleAction, error: SystemError) {
+    func `a rule that rejects packets ends the search`(action: RuleAction, error: SystemError) {
         let walk = Self.walk([RoutingRule(priority: 9, action: action)])
         #expect(walk.rule(refusingWith: error)?.priority == 9)
         #expect(walk.tables == [255])

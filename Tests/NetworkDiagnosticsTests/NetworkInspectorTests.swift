@@ -7,7 +7,7 @@ import Testing
 @testable import NetworkDiagnostics
 @testable import NetworkReachability
 
-/// Interfaces of a network that is played.
+/// The interfaces of a simulated network.
 @Suite struct NetworkInspectorTests {
     private let kernel = FakeKernel()
     private let inspector: NetworkInspector
@@ -24,7 +24,7 @@ import Testing
         try #require(try inspector.interfaces().first { $0.interface.name == "eth0" })
     }
 
-    /// Waits for what is under way on the monitor's queue.
+    /// Waits for the pending work on the monitor's queue.
     private func settle() {
         inspector.monitor.queue.sync {}
     }
@@ -49,7 +49,7 @@ import Testing
         #expect(try inspector.interfaces().map(\.interface.name) == ["lo", "eth0"])
     }
 
-    @Test func `states follow the link`() throws {
+    @Test func `the state follows the link`() throws {
         kernel.setCarrier("eth0", false)
         #expect(try eth0().state == .noCarrier)
         #expect(try eth0().hasCarrier == false)
@@ -61,14 +61,14 @@ import Testing
         #expect(try eth0().hasCarrier == nil)
     }
 
-    @Test func `a modem is expensive, and so is what runs over it`() throws {
+    @Test func `a modem and the links over it are expensive`() throws {
         kernel.addLink("wwan0", kind: .wwan)
         let modem = try #require(try inspector.interfaces().first { $0.interface.name == "wwan0" })
         #expect(modem.isExpensive)
         #expect(modem.interface.type == .wwan)
     }
 
-    @Test func `watching tells of each change once, and of a storm five times a second`() async throws {
+    @Test func `each change is reported once, and a storm five times per second`() async throws {
         let heard = RecordingListener<[String]>()
         let watch = inspector.watchInterfaces { result in
             heard.record(((try? result.get()) ?? []).flatMap { $0.addresses.map { "\($0.address)" } })
@@ -80,7 +80,7 @@ import Testing
         await kernel.clock.advance(by: .milliseconds(200))
         #expect(await heard.waitForCount(2))
         #expect(heard.values[1].count == heard.values[0].count + 50)
-        // The look that follows a burst finds nothing new.
+        // The evaluation after a burst finds no difference.
         await kernel.clock.advance(by: .seconds(10))
         settle()
         #expect(heard.values.count == 2)
@@ -93,16 +93,16 @@ import Testing
 }
 
 extension NetworkInspector {
-    /// An inspector of a network that is played.
+    /// Returns an inspector of a simulated network.
     convenience init(kernel: FakeKernel, resolver: FakeResolver = FakeResolver()) {
         let environment = MonitorEnvironment(kernel: kernel, clock: kernel.clock, resolver: resolver)
         self.init(monitor: PathMonitor(environment: environment), options: NetworkReachabilityOptions())
     }
 }
 
-/// The interfaces of a namespace beside `ip -j`: the same links, kinds, addresses and default routes.
+/// The interfaces of a namespace, compared with `ip -j`: the same links, kinds, addresses and default routes.
 @Suite struct InterfaceAgreementTests {
-    /// A namespace with every kind of link that this kernel has.
+    /// A namespace with every kind of link that this kernel supports.
     private func namespace() async throws -> (LabNamespace, kinds: Set<String>) {
         try await LabThread.detached {
             let namespace = try LabNamespace()
@@ -149,7 +149,7 @@ extension NetworkInspector {
         return try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [[String: Any]])
     }
 
-    @Test func `names, kinds, addresses and default routes are those of ip`() async throws {
+    @Test func `names, kinds, addresses and default routes agree with ip`() async throws {
         let (namespace, kinds) = try await namespace()
         let ours = try await LabThread.detached {
             var options = NetworkReachabilityOptions()

@@ -8,15 +8,15 @@ import Testing
 
 @testable import NetworkDiagnostics
 
-/// What is written can be read again, and nothing else passes for it.
+/// Written recordings can be read, and other files are rejected.
 @Suite struct FormatTests {
     @Test func `the checksum is CRC-32`() {
-        // The customary nine digits, and zlib's result for zeros.
+        // The usual test value for nine digits, and zlib's result for zeros.
         #expect(Checksum.of(Array("123456789".utf8)) == 0xcbf4_3926)
         #expect(Checksum.of([UInt8](repeating: 0, count: 32)) == 0x190a_55ad)
     }
 
-    @Test func `what is written is read`() throws {
+    @Test func `a written recording can be read`() throws {
         let recording = try SampleRecording.everything
         #expect(recording.header == SampleRecording.header)
         #expect(recording.records == SampleRecording.records)
@@ -31,7 +31,7 @@ import Testing
         #expect(recording.records.first?.note?.subject == "a\\u{a}KIND=end")
     }
 
-    @Test func `values are read as they were written`() {
+    @Test func `written values can be read`() {
         let hardware = LinkHardware(wireless: .station, deviceType: "wlan", driver: "iwl", lowerIndex: 9)
         #expect(LinkHardware(recorded: hardware.recorded) == hardware)
         #expect(LinkHardware(recorded: LinkHardware().recorded) == LinkHardware())
@@ -46,7 +46,7 @@ import Testing
         for result in results { #expect(Result(recorded: result.recorded) == result) }
     }
 
-    @Test func `far ends of tunnels are read as they were written`() throws {
+    @Test func `written far ends of tunnels can be read`() throws {
         let end = WireAddress(family: .ipv6, bits: 0x2001_0db8 << 96 | 7)
         let lists: [[TunnelFarEnd]] = [
             [], [TunnelFarEnd(nil, accepting: [])],
@@ -68,7 +68,7 @@ import Testing
         #expect(recording.records == records)
     }
 
-    @Test func `a large reply is several packets of whole messages`() throws {
+    @Test func `a large reply is stored as several packets of complete messages`() throws {
         let message = [UInt8](repeating: 0, count: 1101)
         var bytes: [UInt8] = []
         for _ in 0..<300 { bytes += [77, 4, 0, 0] + message.dropFirst(4) + [0, 0, 0] }
@@ -79,7 +79,7 @@ import Testing
         #expect(Record.packets(of: []) == [])
     }
 
-    @Test func `a file that is not a recording is refused`() {
+    @Test func `a file that is not a recording is rejected`() {
         let head = RecordingEncoder.head(SampleRecording.header)
         func failure(_ bytes: [UInt8]) -> Recording.Failure? {
             do throws(Recording.Failure) {
@@ -97,14 +97,14 @@ import Testing
             failure(CaptureBlock.section(system: "", program: "Dumpcap") + CaptureBlock.interface) == .notARecording
         )
         #expect(failure(Array(head.dropLast())) == .damagedHead)
-        // As a copy that turns line ends around would.
+        // Like a copy that converts line ends.
         #expect(failure(head.filter { $0 != 13 }) == .notARecording)
         let order = Array(head[8..<12].reversed())
         #expect(failure(Array(head[..<8] + order + head[12...])) == .otherByteOrder)
         #expect(failure([0x89] + Array("NLREC\r\n".utf8) + [1]) == .oldFormat)
     }
 
-    @Test func `a file that ends early is read up to there, wherever it is cut`() throws {
+    @Test func `a truncated file is read up to its last complete record`() throws {
         let whole = SampleRecording.bytes(of: SampleRecording.records)
         let head = RecordingEncoder.head(SampleRecording.header)
         for count in head.count..<whole.count {
@@ -112,13 +112,13 @@ import Testing
             let damage = try #require(recording.damage)
             #expect(recording.records.elementsEqual(SampleRecording.records.prefix(recording.records.count)))
             #expect(damage.offset <= count)
-            // Every record that is whole is read.
+            // Every complete record is read.
             #expect(SampleRecording.bytes(of: recording.records).count == damage.offset)
             #expect((damage.offset == count) == (damage.cause == "the recording was not finished"))
         }
     }
 
-    @Test func `one wrong bit is found where it is, and in a time if that goes back`() throws {
+    @Test func `one wrong bit is reported at its position`() throws {
         let whole = SampleRecording.bytes(of: SampleRecording.records)
         let head = RecordingEncoder.head(SampleRecording.header)
         for position in head.count..<whole.count {
@@ -126,7 +126,7 @@ import Testing
             bytes[position] ^= 1 << UInt8(position % 8)
             let recording = try Recording(bytes)
             guard let damage = recording.damage else {
-                // The time of a packet is earlier than that of the next record anyway.
+                // The time of a packet is earlier than that of the next record in any case.
                 #expect(recording.records.map(\.content) == SampleRecording.records.map(\.content))
                 continue
             }
@@ -140,7 +140,7 @@ import Testing
     }
 }
 
-/// Whatever a file holds, nothing crashes and everything ends.
+/// No content of a file crashes the reader or prevents its end.
 @Suite struct DamageTests {
     @Test(arguments: 0..<8 as Range<UInt64>)
     func `random damage of a real recording never crashes the reader`(seed: UInt64) throws {
@@ -157,14 +157,14 @@ import Testing
         }
     }
 
-    /// Damage that a checksum would find is no danger; so it is done to the records themselves, as a forger would.
+    /// Damage that a checksum detects is harmless, so the records themselves are changed.
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func `a recording with records lost, changed and doubled is played to its end`(seed: UInt64) throws {
+    func `a recording with lost, changed and duplicate records is played to its end`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for (_, whole) in try SampleRecording.real.sorted(by: { $0.key < $1.key }) {
             var recording = try Recording(whole)
             recording.records = recording.records.flatMap { record -> [Record] in
-                // Without its end it is a recording that was cut off.
+                // Without its end it is an incomplete recording.
                 if record.note?.kind == .end { return [record] }
                 return switch Int.random(in: 0..<40, using: &generator) {
                 case 0: []
@@ -173,7 +173,7 @@ import Testing
                 default: [record]
                 }
             }
-            // Through the file, which must hold all of it.
+            // Through a file, which must contain all records.
             recording = try Recording(recording.bytes)
             #expect(recording.damage == nil)
             let (lines, _) = try PlayedLines.play(recording)
@@ -261,7 +261,7 @@ enum SampleRecording {
     private static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Recordings")
 
-    /// The recordings of real namespaces, by the names of their files.
+    /// The recordings of real namespaces, by file name.
     static var real: [String: [UInt8]] {
         get throws {
             var files: [String: [UInt8]] = [:]

@@ -5,9 +5,9 @@ import Testing
 
 @testable import NetworkDiagnostics
 
-/// A recording plays the same each time, and nearly the same when something is missing.
+/// A recording always plays the same lines, and similar lines if something is missing.
 @Suite struct PlayerTests {
-    @Test func `the same file plays the same, each time`() throws {
+    @Test func `a recording always plays the same lines`() throws {
         for (name, bytes) in try SampleRecording.real {
             let recording = try Recording(bytes)
             #expect(recording.damage == nil)
@@ -18,15 +18,15 @@ import Testing
         }
     }
 
-    /// The messages alone, without the turns they began, would be a recording of nothing.
-    @Test func `what was never asked is said once, and the nearest answer counts`() throws {
+    /// The messages alone, without the turns that they started, would be an empty recording.
+    @Test func `a missing query is reported once, and the nearest answer is used`() throws {
         let recording = try Recording(try #require(try SampleRecording.real["links.nlrec"]))
         let whole = try PlayedLines.play(recording, .status)
         var poorer = recording
         var dropped: Set<[UInt8]> = []
         poorer.records.removeAll { record in
             guard case .messages(.request, let request) = record.content else { return false }
-            // Source and interface narrow a question; without them it is asked in these files as well.
+            // The source and the interface restrict a query. These files also contain the queries without them.
             guard case .route = NetlinkRequest(request).subject, request.count > 36 else {
                 return false
             }
@@ -42,7 +42,7 @@ import Testing
         #expect(states(lines).first == states(whole.lines).first)
     }
 
-    @Test func `answers are taken in the order of the turns, then the nearest`() throws {
+    @Test func `answers are used in the order of the turns, then by distance in time`() throws {
         let question = RecordedTurns.Question.request(
             SampleRecording.request.enumerated().map { 8..<12 ~= $0 ? 0 : $1 }
         )
@@ -58,7 +58,7 @@ import Testing
             ] + asked(3, 41)
         var state = Player.State(try Recording(SampleRecording.bytes(of: records)))
         func answer() throws -> UInt8? { try state.take(question)?.reply.get().last }
-        // Before everything the first there will be is the nearest.
+        // Before all others, the first future answer is the nearest.
         #expect(try answer() == 1)
         _ = state.nextTurn()
         #expect(try [answer(), answer(), answer()] == [1, 2, 2])
@@ -77,13 +77,13 @@ import Testing
         #expect(try times(whole) == [.seconds(10), .seconds(20), .seconds(30)])
         let limited = SampleRecording.bytes(of: turns + [Record(.end, "", Note.limit, at: .seconds(31))])
         #expect(try times(limited) == [.seconds(10), .seconds(20)])
-        // After a whole record, and within the next.
+        // After a complete record, and within the next.
         let count = SampleRecording.bytes(of: turns).count
         #expect(try times(Array(whole.prefix(count))) == [.seconds(10), .seconds(20), .seconds(30)])
         #expect(try times(Array(whole.prefix(count + 9))) == [.seconds(10), .seconds(20)])
     }
 
-    @Test func `a clock that is set changes the time of the lines from then on`() throws {
+    @Test func `a clock that is set changes the time of later lines`() throws {
         var state = Player.State(try SampleRecording.everything)
         var moments: [RecordedMoment] = []
         while let turn = state.nextTurn() {
@@ -98,7 +98,7 @@ import Testing
         )
     }
 
-    @Test func `what the recording does not know of comes when it is due`() throws {
+    @Test func `an action that the recording does not contain runs when it is due`() throws {
         let records = [Record(.start, at: .seconds(20)), Record(.wake, at: .seconds(30))]
         var state = Player.State(try Recording(SampleRecording.bytes(of: records)))
         let turn = state.nextTurn()
@@ -116,7 +116,7 @@ import Testing
     }
 }
 
-/// What a recording plays, one line for each path that is told.
+/// Plays a recording. Returns one line per reported path.
 enum PlayedLines {
     static func play(
         _ recording: Recording,

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NetworkDiagnostics
 
-/// What is replaced, what stays, and what still holds afterwards.
+/// The data that is replaced, the data that is kept, and the properties that are preserved.
 @Suite struct RedactionTests {
     private static let permutation = AddressPermutation(key: (3, 5))
 
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `two addresses begin with as many common bits as before`(seed: UInt64) {
+    func `two addresses keep the length of their common prefix`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let permutation = AddressPermutation(key: (seed, 9))
         for family in AddressFamily.allCases {
@@ -42,7 +42,7 @@ import Testing
         "0.0.0.0", "127.0.0.1", "127.9.9.9", "255.255.255.255", "224.0.0.1", "224.0.0.251", "::", "::1", "ff02::1",
         "ff02::2",
     ])
-    func `what means the same everywhere stays`(address: String) throws {
+    func `addresses with a universal meaning are kept`(address: String) throws {
         let address = try #require(WireAddress(address))
         #expect(Self.permutation(address) == address)
     }
@@ -54,14 +54,14 @@ import Testing
         ("2001:db8:1:2::3", "2001:db8::", 32), ("ff05::1:3", "ff05::", 16), ("::ffff:198.18.0.9", "::ffff:0:0", 96),
         ("2606:4700::1111", "2000::", 3),
     ])
-    func `special addresses are others of their kind`(address: String, prefix: String, length: Int) throws {
+    func `special addresses stay in their range`(address: String, prefix: String, length: Int) throws {
         let address = try #require(WireAddress(address))
         let other = Self.permutation(address)
         #expect(other != address)
         #expect(AddressPrefix(try #require(WireAddress(prefix)), length: length).contains(other))
     }
 
-    @Test func `public addresses do not become special ones`() {
+    @Test func `public addresses stay outside special ranges`() {
         var generator = SeededGenerator(seed: 4)
         let special = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3"]
             .compactMap { text -> AddressPrefix? in
@@ -77,14 +77,14 @@ import Testing
         }
     }
 
-    @Test func `a redacted recording plays the same lines of other addresses`() throws {
+    @Test func `a redacted recording plays the same lines with other addresses`() throws {
         for (name, bytes) in try SampleRecording.real.sorted(by: { $0.key < $1.key }) {
             let recording = try Recording(bytes)
             let redacted = try Recording(Redactor(key: (1, 2)).redacted(recording).bytes)
             #expect(redacted.header.isRedacted)
             let (lines, others) = (try PlayedLines.play(recording), try PlayedLines.play(redacted))
             #expect(others.diagnosis == nil, "\(name)")
-            // Words and times are the same, whatever stands in for an address or a name.
+            // Texts and times are equal, apart from the replacements of addresses and names.
             func shape(_ lines: [String]) -> [String] {
                 lines.map { line in
                     let words = line.split(separator: " ").map { word in
@@ -98,11 +98,11 @@ import Testing
         }
     }
 
-    @Test func `nothing of an address or a name is left in the file`() throws {
+    @Test func `a redacted file contains no original address or name`() throws {
         for (name, bytes) in try SampleRecording.real {
             let recording = try Recording(bytes)
             let redacted = Redactor(key: (1, 2)).redacted(recording).bytes
-            // All of them that the test's networks use, as bytes and as text.
+            // All addresses of the test networks, as bytes and as text.
             for address in ["192.0.2.2", "192.0.2.1", "2001:db8::2", "2001:db8::1", "8.8.8.8", "203.0.113.9"] {
                 let wire = try #require(WireAddress(address))
                 #expect(redacted.firstRange(of: wire.bytes) == nil, "\(name): \(address)")
@@ -114,7 +114,7 @@ import Testing
 
     @Test func `a neighbour keeps its state, and not its addresses`() {
         let redaction = MessageRedaction(address: { _ in WireAddress(ipv4: 0x0909_0909) }, hardware: { $0.map { ~$0 } })
-        // RTM_NEWNEIGH: head with NUD_FAILED, NDA_DST, NDA_LLADDR, NDA_MASTER (9).
+        // RTM_NEWNEIGH: header with NUD_FAILED, NDA_DST, NDA_LLADDR, NDA_MASTER (9).
         let head: [UInt8] = [2, 0, 0, 0, 3, 0, 0, 0, 0x20, 0, 0x80, 1]
         let body =
             head + [8, 0, 1, 0, 192, 0, 2, 1] + [10, 0, 2, 0, 2, 1, 1, 1, 1, 1, 0, 0] + [8, 0, 9, 0, 7, 0, 0, 0]
@@ -126,9 +126,9 @@ import Testing
         #expect(redacted.suffix(4).allSatisfy { $0 == 0 })
     }
 
-    @Test func `attributes that are not known to be harmless become zeros`() {
+    @Test func `attributes that are not known to be harmless are zeroed`() {
         let redaction = MessageRedaction(address: { _ in WireAddress(ipv4: 0x0909_0909) }, hardware: { $0.map { ~$0 } })
-        // A link: head, IFLA_IFNAME "u0", IFLA_ADDRESS, IFLA_IFALIAS (20) "secret".
+        // A link: header, IFLA_IFNAME "u0", IFLA_ADDRESS, IFLA_IFALIAS (20) "secret".
         let body: [UInt8] =
             [UInt8](repeating: 7, count: 16) + [7, 0, 3, 0, 0x75, 0x30, 0, 0] + [10, 0, 1, 0, 2, 1, 1, 1, 1, 1, 0, 0]
             + [10, 0, 20, 0] + Array("secret".utf8) + [0, 0]
@@ -138,20 +138,20 @@ import Testing
         #expect(redacted[..<40].elementsEqual(message[..<40]))
         #expect(redacted[44..<50].elementsEqual([253, 254, 254, 254, 254, 254]))
         #expect(redacted[56..<62].allSatisfy { $0 == 0 })
-        // A message of a kind that is not known, and one that is cut off.
+        // A message of an unknown kind, and a truncated one.
         let unknown: [UInt8] = [20, 0, 0, 0, 100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]
         #expect(redaction.redacted(unknown).suffix(4).allSatisfy { $0 == 0 })
         #expect(redaction.redacted(Array(message.dropLast(3))).suffix(20).allSatisfy { $0 == 0 })
     }
 }
 
-/// The file that is written, and what happens when it cannot be.
+/// The written file, and the behaviour if it cannot be written.
 @Suite struct RecordingFileTests {
     private static func path() -> String {
         FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
     }
 
-    @Test func `everything is in the file in its order, for its owner alone`() throws {
+    @Test func `the file contains everything in sequence, readable by its owner only`() throws {
         let path = Self.path()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let file = try RecordingFile(path, replacing: false) { Issue.record("nothing fails") }
@@ -163,7 +163,7 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test func `a file that is there is replaced only on demand, and then nobody else may read it`() throws {
+    @Test func `an existing file is replaced only on demand, with restricted permissions`() throws {
         let path = Self.path()
         defer { try? FileManager.default.removeItem(atPath: path) }
         #expect(FileManager.default.createFile(atPath: path, contents: Data("old".utf8)))
@@ -177,7 +177,7 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test func `a full disk is told once, and at the end`() throws {
+    @Test func `a full disk is reported once, and at the end`() throws {
         let failures = Locked(0)
         let file = try RecordingFile("/dev/full", replacing: true) { failures.withLock { $0 += 1 } }
         for _ in 0..<10 {
@@ -188,7 +188,7 @@ import Testing
         #expect(file.size == 0)
     }
 
-    @Test func `a recorder never goes beyond its limit, and its end fits`() throws {
+    @Test func `a recording respects its limit including its end`() throws {
         let bytes = Locked<[UInt8]>([])
         let reached = Locked(0)
         let limit = Recorder.leastLimit(SampleRecording.header, redactor: nil) + 2000
@@ -207,7 +207,7 @@ import Testing
         #expect(recording.records.last?.note == Note(.end, "", "at its limit"))
     }
 
-    @Test func `a clock that is set is recorded before the next turn, and no other difference`() throws {
+    @Test func `only a clock that is set is recorded, before the next turn`() throws {
         let bytes = Locked<[UInt8]>([])
         let now = Locked(SampleRecording.header.start)
         let recorder = Recorder(SampleRecording.header, limit: 1 << 20, clock: { now.withLock { $0 } }) {
