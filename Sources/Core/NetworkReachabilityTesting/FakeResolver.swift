@@ -9,7 +9,7 @@ import NetworkReachability
 public final class FakeResolver: Sendable {
     package typealias Answer = Result<[NameLookup.Address], NameLookup.Failure>
 
-    /// The reason that a name has no address.
+    /// The reason why a name has no address.
     public enum Failure: Hashable, Sendable {
         /// The name service reports that the name does not exist.
         case noSuchName

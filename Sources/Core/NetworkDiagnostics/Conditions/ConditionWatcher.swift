@@ -165,7 +165,7 @@ extension ConditionWatcher {
         timer?.cancel()
     }
 
-    /// A condition that has held for long enough must also hold now, because messages can be late.
+    /// Finishes if the conditions still hold. They are evaluated again, because events can be late.
     private func timeIsUp() {
         stopWaiting()
         let (states, holds) = ask()
@@ -185,7 +185,7 @@ extension NetworkCondition {
         }
     }
 
-    /// The watched target of the condition; nil for routes and interfaces.
+    /// Returns the watched target of the condition; nil for routes and interfaces.
     fileprivate func target(_ options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> Target? {
         switch self {
         case .target(nil, _): return try Target(options: options)

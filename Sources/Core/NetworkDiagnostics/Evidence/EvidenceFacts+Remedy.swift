@@ -98,7 +98,8 @@ extension EvidenceFacts {
             + "delete it with `ip \(familyOption)route del \(place)`, or add a more specific one to \(subject)"
     }
 
-    /// A warning before the deletion of something that may be in use.
+    /// Returns an introduction to a command that deletes a rule or route. It contains a warning if that may be a kill
+    /// switch.
     private func caution(_ what: String) -> String {
         guard mayBeKillSwitch else { return "\(what): " }
         return

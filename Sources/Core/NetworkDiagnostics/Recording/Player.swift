@@ -65,7 +65,7 @@ package final class Player: Sendable {
         withExtendedLifetime(over) {}
     }
 
-    /// The time of a printed line.
+    /// Returns the current time of the replay, which printed lines contain.
     package func moment() -> RecordedMoment { state.withLock { $0.moment } }
 
     /// A sentence about the queries to which the recording contains no answer; nil if all queries were answered.

@@ -6,7 +6,7 @@ import Netlink
 extension NetlinkError {
     var recorded: String { "\(cause.rawValue) \(stage) \(attempt)" }
 
-    /// Nil for the empty text of a success.
+    /// Decodes an error; nil for the empty text of a success.
     init?(recorded text: String) {
         let stages: [Substring: Stage] = ["namespace": .namespace, "socket": .socket, "filter": .filter]
         let words = text.split(at: " ", maxSplits: 2)
@@ -67,7 +67,7 @@ extension TunnelFarEnd {
 extension [TunnelFarEnd] {
     var recorded: String { map(\.recorded).joined(separator: " ") }
 
-    /// Nil for far ends that are not known.
+    /// Decodes far ends; nil if they are not known.
     init?(recorded text: String) {
         self = []
         for word in text.split(at: " ") {
@@ -104,7 +104,7 @@ extension Result<[NameLookup.Address], NameLookup.Failure> {
         }
     }
 
-    /// Text that is not understood counts as a failure of the name service.
+    /// Decodes a result. Text that cannot be decoded counts as a failure of the name service.
     init(recorded text: String) {
         if text == Self.noSuchName {
             self = .failure(.noSuchName)

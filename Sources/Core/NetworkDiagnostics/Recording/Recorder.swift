@@ -27,7 +27,7 @@ package final class Recorder: Sendable {
     /// The space that is reserved for the record of the end.
     private static let endSize = 256
 
-    /// The smallest limit for a recording, in bytes: its head and its end.
+    /// Returns the smallest limit for a recording in bytes, which is the size of its head and its end.
     package static func leastLimit(_ header: RecordingHeader, redactor: Redactor?) -> Int {
         head(header, redactor).count + endSize
     }
@@ -60,7 +60,7 @@ package final class Recorder: Sendable {
         write(head)
     }
 
-    /// The environment whose inputs are recorded. Its sockets must have the recorder as their tap.
+    /// Returns an environment whose inputs are recorded. Its sockets must have the recorder as their tap.
     package func environment(_ live: MonitorEnvironment) -> MonitorEnvironment {
         let recorded = RecordedEnvironment(live: live, recorder: self)
         var environment = MonitorEnvironment(kernel: recorded, clock: recorded, resolver: recorded)
@@ -77,7 +77,8 @@ package final class Recorder: Sendable {
         }
     }
 
-    /// The time of the last record of the queue. Printed lines have this time, so that a replay prints the same.
+    /// Returns the time of the last record of the queue. Printed lines have this time, so that a replay prints the same
+    /// lines.
     package func moment() -> RecordedMoment { state.withLock { $0.clock } }
 
     /// Ends the recording.
@@ -85,7 +86,7 @@ package final class Recorder: Sendable {
         state.withLock { end("on demand", &$0) }
     }
 
-    /// A number for something that is completed later.
+    /// Returns a new number for an action that is completed later.
     fileprivate func makeNumber() -> UInt64 {
         state.withLock { state in
             state.numbers += 1
@@ -138,7 +139,7 @@ extension RecordedMoment {
 }
 
 extension Recorder: NetlinkTap {
-    /// Messages of other processes lead to no decision and are left out.
+    /// Records a message. Messages of other processes lead to no decision and are omitted.
     package func received(_ message: [UInt8], from port: UInt32) {
         if port == 0 { add([.messages(.event, message)], isOnQueue: false) }
     }
@@ -168,7 +169,7 @@ extension RecordedEnvironment: Kernel {
         RecordedConnection(try recorder.noting(.connect, live.kernel.connect), recorder)
     }
 
-    /// Not recorded, because no notification depends on default routes.
+    /// Returns the default routes. They are not recorded, because no notification depends on them.
     func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] { try live.kernel.defaultRoutes() }
 
     func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
@@ -213,7 +214,7 @@ extension RecordedEnvironment: HostResolver {
         return addresses
     }
 
-    /// The answer arrives on the monitor's queue, so that it has its place in the sequence.
+    /// Resolves a name. The answer arrives on the monitor's queue, so that it has a position in the sequence.
     func resolve(
         _ name: String,
         _ completion: @escaping @Sendable (Result<[NameLookup.Address], NameLookup.Failure>) -> Void

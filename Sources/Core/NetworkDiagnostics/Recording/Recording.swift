@@ -6,7 +6,7 @@ package import NetworkReachability
 package struct Record: Hashable, Sendable {
     /// The path of netlink messages, in the values of the option `epb_flags`.
     package enum Path: UInt32, Hashable, Sendable {
-        /// Received by the socket that listens: inbound, multicast.
+        /// Received by the event socket: inbound, multicast.
         case event = 0b01001
         /// Sent: outbound, unicast.
         case request = 0b00110
@@ -40,7 +40,7 @@ package struct Note: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A setting of the recording. Settings precede everything but the first clock.
         case option
-        /// From here on, CLOCK_REALTIME and CLOCK_BOOTTIME have another distance from CLOCK_MONOTONIC.
+        /// From this record on, CLOCK_REALTIME and CLOCK_BOOTTIME have another offset from CLOCK_MONOTONIC.
         case clock
 
         // The beginnings of turns of the monitor's queue. Every record belongs to the turn before it.
@@ -124,7 +124,7 @@ package struct RecordingHeader: Hashable, Sendable {
     /// The name of the last setting.
     private static let last = "filter"
 
-    /// The settings of a recording that begins now.
+    /// Creates the settings of a new recording.
     ///
     /// - Parameters:
     ///   - hosts: The hosts as they were given. If empty, general reachability.
@@ -193,7 +193,7 @@ package struct RecordingEncoder: Sendable {
         clock = start
     }
 
-    /// The beginning of the file.
+    /// Returns the beginning of the file.
     package static func head(_ header: RecordingHeader) -> [UInt8] {
         let system = "Linux " + (header["kernel"].first ?? "").printable
         let program = "reachability " + (header["version"].first ?? "").printable

@@ -91,7 +91,7 @@ enum CaptureBlock {
     /// The header in front of netlink messages: ARPHRD_NETLINK (824) and NETLINK_ROUTE (0), in network byte order.
     static let cookedHeader: [UInt8] = [0, 0, 0x03, 0x38] + [UInt8](repeating: 0, count: 12)
 
-    /// A section header block with the operating system and the program.
+    /// Returns a section header block with the operating system and the program.
     static func section(system: String, program: String) -> [UInt8] {
         let version = (1 as UInt16).inMemory + (0 as UInt16).inMemory
         let options = option(3, Array(system.utf8)) + option(4, Array(program.utf8)) + option(0, [])
@@ -105,7 +105,7 @@ enum CaptureBlock {
             + option(0, [])
     )
 
-    /// An enhanced packet block.
+    /// Returns an enhanced packet block.
     ///
     /// - Parameter time: The time since 1970.
     static func packet(_ path: Record.Path, _ messages: [UInt8], at time: Duration) -> [UInt8] {
@@ -132,7 +132,7 @@ enum CaptureBlock {
     }
 }
 
-/// The reason that a block cannot be read.
+/// The reason why a block cannot be read.
 enum CaptureFailure: String, Error, Hashable {
     case cutOff = "the record is truncated"
     case tooLong = "the record is too long"
@@ -156,7 +156,7 @@ struct CaptureBlocks {
     /// The position of the next block in the file.
     var offset: Int { rest.startIndex }
 
-    /// The next block; nil at the end of the file.
+    /// Returns the next block; nil at the end of the file.
     mutating func next() throws(CaptureFailure) -> Block? {
         if rest.isEmpty { return nil }
         guard let code = rest.number(at: 0, UInt32.self), let length = rest.number(at: 4, UInt32.self).map(Int.init)
@@ -180,12 +180,12 @@ extension FixedWidthInteger {
 }
 
 extension Array<UInt8> {
-    /// Filled up to whole words of 32 bits.
+    /// The bytes, padded to whole words of 32 bits.
     fileprivate var padded: [UInt8] { self + [UInt8](repeating: 0, count: -count & 3) }
 }
 
 extension ArraySlice<UInt8> {
-    /// The number at this distance from the start, in the byte order of this machine; nil if the bytes end before it.
+    /// Returns the number at an offset, in the byte order of this machine; nil if the bytes end before it.
     func number<Number: FixedWidthInteger>(at offset: Int, _ type: Number.Type) -> Number? {
         let bytes = dropFirst(offset).prefix(Number.bitWidth / 8)
         guard bytes.count == Number.bitWidth / 8 else { return nil }

@@ -8,7 +8,7 @@ package struct Redactor: Sendable {
     private let permutation: AddressPermutation
     private let messages: MessageRedaction
 
-    /// A redactor with a random key that is not stored.
+    /// Creates a redactor with a random key that is not stored.
     package init() {
         var random = SystemRandomNumberGenerator()
         self.init(key: (random.next(), random.next()))
@@ -39,7 +39,7 @@ package struct Redactor: Sendable {
                 switch setting[0] {
                 case "host", "address": [setting[0], name(setting[1])]
                 case "namespace": [setting[0], "namespace-" + digits(setting[1])]
-                // The part after the numbers may identify who built the kernel.
+                // The part after the numbers may identify the builder of the kernel.
                 case "kernel": [setting[0], String(setting[1].prefix { $0.isNumber || $0 == "." })]
                 default: setting
                 }
@@ -90,7 +90,7 @@ package struct Redactor: Sendable {
         )
     }
 
-    /// The replacement of a host. An address is replaced by an address with the same zone.
+    /// Returns the replacement of a host. An address is replaced by an address with the same zone.
     private func name(_ host: String) -> String {
         let parts = host.split(at: "%", maxSplits: 1)
         if let first = parts.first, let address = WireAddress(String(first)) {
@@ -205,8 +205,8 @@ struct SipHash: Sendable {
         return v[0] ^ v[1] ^ v[2] ^ v[3]
     }
 
-    /// A hardware address with the same two lowest bits of the first byte (multicast and local administration). Zeros
-    /// and the broadcast address are kept.
+    /// Returns a link-layer address with the same two lowest bits of the first byte (multicast and local
+    /// administration). Zeros and the broadcast address are kept.
     fileprivate func replacement(forHardware address: [UInt8]) -> [UInt8] {
         guard address.contains(where: { $0 != 0 }), address.contains(where: { $0 != 0xff }) else { return address }
         var bytes: [UInt8] = []

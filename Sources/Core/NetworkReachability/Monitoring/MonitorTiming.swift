@@ -5,7 +5,7 @@ import LinuxSupport
 enum MonitorTimer: Hashable, Sendable {
     /// One more evaluation after a quiet period.
     case trailing
-    /// A route expires.
+    /// The expiry of a route.
     case expiry
     /// Another attempt to listen.
     case retry

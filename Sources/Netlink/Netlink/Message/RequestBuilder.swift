@@ -173,7 +173,8 @@ struct RouteObject: ~Copyable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The bytes of a libnl address, valid while the address exists; empty if it is nil.
+    /// Creates a pointer to the bytes of a libnl address. It is valid while the address exists. Empty if the address is
+    /// nil.
     init(_ address: OpaquePointer?) {
         guard let address else {
             self.init(start: nil, count: 0)

@@ -181,7 +181,7 @@ struct FilterAssembler {
         )
     }
 
-    /// The number of instructions between the next one and `label`.
+    /// Returns the number of instructions between the next one and `label`.
     private func distance(to label: Label) -> Int { reversed.count - 1 - label.position }
 
     /// Returns the label itself or a step to it. Execution never falls through into a step, because the next written

@@ -96,11 +96,11 @@ extension RouteFilter: CustomStringConvertible {
 struct RouteFilterWriter {
     /// The words of BPF memory.
     enum Slot {
-        /// Word `level` of the route's first address.
+        /// Returns the index of word `level` of the route's first address.
         static func first(_ level: Int) -> UInt32 { UInt32(level) }
-        /// Word `level` of the route's last address.
+        /// Returns the index of word `level` of the route's last address.
         static func last(_ level: Int) -> UInt32 { UInt32(4 + level) }
-        /// Word `level` of RTA_DST as received.
+        /// Returns the index of word `level` of RTA_DST as received.
         static func raw(_ level: Int) -> UInt32 { UInt32(8 + level) }
     }
 
@@ -240,7 +240,8 @@ struct RouteFilterWriter {
 }
 
 extension FilterInstruction.Operand {
-    /// A 16-bit value in the machine's byte order, as the kernel writes it, converted for comparison in a filter.
+    /// Returns the operand that equals a 16-bit field with this value in the machine's byte order, as the kernel writes
+    /// it.
     fileprivate static func wire(_ value: UInt16) -> FilterInstruction.Operand {
         .constant(UInt32(value.bigEndian))
     }
