@@ -128,7 +128,7 @@ extension NetworkReachabilityManager {
             over: family,
             waitingForName: options.nameResolutionWait
         )
-        options.logger?.debug("explained", metadata: ["target": "\(record.target)", "path": "\(evidence.path)"])
+        options.logger?.debug("path explained", metadata: ["target": "\(record.target)", "path": "\(evidence.path)"])
         return evidence
     }
 }

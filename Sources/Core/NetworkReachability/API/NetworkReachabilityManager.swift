@@ -84,7 +84,7 @@ extension NetworkReachabilityManager {
     package func path(waitingForName limit: Duration) -> NetworkPath {
         let path = record.monitor.path(to: record, waitingForName: limit)
         if let logger = options.logger {
-            logger.trace("asked", metadata: ["target": "\(record.target)", "path": "\(path)"])
+            logger.trace("path queried", metadata: ["target": "\(record.target)", "path": "\(path)"])
             logFailure(of: path, logger)
         }
         return path

@@ -41,7 +41,7 @@ struct LinuxKernel: Kernel {
         _ body: @escaping @Sendable () throws(NetlinkError) -> Value
     ) throws(NetlinkError) -> Value {
         guard NamespaceIdentity.ofProcess == home else {
-            throw NetlinkError("return to the network namespace the manager was made in", .notPermitted)
+            throw NetlinkError("return to the network namespace in which the manager was created", .notPermitted)
         }
         guard let elsewhere = NamespaceReference.ofProcessElsewhere else { return try body() }
         return try NamespaceEntry.ask(inside: elsewhere) { _ throws(NetlinkError) in try body() }

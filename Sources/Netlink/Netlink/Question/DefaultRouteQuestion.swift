@@ -44,7 +44,7 @@ package enum DefaultRouteQuestion {
             return !(family == .ipv4 && isPast(body, table))
         }
         // The table may not exist.
-        if let failure, failure != .noEntry { throw NetlinkError("list what the kernel has", failure) }
+        if let failure, failure != .noEntry { throw NetlinkError("read a netlink dump", failure) }
         return routes
     }
 
