@@ -14,7 +14,7 @@ import Testing
         fclose(file)
     }
 
-    @Test func `the files of a namespace replace existing files of /etc`() throws {
+    @Test func `the files of a namespace replace existing files of etc`() throws {
         let found = try LabThread.run {
             // Mounts of this thread are not visible to others.
             try #require(clinux_unshare_mounts() == 0)

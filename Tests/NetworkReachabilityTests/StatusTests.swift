@@ -151,7 +151,7 @@ struct NetworkReachabilityFlagsTests {
     }
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `quantiles differ by at most 1/64 from those of the sorted values`(seed: UInt64) throws {
+    func `quantiles differ by at most a 64th from those of the sorted values`(seed: UInt64) throws {
         let values = Self.values(5000, from: 1e3, to: 3.6e12, seed: seed)
         var histogram = LatencyHistogram()
         for value in values { histogram.record(value) }
@@ -163,7 +163,7 @@ struct NetworkReachabilityFlagsTests {
         }
     }
 
-    @Test func `a single value differs by at most 1/64, and the extremes are exact`() throws {
+    @Test func `a single value differs by at most a 64th, and the extremes are exact`() throws {
         for value in Self.values(2000, from: 1e3, to: 3.6e12, seed: 7) {
             var histogram = LatencyHistogram()
             // The extremes are far away, so they do not limit the value that represents the bucket.

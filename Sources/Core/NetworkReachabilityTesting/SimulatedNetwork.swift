@@ -55,7 +55,7 @@ public final class SimulatedNetwork: Sendable {
         change { $0.exceptions[address.wire] = path }
     }
 
-    /// Sets the status of every destination, and removes individual paths. With ``NetworkReachabilityStatus/unknown``,
+    /// Sets the status of every destination, and removes individual paths. With `NetworkReachabilityStatus.unknown`,
     /// kernel queries fail.
     public func setStatus(_ status: NetworkReachabilityStatus) {
         change { state in
