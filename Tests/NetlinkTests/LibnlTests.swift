@@ -229,7 +229,7 @@ import Testing
     }
 
     /// Prints figures, without limits. Those of `docs/libnl.md` are of an optimized build.
-    @Test func `the cost of a message is printed`() async throws {
+    @Test func `the cost of a message is measured`() async throws {
         for (kind, name) in [(MessageKind.newRoute, "route"), (.newLink, "link"), (.newAddress, "address")] {
             let body = try #require(try await Self.bodies(kind).last)
             let start = SystemClock.monotonic
