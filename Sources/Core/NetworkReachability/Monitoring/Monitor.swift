@@ -33,7 +33,7 @@ struct Monitor {
         /// A Boolean value that indicates whether the subscriber has begun. Paths of evaluations that started before
         /// are older than the subscriber, and are not reported.
         var hasBegun = false
-        /// A Boolean value that indicates whether the first report waits for the name of the host.
+        /// The state of the wait for the name of the host, which delays the first report.
         var nameWait = NameWait.isOver
         /// A Boolean value that indicates whether the next evaluation decides on the change that is held back.
         var isDue = false

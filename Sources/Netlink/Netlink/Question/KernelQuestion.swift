@@ -21,7 +21,7 @@ package enum KernelQuestion: Hashable, Sendable {
     /// All routes of all tables that cover an address, including those that no lookup finds. The kernel dumps all
     /// tables, so this is only used for explanations.
     case routesCovering(WireAddress)
-    /// A Boolean value that indicates whether IPv6 is disabled on a link (`net.ipv6.conf.NAME.disable_ipv6`).
+    /// The setting that disables IPv6 on a link (`net.ipv6.conf.NAME.disable_ipv6`).
     case isIPv6Disabled(link: UInt32)
     /// RTM_GETNEIGH by address and link (Linux 5.0).
     case neighbour(WireAddress, link: UInt32)
