@@ -1,21 +1,22 @@
 package import ReachabilityLedger
 
-/// The ledgers of all targets. A value that takes observations and returns the events that follow.
+/// The ledgers of all targets. A value type that receives observations and returns the resulting events.
 package struct Accounting: Sendable {
+    /// The ledger of one target, with the intervals, outages and evidence of this run.
     package struct Account: Sendable {
         package fileprivate(set) var ledger: TargetLedger
         package let start: LedgerInstant
-        /// The current or last interface of packets to the target; nil if there was none.
+        /// The current or last output interface of packets to the target; nil if no path was seen.
         fileprivate(set) var interface: String?
-        /// Closed intervals since the service began, the oldest first; at most ``Accounting/intervalLimit``.
+        /// The closed intervals of this run, oldest first. At most ``Accounting/intervalLimit``.
         package fileprivate(set) var intervals: [LedgerInterval] = []
-        /// Outages that are over, the oldest first; at most ``Accounting/outageLimit``.
+        /// The ended outages of this run, oldest first. At most ``Accounting/outageLimit``.
         package fileprivate(set) var outages: [Outage] = []
-        /// The evidence of the intervals in memory, by their starts.
+        /// The evidence of the intervals in memory, keyed by the start of the interval.
         package fileprivate(set) var evidence: [LedgerInstant: EvidenceRecord] = [:]
         /// The number of ended outages of this run, by kind.
         package fileprivate(set) var outageCounts: [OutageKind: UInt64] = [:]
-        /// The time of all closed intervals of this run, in nanoseconds.
+        /// The total time of the closed intervals of this run by account, in nanoseconds.
         fileprivate var totals: [LedgerAccount: Int64] = [:]
 
         fileprivate init(ledger: TargetLedger, start: LedgerInstant, interface: String?) {
@@ -28,39 +29,41 @@ package struct Accounting: Sendable {
             evidence = evidence.filter { $0.key >= first }
         }
 
-        /// Returns the exact time of an account in this run.
+        /// Returns the exact time that the target has spent in an account during this run, including the open interval.
         package func total(_ account: LedgerAccount, at now: LedgerInstant) -> Duration {
             let current = ledger.current
             let open = current.state.account == account ? length(of: current, at: now) : .zero
             return .nanoseconds(totals[account, default: 0]) + open
         }
 
-        /// Whether the target is in an outage of the last run that has not changed yet.
+        /// A Boolean value that indicates whether the current interval is an outage that began in the previous run and has not changed.
         var isResumed: Bool { ledger.current.start < start }
 
-        /// Returns the part of an interval in this run. The first interval may have begun in an earlier one.
+        /// Returns the part of an interval that lies in this run. The first interval may have begun in an earlier run.
         fileprivate func length(of interval: LedgerInterval, at now: LedgerInstant) -> Duration {
             max(.zero, (interval.end ?? now) - max(interval.start, start))
         }
     }
 
+    /// The attribution and cause by which outages are counted.
     package struct OutageKind: Hashable, Sendable {
         package let attribution: Attribution
         package let cause: OutageCause?
     }
 
-    /// The maximum number of intervals of a target in memory.
+    /// The maximum number of closed intervals of a target in memory.
     package static let intervalLimit = 4096
+    /// The maximum number of ended outages of a target in memory.
     package static let outageLimit = 1024
-    /// The number of intervals that are left after the oldest are removed.
+    /// The number of intervals that remain when the oldest quarter is removed.
     fileprivate static let kept = intervalLimit + 1 - intervalLimit / 4
 
     private(set) package var accounts: [String: Account] = [:]
-    /// The targets with maintenance.
+    /// The names of the targets that are in maintenance.
     private var maintained: Set<String> = []
-    /// The notes of this run, the oldest first; at most ``Accounting/noteLimit``.
+    /// The notes of this run, oldest first. At most ``Accounting/noteLimit``.
     private(set) var notes: [OutageNote] = []
-    /// The actors of this run, the oldest first; at most ``Accounting/actorLimit``.
+    /// The actors of this run, oldest first. At most ``Accounting/actorLimit``.
     private(set) var actors: [OutageActor] = []
     /// The number of the last event.
     private(set) package var lastNumber: UInt64 = 0
@@ -70,16 +73,18 @@ package struct Accounting: Sendable {
     /// The names of the targets, sorted.
     package var targets: [String] { accounts.keys.sorted() }
 
-    /// Returns the outages of one target or of all, including current ones, the latest first.
+    /// Returns the outages of one target or of all targets, latest first. Ongoing outages are included.
     package func outages(of target: String? = nil) -> [Outage] {
         let chosen = target.map { accounts[$0].map { [$0] } ?? [] } ?? Array(accounts.values)
         let all = chosen.flatMap { $0.outages + ($0.ledger.outage.map { [$0] } ?? []) }
         return all.sorted { ($1.start, $0.id) < ($0.start, $1.id) }
     }
 
-    /// Returns the latest outages that a filter admits: at most `limit`, and others with the same start as the last.
+    /// Returns the latest outages that match a filter, latest first.
     ///
-    /// - Parameter start: The latest start.
+    /// The result has at most `limit` outages, plus those that start at the same instant as the last one.
+    ///
+    /// - Parameter start: The latest allowed start of an outage.
     package func outages(
         _ filter: OutageFilter,
         upTo start: LedgerInstant,
@@ -92,7 +97,7 @@ package struct Accounting: Sendable {
             if let lasting = account.ledger.outage, lasting.start <= start, filter.admits(lasting, at: now) {
                 latest.append(lasting)
             }
-            // The outages of one target are in order, so only the latest of each can be among the latest of all.
+            // The outages of a target are sorted by start, so only the last `limit` of each can be in the result.
             latest += account.outages.reversed().lazy.filter { $0.start <= start && filter.admits($0, at: now) }
                 .prefix(limit)
         }
@@ -102,18 +107,18 @@ package struct Accounting: Sendable {
         return Array(latest.prefix { $0.start >= last })
     }
 
-    /// Whether an outage is in memory.
+    /// Returns a Boolean value that indicates whether an outage is in memory.
     package func knowsOutage(of target: String, from start: LedgerInstant) -> Bool {
         guard let account = accounts[target] else { return false }
         if account.ledger.outage?.start == start { return true }
         return account.outages.reversed().first { $0.start <= start }?.start == start
     }
 
-    /// Adds a target. Has no effect for a known one.
+    /// Adds a target. Does nothing if the target exists.
     ///
     /// - Parameters:
-    ///   - interface: The interface of packets to the target; nil if there is none.
-    ///   - outage: The outage that lasted when the last run was killed. It continues unless the target is up.
+    ///   - interface: The output interface of packets to the target; nil without a path.
+    ///   - outage: The outage that was open when the previous run was killed. It continues unless the target is up.
     package mutating func open(
         _ target: String,
         _ observation: Observation,
@@ -142,12 +147,12 @@ package struct Accounting: Sendable {
         return told
     }
 
-    /// Takes an observation of a target.
+    /// Applies an observation of a target.
     ///
     /// - Parameters:
     ///   - instant: The start of the observed state.
     ///   - uncertainty: The maximum time by which the state may have begun earlier.
-    ///   - interface: The interface of packets to the target; nil if there is none, or if it has not changed.
+    ///   - interface: The output interface of packets to the target. If nil, the last known interface is kept.
     ///   - now: When the observation was made.
     package mutating func take(
         _ observation: Observation,
@@ -164,7 +169,9 @@ package struct Accounting: Sendable {
         return keep(events, of: target, now: now)
     }
 
-    /// Takes the evidence of a target, unless the state has changed meanwhile or has evidence.
+    /// Stores the evidence for the current state of a target.
+    ///
+    /// The evidence is dropped if the state has changed since the query, or if the state already has evidence.
     package mutating func explain(
         _ target: String,
         _ observation: Observation,
@@ -176,17 +183,17 @@ package struct Accounting: Sendable {
         guard account.evidence[current.start] == nil,
             state(of: target, observation) == (current.state, current.reason)
         else { return [] }
-        // Evidence is often the same as before. It is stored once.
+        // Evidence often equals that of an earlier interval. Sharing the array saves memory.
         let known = account.evidence.values.first { $0.steps == steps }?.steps
         let record = EvidenceRecord(interval: current.start, instant: now, steps: known ?? steps)
         accounts[target]?.evidence[current.start] = record
         return [note(.explained(record), of: target, now: now)]
     }
 
-    /// Takes a loss of the carrier that had ended when the kernel reported it: an outage of unknown length.
+    /// Records a carrier loss that had already ended when the kernel reported it. The length of the outage is unknown.
     ///
     /// - Parameters:
-    ///   - instant: When the carrier was back.
+    ///   - instant: The time at which the carrier returned.
     ///   - uncertainty: The maximum time by which the carrier may have been lost earlier.
     package mutating func takeMissedLoss(
         of target: String,
@@ -194,7 +201,7 @@ package struct Accounting: Sendable {
         uncertainty: Duration,
         now: LedgerInstant
     ) -> [ServiceEvent] {
-        // Intervals are identified by their starts.
+        // Intervals are identified by their start, so the outage needs a start of its own.
         let start = instant - .nanoseconds(1)
         guard let before = accounts[target]?.ledger.current, before.state.account == .up, before.start < start else {
             return []
@@ -205,14 +212,14 @@ package struct Accounting: Sendable {
         return events + keep(more, of: target, now: now)
     }
 
-    /// Takes a sleep of the machine, during which nothing was observed.
+    /// Records that the machine was suspended. During this time nothing was observed.
     package mutating func suspend(from start: LedgerInstant, to end: LedgerInstant) -> [ServiceEvent] {
         var events: [ServiceEvent] = [note(.resumed(end - start), of: nil, now: end)]
         for target in targets {
             guard let before = accounts[target]?.ledger.current else { continue }
             let observation = Observation(path: .suspended)
             events += take(observation, of: target, at: start, now: end)
-            // The state before the sleep continues until another is known.
+            // The state before the sleep is assumed until a new one is observed.
             if let more = accounts[target]?.ledger.take(before.state, reason: before.reason, at: end) {
                 events += keep(more, of: target, now: end)
             }
@@ -220,7 +227,7 @@ package struct Accounting: Sendable {
         return events
     }
 
-    /// Sets the targets with maintenance since a moment.
+    /// Sets the targets that are in maintenance from an instant on.
     package mutating func setMaintenance(
         of targets: Set<String>,
         at instant: LedgerInstant,
@@ -237,13 +244,14 @@ package struct Accounting: Sendable {
         }
     }
 
-    /// Returns the state and the reason of an observation.
+    /// Returns the state and the reason that follow from an observation.
     private func state(of target: String, _ observation: Observation) -> (TargetState, String?) {
         var state = Attributor.state(of: observation)
         state.isMaintenance = maintained.contains(target)
         return (state, Attributor.reason(of: observation))
     }
 
+    /// Records a step of the wall clock.
     package mutating func step(by step: Duration, now: LedgerInstant) -> ServiceEvent {
         note(.clockStepped(step), of: nil, now: now)
     }
@@ -278,7 +286,7 @@ package struct Accounting: Sendable {
         return events.map { note(.init($0), of: target, now: now) }
     }
 
-    /// Numbers an event.
+    /// Creates an event with the next number.
     mutating func note(_ kind: ServiceEvent.Kind, of target: String?, now: LedgerInstant) -> ServiceEvent {
         lastNumber += 1
         let interface = target.flatMap { accounts[$0]?.interface }
@@ -287,7 +295,7 @@ package struct Accounting: Sendable {
 }
 
 extension Array {
-    /// Appends an element, and removes the first quarter if there are more than a limit.
+    /// Appends an element. If the array then exceeds the limit, removes the oldest quarter.
     fileprivate mutating func append(_ element: Element, keeping limit: Int) {
         append(element)
         if count > limit { removeFirst(limit / 4) }

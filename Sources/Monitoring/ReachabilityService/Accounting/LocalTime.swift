@@ -1,25 +1,27 @@
 import Foundation
 
-/// The local time of a time zone, in seconds as if it were UTC.
+/// Converts between instants and the local time of a time zone. Both are in seconds since 1970; local time is counted as if it were UTC.
 ///
-/// Source: RFC 5545, 3.3.5: of a time that occurs twice the first one counts; a time that is left out is read with the offset before the
-/// change.
+/// At a change of daylight saving time, a local time that occurs twice means the first occurrence. A local time that is skipped is
+/// converted with the offset before the change.
+///
+/// Source: RFC 5545, 3.3.5.
 struct LocalTime: Hashable, Sendable {
-    /// A name of the time zone database, such as `Europe/Berlin`.
     let zone: TimeZone
 
+    /// - Parameter name: A name of the time zone database, such as `Europe/Berlin`. The result is nil for an unknown name.
     init?(zone name: String) {
         guard let zone = TimeZone(identifier: name) else { return nil }
         self.zone = zone
     }
 
-    /// The time zone of the machine.
+    /// Uses the time zone of the machine.
     init() { zone = .current }
 
-    /// Returns the local time at a moment, both in seconds.
+    /// Returns the local time at an instant.
     func shown(at moment: Int64) -> Int64 { moment + offset(at: moment) }
 
-    /// Returns the moment of a local time.
+    /// Returns the instant of a local time.
     func moment(showing time: Int64) -> Int64 {
         let (before, after) = (offset(at: time - Self.day), offset(at: time + Self.day))
         let candidates = [time - max(before, after), time - min(before, after)]
@@ -30,5 +32,6 @@ struct LocalTime: Hashable, Sendable {
         Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: TimeInterval(moment))))
     }
 
+    /// The length of a day, in seconds.
     static let day: Int64 = 86400
 }

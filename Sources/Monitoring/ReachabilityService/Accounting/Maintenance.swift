@@ -2,33 +2,37 @@ import LinuxSupport
 import NetworkReachability
 import ReachabilityLedger
 
-/// Maintenance that was announced through the API. It happens once, and is forgotten when it is over.
+/// A maintenance window that was announced through the API. It occurs once and is removed after its end.
 package struct PlannedMaintenance: Hashable, Sendable {
+    /// The name that the client chose; see ``isID(_:)``.
     package let id: String
-    /// The names of the targets; nil for all.
+    /// The names of the targets; nil for all targets.
     package let targets: Set<String>?
-    /// The start by the wall clock, since 1970.
+    /// The start on the wall clock, since 1970.
     package let start: Duration
-    /// The duration, which does not depend on steps of the clock.
+    /// The duration. Steps of the wall clock do not change it.
     package let length: Duration
-    /// The user, token or certificate that announced it.
+    /// The user, token or certificate that announced the maintenance.
     package let author: String
 
-    /// The maximum number of announcements, their maximum duration, and the maximum time until their start.
+    /// The maximum number of announced windows.
     package static let countLimit = 100
+    /// The maximum duration of a window.
     package static let longest = Duration.seconds(31 * 86400)
+    /// The maximum time from the announcement to the start.
     package static let farthest = Duration.seconds(366 * 86400)
 
     package init(id: String, targets: Set<String>?, start: Duration, length: Duration, author: String) {
         (self.id, self.targets, self.start, self.length, self.author) = (id, targets, start, length, author)
     }
 
-    /// The end, since 1970, which is not part of the maintenance.
+    /// The end on the wall clock, since 1970. The maintenance includes its start but not its end.
     package var end: Duration { start + length }
 
     var window: MaintenanceWindow { MaintenanceWindow(targets: targets, begin: .once(start), length: length) }
 
-    /// Whether a text has 1 to 64 letters, digits, points, hyphens and underscores.
+    /// Returns a Boolean value that indicates whether a text is a valid name: 1 to 64 ASCII letters, digits, `.`, `-` and `_`, but not `.`
+    /// or `..`.
     package static func isID(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count) && !text.isPathStep
             && text.utf8.allSatisfy { byte in
@@ -43,15 +47,15 @@ package struct PlannedMaintenance: Hashable, Sendable {
 }
 
 extension MonitoringService {
-    /// The current announcements, by name.
+    /// The announced windows that have not ended, sorted by name.
     package var planned: [PlannedMaintenance] {
         let now = clock.real()
         return state.withLock { $0.planned.values.filter { $0.end > now } }.sorted { $0.id < $1.id }
     }
 
-    /// Announces maintenance, or replaces the announcement with that name. Time in the past is not changed.
+    /// Announces maintenance, or replaces the announced window with the same name. Intervals in the past are not changed.
     ///
-    /// - Returns: Whether the name is new; nil if there are too many announcements.
+    /// - Returns: True if the name is new, false if a window was replaced, nil if ``PlannedMaintenance/countLimit`` is reached.
     package func plan(_ maintenance: PlannedMaintenance) -> Bool? {
         let (boot, real) = (clock.monitor.boot, clock.real())
         let isNew = Locked<Bool?>(nil)
@@ -67,9 +71,9 @@ extension MonitoringService {
         return isNew.withLock(\.self)
     }
 
-    /// Cancels maintenance, or ends it now.
+    /// Cancels announced maintenance. If it has started, it ends now.
     ///
-    /// - Returns: Whether the name was known.
+    /// - Returns: True if there was an announced window with this name that had not ended.
     package func cancelMaintenance(_ id: String) -> Bool {
         let (boot, real) = (clock.monitor.boot, clock.real())
         let wasKnown = Locked(false)
@@ -83,34 +87,34 @@ extension MonitoringService {
     }
 }
 
-/// `[[maintenance]]`: planned maintenance. Outages during it have no attribution.
+/// A maintenance window. The configuration key is `[[maintenance]]`. Outages during maintenance are not attributed to anyone.
 package struct MaintenanceWindow: Hashable, Sendable {
     enum Begin: Hashable, Sendable {
-        /// Once, since 1970.
+        /// Once, at a time since 1970.
         case once(Duration)
-        /// Each day, or each week on a day (0 is Monday), in seconds after midnight.
+        /// Each day, or each week on `weekday` (0 is Monday). `second` is in seconds after local midnight.
         case each(weekday: Int?, second: Int64, LocalTime)
     }
 
-    /// The names of the targets; nil for all.
+    /// The names of the targets; nil for all targets.
     package let targets: Set<String>?
     let begin: Begin
-    /// The duration, which does not depend on steps of the clock.
+    /// The duration. Steps of the wall clock do not change it.
     package let length: Duration
 
     func concerns(_ target: String) -> Bool { targets?.contains(target) ?? true }
 
-    /// Whether the maintenance lasts at a moment, since 1970. The end is not part of it.
+    /// Returns a Boolean value that indicates whether a time since 1970 is in the window. The start is included, the end is not.
     func contains(_ moment: Duration) -> Bool {
         begins(around: moment).contains { $0 <= moment && moment < $0 + length }
     }
 
-    /// Returns the next start or end; nil if there is none.
+    /// Returns the first start or end after a time since 1970; nil if none follows.
     func change(after moment: Duration) -> Duration? {
         begins(around: moment).flatMap { [$0, $0 + length] }.filter { $0 > moment }.min()
     }
 
-    /// Returns the starts before and after a moment.
+    /// Returns the starts shortly before and after a time since 1970.
     private func begins(around moment: Duration) -> [Duration] {
         switch begin {
         case .once(let begin): return [begin]
@@ -130,15 +134,17 @@ package struct MaintenanceWindow: Hashable, Sendable {
 }
 
 extension MonitoringService {
-    /// Replaces the windows of the configuration.
+    /// Replaces the configured maintenance windows.
     package func setMaintenance(_ windows: [MaintenanceWindow]) {
         state.withLock { $0.maintenance = windows }
         followMaintenance()
     }
 
-    /// Applies the current windows, and schedules the next call for their next start or end. Also called after steps of the clock and sleep.
+    /// Applies the current windows to the accounts and schedules a timer for the next start or end.
     ///
-    /// - Parameter change: The start or end that caused the call. It is the moment of the change in the accounts.
+    /// Also called after a step of the wall clock and after sleep.
+    ///
+    /// - Parameter change: The start or end for which the timer fired, since 1970. The accounts change at this time, even if the timer is late.
     func followMaintenance(at change: Duration? = nil) {
         let (boot, real) = (clock.monitor.boot, clock.real())
         record { state in
@@ -163,7 +169,7 @@ extension MonitoringService {
         previous?.cancel()
     }
 
-    /// The windows of the configuration and the announcements.
+    /// Returns the configured and the announced windows.
     private static func windows(_ state: State) -> [MaintenanceWindow] {
         state.maintenance + state.planned.values.map(\.window)
     }
@@ -176,7 +182,7 @@ extension ServiceConfiguration {
 }
 
 extension MaintenanceWindow {
-    /// Nil for a table without a start. All problems are collected.
+    /// Reads a table and collects its problems. The result is nil without a valid start and length.
     fileprivate init?(_ table: TableReader, targets known: [String]) {
         defer { table.finish() }
         let names = table.texts("targets")
@@ -228,7 +234,7 @@ extension MaintenanceWindow {
         return nil
     }
 
-    /// Reads `03:00 Europe/Berlin`. The default is the time zone of the machine.
+    /// Reads a time of day with an optional time zone, such as `03:00 Europe/Berlin`. The default is the time zone of the machine.
     private static func time(_ words: ArraySlice<String>) -> (second: Int64, clock: LocalTime)? {
         guard let text = words.first, words.count <= 2 else { return nil }
         let parts = text.split(at: ":", omittingEmptySubsequences: false)

@@ -4,68 +4,70 @@ package import NetworkDiagnostics
 package import NetworkReachability
 package import ReachabilityLedger
 
-/// Follows the paths to its targets and accounts for each second.
+/// Monitors the paths to a set of targets and assigns each second to a state. Thread-safe.
 ///
-/// From a change in the kernel to an event:
+/// A change in the kernel becomes an event in these steps:
 ///
-/// 1. ``PathObserver`` receives a change of the path to one target, on the queue of its namespace's monitor.
-/// 2. `observed(_:of:)` converts its time to an instant of the ledger, and passes both to ``Accounting``.
-/// 3. ``Accounting`` attributes the change, closes one interval and opens the next, and returns the events.
-/// 4. The listeners receive the events in order.
+/// 1. ``PathObserver`` receives a change of the path to one target, on the queue of the monitor of the target's network namespace.
+/// 2. `observed(_:of:)` converts the time of the change to an instant of the ledger and passes both to ``Accounting``.
+/// 3. ``Accounting`` attributes the change, closes one interval, opens the next, and returns the events.
+/// 4. The listeners receive the events in the order of their numbers.
 ///
-/// There is one lock, which is held for moments. No query is made and no listener runs while it is held.
+/// One lock protects all state. It is held only briefly: no kernel query and no listener runs while it is held.
 package final class MonitoringService: Sendable {
     struct State {
         var books = Accounting()
         var line: TimeLine
         var targets: [String: ServiceTarget] = [:]
         var observers: [String: PathObserver] = [:]
-        /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC at the last reading: the time that the machine has slept.
+        /// The total time that the machine has slept: CLOCK_BOOTTIME minus CLOCK_MONOTONIC at the last reading.
         var slept: Duration
         var listeners: [UInt64: @Sendable ([ServiceEvent]) -> Void] = [:]
         var lastListener: UInt64 = 0
         var sleepWatch: Cancellation?
         var maintenance: [MaintenanceWindow] = []
-        /// The announced maintenance, by name.
+        /// The announced maintenance, keyed by name.
         var planned: [String: PlannedMaintenance] = [:]
-        /// Fires at the next start or end of maintenance.
+        /// The timer for the next start or end of maintenance.
         var maintenanceTimer: Cancellation?
         var checks: [String: CheckWatch] = [:]
         /// The result of the last check of each target.
         var findings: [String: CheckStatus] = [:]
-        /// Targets whose evidence is about to be gathered.
+        /// The targets for which a query of evidence is scheduled.
         var unexplained: Set<String> = []
-        /// The outages that lasted when the last run was killed. They continue unless their targets are up.
+        /// The outages that were open when the previous run was killed, keyed by target. They continue unless the target is up.
         var interrupted: [String: Outage] = [:]
         /// See ``CheckNotices``.
         var notices: [String] = []
     }
 
     package let clock: ServiceClock
+    /// The start of this run.
     package let start: LedgerInstant
-    /// The earlier boots.
+    /// The earlier boots, oldest first.
     private let earlier: [Calendar.Era]
+    /// The first instant of this boot that a run recorded.
     private let eraStart: LedgerInstant
     let state: Locked<State>
-    /// The results of checks.
+    /// The results of checks of all targets.
     package let checkLog = CheckLog()
-    /// Creates the prober of a target.
+    /// Creates the object that sends the probes of a target.
     let makeProber: @Sendable (ServiceTarget, CheckSettings) -> any TargetProbing
-    /// Whether this process may send echoes.
+    /// Returns whether this process may send ICMP echo requests.
     private let mayEcho: @Sendable () -> Bool
     let actorFinder: ActorFinder
-    /// Listeners run on this queue, so that they receive events in order and delay nothing else.
+    /// The queue of the listeners. It keeps events in order, and a slow listener delays nothing else.
     let eventQueue = DispatchQueue(label: "ReachabilityService.events")
-    /// Queries of evidence run on this queue.
+    /// The queue of kernel queries for evidence.
     private let evidenceQueue = DispatchQueue(label: "ReachabilityService.evidence")
-    /// Searches for actors run on this queue, because they read all of `/proc`.
+    /// The queue of searches for actors. It is separate because a search reads all of `/proc`.
     let actorQueue = DispatchQueue(label: "ReachabilityService.actors")
 
     /// - Parameters:
-    ///   - resume: The knowledge of a history.
-    ///   - makeProber: Creates the prober of a target; nil for probers that send packets.
-    ///   - findProcess: Returns the process behind a change; nil searches `/proc`.
-    ///   - mayEcho: Whether this process may send echoes.
+    ///   - resume: The state that earlier runs stored in the history.
+    ///   - makeProber: Creates the object that sends the probes of a target. If nil, it sends real packets.
+    ///   - findProcess: Returns the process behind a change. If nil, `/proc` is searched.
+    ///   - mayEcho: Returns whether this process may send ICMP echo requests.
     package init(
         clock: ServiceClock = .system,
         resume: HistoryStore.Resume = .init(),
@@ -108,19 +110,19 @@ package final class MonitoringService: Sendable {
         state.withLock { $0.sleepWatch = watch }
     }
 
-    /// The maximum time without observations after which an outage of a killed service continues.
+    /// The maximum time between the last record of a killed service and the next start for which an open outage continues.
     package static let longestInterruption: Duration = .seconds(60)
 
     // MARK: Targets
 
-    /// Adds a target with a manager. It replaces a target with the same name.
+    /// Adds a target and observes its path with a manager. An existing target with the same name is replaced.
     package func insert(_ target: ServiceTarget, _ manager: NetworkReachabilityManager) {
         let name = target.name
         setChecks(of: target)
         let path = manager.path(waitingForName: .zero)
         let boot = clock.monitor.boot
         record { state in
-            // A target with checks is not up before a check has succeeded.
+            // A target with checks is up only after a check has succeeded.
             let isPending = state.checks[name] != nil && path.mayBeChecked
             let observation = Observation(path: isPending ? .unknown(reason: "undecided") : .init(path))
             let now = state.line.instant(at: boot)
@@ -139,12 +141,14 @@ package final class MonitoringService: Sendable {
         explain(name)
     }
 
-    /// Adds a target that has only a name.
+    /// Adds a target without checks or other settings.
     package func insert(_ name: String, _ manager: NetworkReachabilityManager) {
         insert(ServiceTarget(name: name, host: nil), manager)
     }
 
-    /// Replaces the targets. A target whose settings have changed keeps its account. An error leaves all targets as they are.
+    /// Replaces the targets. A target whose settings have changed keeps its account.
+    ///
+    /// - Throws: ``TargetError`` for the first target that cannot be monitored. Then no target is changed.
     package func apply(_ targets: [ServiceTarget]) throws(TargetError) {
         let known = state.withLock(\.targets)
         var managers: [(ServiceTarget, NetworkReachabilityManager)] = []
@@ -168,12 +172,13 @@ package final class MonitoringService: Sendable {
         }
     }
 
-    /// A target that cannot be watched.
+    /// The error of a target that cannot be monitored.
     package struct TargetError: Error, Sendable {
         package let target: String
         package let error: NetworkReachabilityError
     }
 
+    /// Removes a target. Its current interval ends.
     package func remove(_ name: String) {
         let (observer, watch) = state.withLock { state in
             state.targets[name] = nil
@@ -187,17 +192,18 @@ package final class MonitoringService: Sendable {
 
     // MARK: Reading
 
-    /// The accounts at a moment.
+    /// The state of the service at one instant.
     package struct Snapshot: Sendable {
         package let books: Accounting
-        /// The results of the last checks, by target.
+        /// The result of the last check of each target, keyed by target.
         package let findings: [String: CheckStatus]
         package let calendar: Calendar
         package let now: LedgerInstant
-        /// Sentences about checks that do not work as configured.
+        /// Warnings about checks that do not work as configured, one sentence each.
         package let notices: [String]
     }
 
+    /// The current state. Thread-safe.
     package var snapshot: Snapshot {
         let boot = clock.monitor.boot
         return state.withLock { state in
@@ -213,7 +219,9 @@ package final class MonitoringService: Sendable {
         }
     }
 
-    /// Adds a listener of all events. It is called in order on a private queue until the result is cancelled or released.
+    /// Adds a listener for all events.
+    ///
+    /// The listener is called on a private queue, in the order of the event numbers, until the returned value is cancelled or released.
     package func addListener(_ listener: @escaping @Sendable ([ServiceEvent]) -> Void) -> Cancellation {
         let number = state.withLock { state in
             state.lastListener += 1
@@ -232,10 +240,10 @@ package final class MonitoringService: Sendable {
         return Array(Dictionary(all.map { (ObjectIdentifier($0), $0) }) { first, _ in first }.values)
     }
 
-    /// Waits until listeners have received all events so far. Never call it on their queue.
+    /// Blocks until the listeners have received all events so far. It must not be called from a listener, because it would deadlock.
     package func deliver() { eventQueue.sync {} }
 
-    /// Waits for evidence and actors, too.
+    /// Blocks until pending queries of evidence and searches for actors have ended and their events are delivered.
     package func flush() {
         evidenceQueue.sync {}
         actorQueue.sync {}
@@ -251,10 +259,11 @@ package final class MonitoringService: Sendable {
         let target = watched.name
         checkClocks()
         let (boot, monotonic) = (clock.monitor.boot, clock.monitor.monotonic)
-        // The event may have been received before the last sleep. Accounts take no moment before the start of an interval.
+        // The event may have been received before the last sleep. Accounting moves an instant before the start of the current interval to
+        // that start.
         let received = change.noticed.map { boot - (monotonic - $0) } ?? boot
         let observation = Observation(path: .init(change.path))
-        // A path is lost with the first of several changes, and back with the last.
+        // If several events lead to one change, the path is lost with the first of them and back with the last.
         let isBack = observation.path == .reachable
         let span = isBack ? change.completed.map { $0 - (change.noticed ?? $0) } ?? .zero : .zero
         let uncertainty = isBack ? span : change.path.reason == .noCarrier ? Self.carrierDelay : .zero
@@ -269,9 +278,9 @@ package final class MonitoringService: Sendable {
                 at: instant,
                 uncertainty: isBack && change.noticed != nil ? uncertainty : nil
             )
-            // If there is a path, a check decides. Until then the state does not change.
+            // If there is a path, a check decides whether the target is up. The state does not change before its result.
             if state.checks[target] != nil, change.path.mayBeChecked { return losses }
-            // An outage of the last run lasts until the name service answers.
+            // An outage of the previous run continues until the name service answers.
             if observation.path == .resolving, state.books.accounts[target]?.isResumed ?? false { return losses }
             return losses
                 + state.books.take(
@@ -289,10 +298,12 @@ package final class MonitoringService: Sendable {
         explain(target)
     }
 
-    /// The maximum delay of the kernel's report of a lost carrier (`linkwatch_event` of net/core/link_watch.c).
+    /// The maximum delay with which the kernel reports a lost carrier.
+    ///
+    /// Source: `linkwatch_event` of the kernel's net/core/link_watch.c.
     private static let carrierDelay = Duration.seconds(1)
 
-    /// Gathers the evidence of a target in the background.
+    /// Schedules a kernel query for the evidence of a target on a background queue. Repeated calls are merged.
     func explain(_ target: String) {
         guard state.withLock({ $0.unexplained.insert(target).inserted }) else { return }
         evidenceQueue.async { [weak self] in
@@ -315,24 +326,28 @@ package final class MonitoringService: Sendable {
         }
     }
 
-    /// Returns the current evidence of a target; nil for an unknown one. The calling thread queries the kernel, and the name servers if the
-    /// name is not resolved.
+    /// Returns the current evidence of a target; nil for an unknown target.
+    ///
+    /// Blocks: the calling thread queries the kernel and, if the name is not resolved, the name servers.
     package func evidence(of target: String) -> NetworkEvidence? {
         state.withLock { $0.observers[target]?.manager }?.evidence()
     }
 
-    /// Returns the network namespace of a target.
+    /// Returns the network namespace of a target; the current namespace for an unknown target.
     package func namespace(of target: String) -> NetworkNamespace {
         state.withLock { $0.targets[target]?.namespace } ?? .current
     }
 
-    /// The kernel only knows the path. If there was a check, its result is used.
+    /// Returns the steps of the evidence. If there was a check, its steps replace the last step, because the kernel's answer covers only the
+    /// path.
     private static func steps(_ evidence: NetworkEvidence, _ check: CheckFinding?) -> [EvidenceRecord.Step] {
         let steps = check == nil ? evidence.steps : evidence.steps.dropLast()
         return steps.map(EvidenceRecord.Step.init) + (check?.steps ?? [])
     }
 
-    /// Detects sleep and steps of the wall clock. Called before any other change, so that changes after a sleep are not counted before it.
+    /// Detects sleep and steps of the wall clock.
+    ///
+    /// Called before any other change, so that a change after a sleep is not recorded before the sleep.
     private func checkClocks() {
         let (boot, monotonic, real) = (clock.monitor.boot, clock.monitor.monotonic, clock.real())
         record { state in
@@ -342,7 +357,7 @@ package final class MonitoringService: Sendable {
             var events: [ServiceEvent] = []
             if sleep > Self.shortestSleep {
                 events += state.books.suspend(from: now - sleep, to: now)
-                // Earlier findings are obsolete.
+                // Results of checks before the sleep are obsolete.
                 for name in state.checks.keys { state.checks[name]?.begin(at: now) }
             }
             if let step = state.line.adjust(boot: boot, real: real) {
@@ -352,10 +367,12 @@ package final class MonitoringService: Sendable {
         }
     }
 
-    /// The minimum difference of a sleep. The two clocks are not read at the same time.
+    /// The minimum difference between the clocks that counts as sleep. Smaller ones occur because the clocks are read one after the other.
     private static let shortestSleep: Duration = .milliseconds(100)
 
-    /// Changes the state and sends the events to the listeners. They are enqueued while the lock is held, so they stay in order.
+    /// Changes the state under the lock and sends the resulting events to the listeners.
+    ///
+    /// The events are enqueued while the lock is held, so that they stay in the order of their numbers.
     @discardableResult
     func record(_ body: (inout State) -> [ServiceEvent]) -> [ServiceEvent] {
         state.withLock { state in

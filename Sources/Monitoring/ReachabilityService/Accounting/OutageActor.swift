@@ -3,18 +3,19 @@ package import LinuxSupport
 package import NetworkReachability
 package import ReachabilityLedger
 
-/// The process that began an outage, or an interval of one, by removing something that the path needed. The attribution of an outage never
-/// depends on it.
+/// The process that caused an outage, or a later interval of it, by removing a route, rule or address that the path needed.
+///
+/// The attribution of an outage does not depend on the actor.
 package struct OutageActor: Hashable, Sendable {
     /// The id of the outage.
     package let outage: String
     /// The start of the outage.
     package let start: LedgerInstant
-    /// The start of the interval that the process began: the first of the outage, or a later one.
+    /// The start of the interval that the process caused. It equals `start` for the first interval of the outage.
     package let interval: LedgerInstant
     package let process: ActingProcess
 
-    /// The id of the outage, with the start of a later interval.
+    /// The key in the history: the id of the outage, and for a later interval also its start.
     package var key: String { Self.key(of: interval, outage, start) }
 
     fileprivate static func key(of interval: LedgerInstant, _ outage: String, _ start: LedgerInstant) -> String {
@@ -30,22 +31,22 @@ extension Outage {
 }
 
 extension LedgerInterval {
-    /// Whether the cause is something that a process can remove.
+    /// A Boolean value that indicates whether a process can have removed the part that is missing: a route, an address or a policy rule.
     fileprivate var mayHaveActor: Bool {
         state.attribution == .us && [.route, .address, .policy].contains(state.cause)
     }
 }
 
 extension Accounting {
-    /// The maximum number of actors of this run in memory. The history has all.
+    /// The maximum number of actors of this run in memory. The history stores all of them.
     package static let actorLimit = 1000
 
-    /// The processes of this run by their keys.
+    /// The processes found in this run, keyed by ``OutageActor/key``.
     package var actorsByKey: [String: ActingProcess] {
         Dictionary(actors.map { ($0.key, $0.process) }) { _, last in last }
     }
 
-    /// Returns the processes of this run that began an outage, by the starts of its intervals.
+    /// Returns the processes that caused intervals of an outage in this run, keyed by the start of the interval.
     package func actors(of outage: String) -> [LedgerInstant: ActingProcess] {
         let own = actors.lazy.filter { $0.outage == outage }
         return Dictionary(own.map { ($0.interval, $0.process) }) { _, last in last }
@@ -53,7 +54,7 @@ extension Accounting {
 }
 
 extension MonitoringService {
-    /// Searches for the process that began an interval, immediately, because a process that has ended cannot be found.
+    /// Schedules a search for the process that caused an interval. It starts at once, because a process that has exited cannot be found.
     func findActor(of removal: Removal, _ target: String, _ events: [ServiceEvent]) {
         for event in events {
             let outage: Outage
@@ -82,9 +83,11 @@ extension MonitoringService {
 package struct ActingProcess: Hashable, Sendable {
     /// The process id in the namespace of this service.
     package let id: Int32
-    /// The name of the program, at most 15 bytes. A process can choose it: `proc_pid_comm(5)`.
+    /// The command name, at most 15 bytes. A process can set it to any text.
+    ///
+    /// Source: `proc_pid_comm(5)`.
     package let program: String
-    /// The unit of systemd; nil if there is none.
+    /// The systemd unit of the process; nil without a unit.
     package let unit: String?
 
     package init(id: Int32, program: String, unit: String?) {
@@ -93,7 +96,7 @@ package struct ActingProcess: Hashable, Sendable {
 }
 
 extension ActingProcess {
-    /// The object in the API and in notifications.
+    /// The JSON object in the API and in notifications.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("pid", id)
@@ -102,14 +105,16 @@ extension ActingProcess {
         return object
     }
 
-    /// For example `openvpn, pid 812, of openvpn@site.service`. Control characters are escaped, because a program chooses its name.
+    /// A description such as `openvpn, pid 812, of openvpn@site.service`.
+    ///
+    /// Control characters are escaped, because a process can choose its name.
     package var text: String { "\(program.printable), pid \(id)\(unit.map { ", of \($0.printable)" } ?? "")" }
 }
 
 extension ActingProcess {
-    /// Returns the innermost control group with the name of a unit.
+    /// Returns the innermost control group whose name is that of a systemd service or scope; nil without one.
     ///
-    /// - Parameter groups: The text of `/proc/PID/cgroup`, `cgroups(7)`.
+    /// - Parameter groups: The content of `/proc/PID/cgroup`; see `cgroups(7)`.
     static func unit(inGroups groups: String) -> String? {
         let line = groups.split(at: "\n").first { $0.hasPrefix("0::/") && $0 != "0::/" }
         let named = line ?? groups.split(at: "\n").first { $0.contains(":name=systemd:") }
@@ -120,17 +125,19 @@ extension ActingProcess {
     }
 }
 
-/// The removal of a part of the network configuration.
+/// A netlink event that reports the removal of a part of the network configuration.
 package struct Removal: Hashable, Sendable {
-    /// The netlink port of the requester.
+    /// The netlink port ID of the socket that requested the removal.
     package let port: UInt32
     /// The network namespace of the change.
     package let namespace: NetworkNamespace
-    /// When the event was received, on CLOCK_MONOTONIC.
+    /// The time at which the event was received, on CLOCK_MONOTONIC.
     package let noticed: Duration
 }
 
-/// Finds the process behind a change. It searches once for each change, which may begin outages of many targets.
+/// Finds the process behind a removal. Thread-safe.
+///
+/// The last result is cached, because one removal can cause outages of many targets.
 final class ActorFinder: Sendable {
     private let search: @Sendable (Removal) -> ActingProcess?
     private let last = Locked<(removal: Removal, process: ActingProcess?)?>(nil)
@@ -139,6 +146,7 @@ final class ActorFinder: Sendable {
         self.search = search
     }
 
+    /// Returns the process behind a removal; nil if none was found.
     func process(behind removal: Removal) -> ActingProcess? {
         if let last = last.withLock(\.self), last.removal == removal { return last.process }
         let process = search(removal)
@@ -147,40 +155,45 @@ final class ActorFinder: Sendable {
     }
 }
 
-/// Finds the process behind a netlink port.
+/// Finds the process behind a netlink port ID.
 ///
-/// A port does not prove an identity: a process that has ended may have had it, a process of another PID namespace has another id there,
-/// and further sockets of a process have other ports. A process is returned only if all of this holds:
+/// A port ID alone does not identify a process. A process that has exited may have used it, a process in another PID namespace has a
+/// different process id there, and additional sockets of a process have other port IDs. A process is returned only if all of these
+/// conditions hold:
 ///
-/// 1. The lower 22 bits of the port are a process id. The kernel uses the id for the first socket of a process, and libnl counts sockets
-///    in the upper bits. Ports from 2^31 on are random.
-/// 2. A routing socket (NETLINK_ROUTE) of the network namespace still has the port. While one has it, no other can.
-/// 3. Of all processes of the network namespace with this id in their own PID namespace, exactly one has that socket. Without the
-///    permission to read its descriptors (the same user or CAP_SYS_PTRACE), a process counts as having the socket. Only a service in the
-///    first PID namespace can exclude other processes.
-/// 4. The process began before the change, and was the same during the whole search.
+/// 1. The lower 22 bits of the port ID are a process id. The kernel assigns the process id to the first socket of a process, and libnl
+///    numbers further sockets in the upper bits. Port IDs from 2^31 on are random.
+/// 2. A NETLINK_ROUTE socket in the network namespace still has the port ID. While it is bound, no other socket can use the same port ID.
+/// 3. Of all processes in the network namespace that have this id in their own PID namespace, exactly one holds that socket. If the
+///    descriptors of a process cannot be read (this requires the same user or CAP_SYS_PTRACE) and the service is in the initial PID
+///    namespace, the process counts as a holder.
+/// 4. The process started before the removal, and it is the same process at the end of the search.
 ///
-/// The search needs no privilege, but finds nothing if `/proc` hides the processes of other users (`hidepid`). It reads all of `/proc` and
-/// takes some milliseconds, so it never runs on a thread that receives events.
+/// The search needs no privilege. It finds nothing if `/proc` hides the processes of other users (`hidepid`). It reads all of `/proc`,
+/// which takes some milliseconds, so it must not run on a thread that receives events.
 ///
 /// Source: netlink(7), "nl_pid"; `proc_pid_status(5)`, "NSpid"; `netlink_autobind` of the kernel's net/netlink/af_netlink.c;
 /// `generate_local_port` of libnl's lib/socket.c.
 struct ProcessSearch: Sendable {
-    /// The bits of a process id: `pid_max`, `proc_sys_kernel(5)`.
+    /// The bits of a port ID that contain a process id.
+    ///
+    /// Source: `pid_max` in `proc_sys_kernel(5)`.
     private static let processBits: UInt32 = 1 << 22 - 1
-    /// The first random port.
+    /// The lowest random port ID.
     private static let firstByChance: UInt32 = 1 << 31
-    /// The resolution of the start of a process.
+    /// The resolution of the start time of a process.
     private static let tick = Duration.milliseconds(10)
 
     let clock: any MonitorClock
 
-    /// Whether this process is in the first PID namespace: `PROC_PID_INIT_INO` of the kernel's include/linux/proc_ns.h.
+    /// A Boolean value that indicates whether this process is in the initial PID namespace.
+    ///
+    /// Source: `PROC_PID_INIT_INO` of the kernel's include/linux/proc_ns.h.
     private static var seesEverybody: Bool {
         (try? NamespaceIdentity(path: "/proc/self/ns/pid"))?.inode == 0xEFFF_FFFC
     }
 
-    /// Returns the process that made a change; nil if it is not certain.
+    /// Returns the process that requested a removal; nil if it is not certain.
     func process(behind removal: Removal) -> ActingProcess? {
         let port = removal.port
         let number = port & Self.processBits
@@ -208,14 +221,14 @@ struct ProcessSearch: Sendable {
     }
 }
 
-/// A process with a certain id in its own PID namespace.
+/// A process that has the searched id in its own PID namespace.
 private struct Candidate {
     let id: Int32
     let program: String
-    /// On CLOCK_BOOTTIME.
+    /// The start of the process, on CLOCK_BOOTTIME.
     let start: Duration
 
-    /// Nil for another id, for a process that has ended, and for a kernel thread.
+    /// Reads `/proc/ID/status`. The result is nil if the process has another id in its namespace, has exited, or is a kernel thread.
     init?(_ id: Int32, numbered number: UInt32) {
         guard let status = TextFile.read("/proc/\(id)/status", limit: 1 << 16) else { return nil }
         var (program, numbers, hasMemory) = ("", "", false)
@@ -235,7 +248,8 @@ private struct Candidate {
         (self.id, self.program, self.start) = (id, program, start)
     }
 
-    /// Whether the process has a socket with this inode; nil without permission.
+    /// Returns a Boolean value that indicates whether the process holds the socket with an inode; nil without permission to read its
+    /// descriptors.
     func has(socket: UInt64) -> Bool? {
         let folder = "/proc/\(id)/fd"
         guard let files = try? DirectoryListing.names(in: folder) else { return nil }
@@ -243,12 +257,14 @@ private struct Candidate {
     }
 }
 
-/// The netlink sockets of a network namespace, `/proc/PID/net/netlink`. All users may read it.
+/// The table of netlink sockets of a network namespace, `/proc/PID/net/netlink`. It is readable for all users.
 private enum SocketTable {
+    /// Returns the identity of the table of a process. Processes in the same network namespace have the same one.
     static func identity(of process: Int32) -> NamespaceIdentity? {
         try? NamespaceIdentity(path: "/proc/\(process)/net/netlink")
     }
 
+    /// Returns the identity of the table of a network namespace.
     static func identity(of namespace: NetworkNamespace) -> NamespaceIdentity? {
         let found = try? Thread.run {
             do throws(SystemError) {
@@ -261,9 +277,9 @@ private enum SocketTable {
         return found ?? nil
     }
 
-    /// Returns the inode of the routing socket with a port in the network namespace of a process.
+    /// Returns the inode of the NETLINK_ROUTE socket with a port ID in the network namespace of a process; nil without one.
     static func routingSocket(at port: UInt32, of process: Int32) -> UInt64? {
-        // The kernel may leave a socket out while others are opened or closed.
+        // The table may miss a socket while other sockets are opened or closed.
         for _ in 0..<4 { if let inode = readSocket(at: port, of: process) { return inode } }
         return nil
     }
@@ -271,7 +287,7 @@ private enum SocketTable {
     private static func readSocket(at port: UInt32, of process: Int32) -> UInt64? {
         let text = TextFile.read("/proc/\(process)/net/netlink", limit: 16 << 20) ?? ""
         for line in text.split(at: "\n") {
-            // sk, protocol, port, and the inode last.
+            // The columns are sk, protocol and port ID; the last one is the inode.
             let fields = line.split(at: " ")
             guard fields.count > 3, fields[1] == "0", fields[2] == String(port)[...] else { continue }
             return UInt64(fields[fields.count - 1])

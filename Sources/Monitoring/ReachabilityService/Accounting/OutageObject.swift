@@ -1,10 +1,13 @@
 package import LinuxSupport
 package import ReachabilityLedger
 
-/// The JSON objects of outages, for the API and for notifications.
+// The JSON objects of outages, for the API and for notifications.
+
 extension MonitoringService.Snapshot {
+    /// Returns the wall clock time of an instant.
     package func time(_ instant: LedgerInstant) -> Timestamp { Timestamp(real: calendar.wall(at: instant)) }
 
+    /// Returns the JSON object of an outage.
     package func object(of explained: ExplainedOutage) -> JSONObject {
         let outage = explained.outage
         let deciding = outage.deciding(at: now)
@@ -38,6 +41,7 @@ extension MonitoringService.Snapshot {
         return object
     }
 
+    /// Returns the JSON object of an interval.
     package func object(of interval: LedgerInterval) -> JSONObject {
         var object = JSONObject()
         object.add(interval.state)
@@ -49,7 +53,10 @@ extension MonitoringService.Snapshot {
         return object
     }
 
-    /// - Parameter phase: The phase of an outage (``EvidenceRecord/phase(of:)``); nil adds the start of the interval instead.
+    /// Returns the JSON object of evidence.
+    ///
+    /// - Parameter phase: The phase relative to an outage (``EvidenceRecord/phase(of:)``). If nil, the object has the start of the interval
+    ///   instead.
     package func object(of record: EvidenceRecord, phase: String?) -> JSONObject {
         var object = JSONObject()
         if let phase { object.add("phase", phase) } else { object.add("interval", time(record.interval)) }
@@ -68,6 +75,7 @@ extension MonitoringService.Snapshot {
         return object
     }
 
+    /// Returns the JSON object of a note.
     package func object(of note: OutageNote) -> JSONObject {
         var object = JSONObject()
         object.add("time", time(note.instant))
@@ -78,6 +86,7 @@ extension MonitoringService.Snapshot {
 }
 
 extension JSONObject {
+    /// Adds the members `state`, `attribution`, `cause` and `basis`.
     package mutating func add(_ state: TargetState) {
         add("state", state.account.rawValue)
         add("attribution", state.attribution.rawValue)
@@ -87,7 +96,7 @@ extension JSONObject {
 }
 
 extension EvidenceRecord {
-    /// `before`, `during` or `after` an outage.
+    /// Returns the phase of the interval relative to an outage: `before`, `during` or `after`.
     package func phase(of outage: Outage) -> String {
         if interval < outage.start { return "before" }
         return outage.end.map { interval >= $0 } ?? false ? "after" : "during"
