@@ -204,7 +204,7 @@ import Testing
         world.lose(for: .milliseconds(2))
         let id = try #require(try world.ids("/v1/outages?limit=10").first)
         func text(_ path: String) throws -> String { String(decoding: try world.body(path), as: UTF8.self) }
-        let said = "it was over before the kernel could be asked why"
+        let said = "the outage ended before its cause could be queried"
         let paths = ["/v1/outages/\(id)/report", "/outages/\(id)"]
         for path in paths { #expect(try !text(path).contains(said), "\(path)") }
         world.start(targets: ["a"])

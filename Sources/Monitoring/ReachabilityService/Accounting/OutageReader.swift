@@ -1,19 +1,19 @@
 package import LinuxSupport
 package import ReachabilityLedger
 
-/// Reads the outages of this run from memory and those of earlier runs from the history.
+/// Reads outages: those of this run from memory, those of earlier runs from the history.
 package struct OutageReader: Sendable {
     package let service: MonitoringService
-    /// Nil without a history.
+    /// The history; nil if the service runs without one.
     package let history: HistoryWriter?
 
     package init(_ service: MonitoringService, _ history: HistoryWriter?) {
         (self.service, self.history) = (service, history)
     }
 
-    /// Returns the outages that a filter admits, the latest first.
+    /// Returns at most `limit` outages that match a filter, latest first.
     ///
-    /// - Parameter after: Only outages that come after this one in that order.
+    /// - Parameter after: The last outage of the previous page. Only outages that follow it in the order are returned.
     package func outages(
         _ filter: OutageFilter = OutageFilter(),
         after: OutageKey? = nil,
@@ -21,7 +21,7 @@ package struct OutageReader: Sendable {
         _ snapshot: MonitoringService.Snapshot
     ) throws -> [ExplainedOutage] {
         var found: [OutageReference] = []
-        // In parts, because some outages are both in memory and in the history.
+        // Several reads may be needed, because an outage that is both in memory and in the history counts once.
         var next: LedgerInstant? = min(after.map { LedgerInstant(nanoseconds: $0.start) } ?? .latest, snapshot.now)
         while let start = next, found.count < limit {
             let part = try references(filter, upTo: start, limit: limit, snapshot)
@@ -31,7 +31,9 @@ package struct OutageReader: Sendable {
         return try explained(found.prefix(limit), snapshot)
     }
 
-    /// Returns the number and the length of outages by attribution and cause, of this run only if the history cannot be read.
+    /// Returns the number and the total duration of outages by attribution and cause.
+    ///
+    /// If the history cannot be read, only outages of this run are counted.
     package func outageSums(_ filter: OutageFilter, _ snapshot: MonitoringService.Snapshot) -> [OutageSum] {
         if let sums = try? history?.store?.outageSums(filter, at: snapshot.now) { return sums }
         var sums: [TargetState: OutageSum] = [:]
@@ -47,17 +49,19 @@ package struct OutageReader: Sendable {
         return Array(sums.values)
     }
 
-    /// Returns the outage with an id; nil if there is none.
+    /// Returns the outage with an id; nil for an unknown id.
     package func outage(with key: OutageKey, _ snapshot: MonitoringService.Snapshot) throws -> ExplainedOutage? {
         let start = LedgerInstant(nanoseconds: key.start)
         let found = try references(OutageFilter(), upTo: start, limit: 1, snapshot).references
         return try explained(found.filter { $0.key == key }[...], snapshot).first
     }
 
-    /// Returns the outages before a moment, the latest first: at least `limit` if there are as many, without a gap between the first and the
-    /// last. Memory has precedence, because it is newer than the history.
+    /// Returns references to the outages that start at or before an instant, latest first.
     ///
-    /// - Returns: With the latest possible start of further outages; nil if there are none.
+    /// The result is contiguous: no matching outage between its first and last element is missing. An outage that is in memory is not read
+    /// from the history, because memory is newer.
+    ///
+    /// - Returns: The references, and the latest possible start of further outages; nil if there are no more.
     private func references(
         _ filter: OutageFilter,
         upTo start: LedgerInstant,
@@ -66,7 +70,7 @@ package struct OutageReader: Sendable {
     ) throws -> (references: [OutageReference], next: LedgerInstant?) {
         let memory = snapshot.books.outages(filter, upTo: start, limit: limit, at: snapshot.now)
         var written: [(target: String, start: LedgerInstant)] = []
-        // An outage that lasts is in memory.
+        // An ongoing outage is always in memory.
         if !filter.isOpen {
             written = try history?.store?.outageStarts(filter, upTo: start, limit: limit) ?? []
         }
@@ -106,7 +110,9 @@ package struct OutageReader: Sendable {
         return found
     }
 
-    /// Returns the intervals of a target that overlap a window, the latest first: at least `limit` if there are as many.
+    /// Returns the intervals of a target that overlap a window, latest first.
+    ///
+    /// - Parameter limit: The maximum number of intervals that are read from the history. Those in memory are always returned.
     package func intervals(
         of target: String,
         from: LedgerInstant,
@@ -118,11 +124,11 @@ package struct OutageReader: Sendable {
         let memory = (account.map { $0.intervals + [$0.ledger.current] } ?? []).reversed()
             .filter { ($0.end ?? snapshot.now) > from && $0.start < to }
         guard let store = history?.store else { return memory }
-        // The history has the intervals before the first one in memory.
+        // The history provides the intervals before the first one in memory.
         let begin = min(to, memory.last?.start ?? to)
         var written = try store.intervals(of: target, from: from, to: begin, limit: limit)
         guard let last = written.first else { return memory }
-        // An interval that an earlier run left open ended with that run, though the history may not have its end yet.
+        // An interval that an earlier run left open ended with that run. Its end may not be stored yet.
         let end = try last.end ?? max(last.start, min(begin, store.lastMark() ?? begin))
         written[0].end = end
         guard let first = memory.last, end < first.start else { return memory + written }
@@ -130,12 +136,12 @@ package struct OutageReader: Sendable {
         return memory + [LedgerInterval(state, from: end, to: first.start, reason: "notObserved")] + written
     }
 
-    /// Returns the JSON objects of outages. Outages that cannot be read are left out.
+    /// Returns the JSON objects of outages. Outages that cannot be read are omitted.
     package func objects(_ ids: [String], _ snapshot: MonitoringService.Snapshot) -> [JSONObject] {
         ids.compactMap { OutageKey($0) }.compactMap { try? outage(with: $0, snapshot) }.map { snapshot.object(of: $0) }
     }
 
-    /// Returns the processes that began outages, by the ids of outages and of intervals (``OutageActor/key``).
+    /// Returns the processes that caused outages, keyed by ``OutageActor/key``.
     package func actors(
         of keys: [String],
         _ snapshot: MonitoringService.Snapshot
@@ -146,14 +152,14 @@ package struct OutageReader: Sendable {
         return found
     }
 
-    /// Returns the notes on outages, the oldest first.
+    /// Returns the notes on outages, oldest first, keyed by the id of the outage.
     private func notes(
         on outages: [String],
         _ snapshot: MonitoringService.Snapshot
     ) throws -> [String: [OutageNote]] {
         var found = try history?.store?.notes(on: outages) ?? [:]
         for id in outages {
-            // Notes of this run are both in memory and in the history.
+            // Notes of this run can be both in memory and in the history.
             let written = Set(found[id] ?? [])
             found[id, default: []] += snapshot.books.notes(on: id).filter { !written.contains($0) }
         }
@@ -166,26 +172,26 @@ package struct ExplainedOutage {
     package let outage: Outage
     /// The evidence of its intervals, and of the intervals before and after it.
     package let evidence: [EvidenceRecord]
-    /// The oldest first.
+    /// The notes, oldest first.
     package var notes: [OutageNote] = []
-    /// The processes that began the intervals, by the starts of these.
+    /// The processes that caused the intervals, keyed by the start of the interval.
     package var actors: [LedgerInstant: ActingProcess] = [:]
-    /// The process that began the outage.
+    /// The process that caused the outage; nil if it is not known.
     package var actor: ActingProcess? { actors[outage.start] }
-    /// The reason why there is no evidence of the outage itself; nil if there is some, or may be soon.
+    /// The reason why no evidence was gathered during the outage. Nil if there is such evidence, or if it may still be gathered.
     package var missing: String? {
         guard outage.end != nil, !evidence.isEmpty, !evidence.contains(where: { $0.phase(of: outage) == "during" })
         else { return nil }
-        return "it was over before the kernel could be asked why"
+        return "the outage ended before its cause could be queried"
     }
 
-    /// An outage of this run.
+    /// Creates an outage of this run.
     package init(_ outage: Outage, _ account: Accounting.Account?) {
         self.outage = outage
         let intervals = account?.intervals ?? []
         let before = intervals.last { $0.start < outage.start }?.start
         let after = outage.end.flatMap { end in
-            // Most requests are for recent outages.
+            // The search starts at the end, because most requests are for recent outages.
             (intervals.reversed().prefix { $0.start >= end }.last?.start)
                 ?? account.map(\.ledger.current.start).flatMap { $0 >= end ? $0 : nil }
         }
@@ -193,9 +199,9 @@ package struct ExplainedOutage {
         evidence = all.compactMap { $0 }.compactMap { account?.evidence[$0] }
     }
 
-    /// An outage of the history.
+    /// Creates an outage from entries of the history. The result is nil if they contain no outage that starts at `start`.
     ///
-    /// - Parameter entries: Its intervals, and those before and after it. Nil if they have no outage.
+    /// - Parameter entries: The intervals of the outage, and those before and after it.
     init?(of target: String, from start: LedgerInstant, _ entries: [HistoryStore.Entry]) {
         var own: [LedgerInterval] = []
         var next: LedgerInterval?
@@ -213,12 +219,12 @@ package struct ExplainedOutage {
     }
 }
 
-/// The place that an outage is read from.
+/// A reference to an outage in memory or in the history.
 private struct OutageReference {
     let target: String
     let start: LedgerInstant
     let key: OutageKey
-    /// Nil for an outage of the history.
+    /// The outage in memory; nil if it has to be read from the history.
     let outage: Outage?
 
     init(_ outage: Outage) {
@@ -226,15 +232,16 @@ private struct OutageReference {
         key = OutageKey(of: outage.target, from: outage.start)
     }
 
-    /// An outage of the history.
+    /// Creates a reference to an outage in the history.
     init(_ written: (target: String, start: LedgerInstant)) {
         (target, start, outage) = (written.target, written.start, nil)
         key = OutageKey(of: written.target, from: written.start)
     }
 }
 
-/// An outage id, ordered by the start: the latest first.
+/// The id of an outage. Keys are ordered by start, latest first, and then by id.
 package struct OutageKey: Comparable {
+    /// The start of the outage, in nanoseconds of the ledger's time.
     package let start: Int64
     private let id: String
 
@@ -242,6 +249,7 @@ package struct OutageKey: Comparable {
         (self.start, id) = (start.nanoseconds, Outage.id(of: target, from: start))
     }
 
+    /// Parses an id of the form `START-HASH`, with the start in base 36. The result is nil for any other text.
     package init?(_ id: String) {
         let parts = id.split(at: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let start = Int64(parts[0], radix: 36) else { return nil }

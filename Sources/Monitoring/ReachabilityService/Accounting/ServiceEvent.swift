@@ -3,38 +3,40 @@ package import NetworkDiagnostics
 import NetworkReachability
 package import ReachabilityLedger
 
-/// A change of the accounts. Events are numbered in order.
+/// A change of the accounts. Events are numbered consecutively.
 package struct ServiceEvent: Sendable {
     package enum Kind: Sendable {
         case intervalClosed(LedgerInterval)
         case intervalOpened(LedgerInterval)
-        /// The current interval has changed.
+        /// The state or the reason of the current interval was corrected.
         case intervalRefined(LedgerInterval)
         case outageBegan(Outage)
         case outageRefined(Outage)
         case outageEnded(Outage)
-        /// The evidence of the current interval is known.
+        /// Evidence for the current interval was gathered.
         case explained(EvidenceRecord)
+        /// A note was added to an outage.
         case noted(OutageNote)
-        /// The process that began an outage is known.
+        /// The process that caused an outage was found.
         case actorFound(OutageActor)
+        /// Maintenance was announced or its announcement was replaced.
         case maintenancePlanned(PlannedMaintenance)
-        /// Maintenance with this name was cancelled, or ended early.
+        /// Announced maintenance with this name was cancelled or ended early.
         case maintenanceCancelled(String)
-        /// The wall clock was set by this amount.
+        /// The wall clock was stepped by this amount.
         case clockStepped(Duration)
-        /// The machine has slept for this time.
+        /// The machine resumed after it had slept for this time.
         case resumed(Duration)
     }
 
-    /// One more than the number of the previous event of this run.
+    /// The sequence number: one more than that of the previous event of this run.
     package let number: UInt64
-    /// When the change became known.
+    /// The time at which the service recorded the change.
     package let instant: LedgerInstant
-    /// Nil for an event of the whole service.
+    /// The name of the target; nil for an event of the whole service.
     package let target: String?
     package let kind: Kind
-    /// The current or last interface of packets to the target; nil if there was none in this run.
+    /// The current or last output interface of packets to the target; nil if no path was seen in this run.
     package var interface: String?
 }
 
@@ -51,9 +53,9 @@ extension ServiceEvent.Kind {
     }
 }
 
-/// The steps that explain the state of a target, from the kernel's answers when the state was new.
+/// The steps that explain the state of a target. They are gathered from the kernel shortly after the state began.
 package struct EvidenceRecord: Hashable, Sendable {
-    /// One step, as `reachability why` prints it.
+    /// One step of an explanation, as printed by `reachability why`.
     package struct Step: Hashable, Sendable {
         package let kind: String
         package let state: String
@@ -79,10 +81,10 @@ extension EvidenceRecord.Step {
 }
 
 extension [EvidenceRecord.Step] {
-    /// The ASCII separators of records and units. Interface names do not contain them, and printable text has them escaped.
+    /// The ASCII record and unit separators. They cannot occur in the fields, because `printable` escapes them.
     private static let (record, unit): (Unicode.Scalar, Unicode.Scalar) = ("\u{1e}", "\u{1f}")
 
-    /// The text in the history.
+    /// The text that is stored in the history.
     var text: String {
         map {
             [$0.kind, $0.state, $0.summary.printable, $0.remedy?.printable ?? ""].joined(separator: String(Self.unit))
@@ -90,7 +92,7 @@ extension [EvidenceRecord.Step] {
         .joined(separator: String(Self.record))
     }
 
-    /// Reads the text of a history. Invalid steps are left out.
+    /// Parses the text that is stored in the history. Invalid steps are omitted.
     init(text: String) {
         self = text.split(at: Self.record).compactMap { part in
             let fields = part.split(at: Self.unit, omittingEmptySubsequences: false).map(String.init)
@@ -105,18 +107,18 @@ extension [EvidenceRecord.Step] {
     }
 }
 
-/// A note of a person about an outage.
+/// A note that a user added to an outage.
 package struct OutageNote: Hashable, Sendable {
     /// The id of the outage.
     package let outage: String
     /// The start of the outage.
     package let start: LedgerInstant
     package let instant: LedgerInstant
-    /// The name of the user, token or certificate.
+    /// The author: the name of the user, token or client certificate.
     package let author: String
     package let text: String
 
-    /// The maximum number of Unicode scalars in a text.
+    /// The maximum length of a text, in Unicode scalars.
     package static let textLimit = 2000
     /// The maximum number of notes on an outage.
     package static let countLimit = 100
@@ -125,7 +127,8 @@ package struct OutageNote: Hashable, Sendable {
         (self.outage, self.start, self.instant, self.author, self.text) = (outage, start, instant, author, text)
     }
 
-    /// Whether a text is not empty, not too long, and without control characters except tabs and line feeds.
+    /// Returns a Boolean value that indicates whether a text is a valid note: 1 to ``textLimit`` Unicode scalars, with no control characters
+    /// except tab and line feed.
     package static func isText(_ text: String) -> Bool {
         let scalars = text.unicodeScalars
         return (1...textLimit).contains(scalars.count)
@@ -134,7 +137,7 @@ package struct OutageNote: Hashable, Sendable {
 }
 
 extension MonitoringService {
-    /// Adds a note to an outage. The note is an event, so it is published and saved.
+    /// Adds a note to an outage. The resulting event is sent to the listeners, one of which stores it.
     @discardableResult
     package func note(_ text: String, by author: String, on outage: Outage) -> OutageNote {
         let boot = clock.monitor.boot
@@ -146,9 +149,9 @@ extension MonitoringService {
 }
 
 extension Accounting {
-    /// The maximum number of notes of this run in memory. The history has all.
+    /// The maximum number of notes of this run in memory. The history stores all of them.
     package static let noteLimit = 1000
 
-    /// Returns the notes of this run on an outage, the oldest first.
+    /// Returns the notes of this run on an outage, oldest first.
     package func notes(on outage: String) -> [OutageNote] { notes.filter { $0.outage == outage } }
 }

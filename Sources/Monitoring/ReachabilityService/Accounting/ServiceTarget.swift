@@ -2,22 +2,23 @@ package import LinuxSupport
 package import NetworkReachability
 import ReachabilityLedger
 
-/// A target of the service.
+/// A host, or the whole network, that the service monitors.
 package struct ServiceTarget: Hashable, Sendable {
-    /// The name in the configuration, the API and metrics.
+    /// The name in the configuration, the API and the metrics.
     package let name: String
     /// The name or address of a host; nil for the whole network.
     package let host: String?
+    /// The network namespace from which the target is monitored.
     package let namespace: NetworkNamespace
-    /// The interface that packets are bound to; nil for any.
+    /// The interface to which packets are bound; nil for any interface.
     package let interface: String?
-    /// The firewall mark of the packets, 0 for none.
+    /// The firewall mark of the packets (SO_MARK); 0 for none.
     package let mark: UInt32
-    /// The required address family; nil for any.
+    /// The required address family; nil for any family.
     package let family: AddressFamily?
-    /// Nil for a target without checks.
+    /// The settings of the checks. If nil, no packets are sent, and the state follows the kernel's path only.
     package var checks: CheckSettings?
-    /// The minimum duration of an outage that is notified; nil for the setting of each notifier.
+    /// The minimum duration of an outage that is reported. If nil, the setting `after` of each notifier applies.
     package var settle: Duration?
 
     package init(
@@ -35,7 +36,7 @@ package struct ServiceTarget: Hashable, Sendable {
         (self.checks, self.settle) = (checks, settle)
     }
 
-    /// The properties that determine the kernel's answer.
+    /// A copy with only the properties that determine the path.
     var path: ServiceTarget {
         var target = self
         (target.checks, target.settle) = (nil, nil)
@@ -45,38 +46,41 @@ package struct ServiceTarget: Hashable, Sendable {
     /// The default target: the whole network.
     package static let internet = ServiceTarget(name: "internet", host: nil)
 
-    /// Creates the manager of the target.
+    /// Creates the manager that monitors the path to the target.
     package func makeManager() throws(NetworkReachabilityError) -> NetworkReachabilityManager {
         var options = NetworkReachabilityOptions()
         options.networkNamespace = namespace
         options.interface = interface
         options.firewallMark = mark
         options.family = family
-        // Until the name service answers, the state is unknown.
+        // The manager does not wait for the name service. Until it answers, the state is unknown.
         options.nameResolutionWait = .zero
         guard let host else { return try NetworkReachabilityManager(options: options) }
         return try NetworkReachabilityManager(host: host, options: options)
     }
 }
 
-/// Follows the path to one target while it is referenced. Each change is reported with the time at which the kernel's event was received.
+/// Observes the path to one target until it is released. Each change is reported with the time at which the kernel's event was received.
 package final class PathObserver: Sendable {
+    /// A change of the path.
     package struct Change: Sendable {
         package let path: NetworkPath
-        /// When the event was received, on CLOCK_MONOTONIC; nil for a change without an event.
+        /// The time at which the event was received, on CLOCK_MONOTONIC; nil for a change without an event.
         package let noticed: Duration?
-        /// When the last event that may have caused the change was received; nil if there was only one.
+        /// The time at which the last of several events that may have caused the change was received; nil for a single event.
         package let completed: Duration?
-        /// The number of losses of the carrier since the last change that ended before the kernel reported them.
+        /// The number of carrier losses since the previous change that ended before the kernel reported them.
         package let missedLosses: UInt32
-        /// The netlink port of the process that removed something, if nothing else can be the cause. It may be wrong.
+        /// The netlink port ID of the socket that requested a removal, if this removal is the only possible cause of the change. A port ID
+        /// does not prove an identity.
         package let remover: UInt32?
     }
 
     package let manager: NetworkReachabilityManager
     private let subscription: Subscription
 
-    /// - Parameter changed: Called on the queue of the namespace's monitor in the order of evaluation, first with the current path.
+    /// - Parameter changed: Called first with the current path and then for each change, in order, on the queue of the monitor of the
+    ///   network namespace.
     package init(_ manager: NetworkReachabilityManager, _ changed: @escaping @Sendable (Change) -> Void) {
         self.manager = manager
         subscription = Subscription(
@@ -107,10 +111,10 @@ package final class PathObserver: Sendable {
 }
 
 extension Observation.Path {
-    /// The name service has not answered yet.
+    /// The observation while the name service has not answered.
     static let resolving = Self.unknown(reason: "resolving")
 
-    /// The observation of a path.
+    /// Creates the observation of a path.
     init(_ path: NetworkPath) {
         let reason = path.reason?.rawValue ?? "unknown"
         switch path.status {

@@ -2,23 +2,26 @@ import LinuxSupport
 package import NetworkReachability
 package import ReachabilityLedger
 
-/// The relation of the clocks of one boot to the time of the ledger and to the displayed time.
+/// Converts between CLOCK_BOOTTIME, the ledger's time and the displayed wall clock time of one boot.
 package struct TimeLine: Hashable, Sendable {
     package let bootIdentifier: String
-    /// The ledger's time at CLOCK_BOOTTIME zero, in nanoseconds. It never changes while the boot lasts.
+    /// The ledger's time at CLOCK_BOOTTIME zero, in nanoseconds. It is constant for the whole boot.
     package let offset: Int64
-    /// The wall clock minus the ledger's time, in nanoseconds. A step of the wall clock changes it for all moments of this boot, because
-    /// the later setting is the intended one.
+    /// The wall clock minus the ledger's time, in nanoseconds.
+    ///
+    /// A step of the wall clock changes the displayed time of all instants of this boot, because the later setting of the clock is assumed
+    /// to be correct.
     package private(set) var labelOffset: Int64
 
-    /// The time line of a boot that is seen for the first time.
+    /// Creates the time line of a boot that no earlier run has recorded.
     ///
     /// - Parameters:
     ///   - boot: CLOCK_BOOTTIME now.
     ///   - real: CLOCK_REALTIME now.
-    ///   - last: The last moment of an earlier boot. The ledger's time continues there if the wall clock is behind it.
+    ///   - last: The last instant of an earlier boot. If the wall clock is behind it, the ledger's time continues there.
     ///
-    /// A wall clock after ``latestStart`` starts the line there, to prevent an overflow. Labels still show the wall clock.
+    /// If the wall clock is after ``latestStart``, the ledger's time starts there, to prevent an overflow. The displayed time is still the
+    /// wall clock.
     package init(bootIdentifier: String, boot: Duration, real: Duration, after last: LedgerInstant? = nil) {
         let start = LedgerInstant(since1970: min(max(real, .zero), Self.latestStart))
         let now = max(start, last ?? start)
@@ -29,37 +32,38 @@ package struct TimeLine: Hashable, Sendable {
         )
     }
 
-    /// The latest start of a line: the year 2200, 62 years before its end.
+    /// The latest start of a time line: the year 2200, 62 years before the ledger's time ends.
     private static let latestStart: Duration = .seconds(7_258_118_400)
 
-    /// The time line of a boot that an earlier run has seen.
+    /// Creates the time line of a boot that an earlier run has recorded.
     package init(bootIdentifier: String, offset: Int64, labelOffset: Int64) {
         self.bootIdentifier = bootIdentifier
         self.offset = offset
         self.labelOffset = labelOffset
     }
 
-    /// Returns the moment of a reading of CLOCK_BOOTTIME.
+    /// Returns the instant at which CLOCK_BOOTTIME has a value.
     package func instant(at boot: Duration) -> LedgerInstant {
         LedgerInstant(nanoseconds: offset) + boot
     }
 
-    /// Returns the wall clock at a moment, since 1970.
+    /// Returns the wall clock at an instant, since 1970.
     package func wall(at instant: LedgerInstant) -> Duration {
         .nanoseconds(instant.nanoseconds) + .nanoseconds(labelOffset)
     }
 
-    /// Returns the moment of a reading of the wall clock.
+    /// Returns the instant at which the wall clock has a value, since 1970.
     package func instant(atWall wall: Duration) -> LedgerInstant {
         LedgerInstant(since1970: wall - .nanoseconds(labelOffset))
     }
 
-    /// A smaller difference is drift, which labels follow without an event.
+    /// The minimum difference of the wall clock that counts as a step. A smaller one is drift, which changes the displayed time without an
+    /// event.
     package static let shortestStep: Duration = .milliseconds(500)
 
-    /// Adjusts the labels to the wall clock.
+    /// Adjusts the displayed time to the wall clock.
     ///
-    /// - Returns: The step of the clock, if it is more than drift.
+    /// - Returns: The step of the wall clock; nil if it is drift.
     package mutating func adjust(boot: Duration, real: Duration) -> Duration? {
         let label = (real - .nanoseconds(instant(at: boot).nanoseconds)).ledgerNanoseconds
         let step = Duration.nanoseconds(label) - .nanoseconds(labelOffset)
@@ -70,9 +74,9 @@ package struct TimeLine: Hashable, Sendable {
 
 private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 
-/// The displayed times of the moments of all boots.
+/// Converts between instants of the ledger and the displayed wall clock time, over all boots.
 package struct Calendar: Sendable {
-    /// A boot and its first moment.
+    /// A boot and its first instant.
     package struct Era: Hashable, Sendable {
         package let start: LedgerInstant
         package let line: TimeLine
@@ -82,7 +86,7 @@ package struct Calendar: Sendable {
         }
     }
 
-    /// The oldest first.
+    /// The earlier boots, oldest first.
     private let earlier: [Era]
     /// This boot.
     package let current: Era
@@ -91,16 +95,16 @@ package struct Calendar: Sendable {
         (self.earlier, self.current) = (earlier, current)
     }
 
-    /// Returns the boot of a moment; the first boot for earlier moments.
+    /// Returns the time line of the boot that contains an instant. For an instant before all boots, returns that of the first boot.
     package func line(at instant: LedgerInstant) -> TimeLine {
         if instant >= current.start { return current.line }
         return (earlier.last { $0.start <= instant } ?? earlier.first ?? current).line
     }
 
-    /// Returns the wall clock at a moment, since 1970.
+    /// Returns the wall clock at an instant, since 1970.
     package func wall(at instant: LedgerInstant) -> Duration { line(at: instant).wall(at: instant) }
 
-    /// Returns the first moment at which the wall clock has reached a time. There may be several if the clock was set back.
+    /// Returns the first instant at which the wall clock reached a time since 1970. If the clock was set back, there may be several.
     package func instant(atWall wall: Duration) -> LedgerInstant {
         let eras = earlier + [current]
         for (era, next) in zip(eras, eras.dropFirst()) {
@@ -114,11 +118,11 @@ package struct Calendar: Sendable {
     }
 }
 
-/// The clocks of a service, which tests replace.
+/// The clocks of a service. Tests can replace them.
 package struct ServiceClock: Sendable {
-    /// CLOCK_MONOTONIC, CLOCK_BOOTTIME, timers, and events of clock steps and of sleep.
+    /// CLOCK_MONOTONIC, CLOCK_BOOTTIME, timers, and events for clock steps and sleep.
     package var monitor: any MonitorClock
-    /// CLOCK_REALTIME, since 1970.
+    /// Returns CLOCK_REALTIME, since 1970.
     package var real: @Sendable () -> Duration
     /// The identifier of this boot.
     package var bootIdentifier: String

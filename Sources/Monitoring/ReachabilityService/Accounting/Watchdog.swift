@@ -2,11 +2,11 @@ import Dispatch
 import LinuxSupport
 package import NetworkReachability
 
-/// Notifies the service manager at an interval that the service works, but only after a proof. Thread-safe.
+/// Sends keep-alive notifications to the service manager at an interval, each only after a self-test. Thread-safe.
 package final class Watchdog: Sendable {
     private struct State {
         var timer: Cancellation?
-        /// Whether a proof is under way.
+        /// A Boolean value that indicates whether a self-test is running.
         var isWaiting = false
     }
 
@@ -18,9 +18,9 @@ package final class Watchdog: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - limit: The maximum time between two notifications. Half of it is used.
-    ///   - prove: Checks that the service works, and calls its argument with the result. It is not called again before that.
-    ///   - tell: Sends a notification. Called on the thread of the proof.
+    ///   - limit: The maximum time between two notifications. The interval is half of it.
+    ///   - prove: Starts the self-test, which calls its argument with the result. No further test starts before that.
+    ///   - tell: Sends a notification. Called on the thread on which the self-test ends.
     package init(
         limit: Duration,
         clock: any MonitorClock,
@@ -57,11 +57,12 @@ package final class Watchdog: Sendable {
 }
 
 extension MonitoringService {
-    /// Passes through all stages of a change: the queue of each monitor with a query to the kernel, the accounts, the queue of events, and
-    /// the history.
+    /// Runs a self-test through all stages that a change passes: the queue of each monitor (with a query to the kernel), the queue of
+    /// events, the accounts, and the history.
     ///
-    /// If a stage hangs, `done` is never called. It is called with false if the kernel does not answer. No thread is blocked, nothing is
-    /// changed and no packet is sent.
+    /// The test blocks no thread, changes nothing and sends no packet.
+    ///
+    /// - Parameter done: Called with true if all stages work, and with false if the kernel does not answer. Never called if a stage hangs.
     package func roundTrip(through history: HistoryWriter?, _ done: @escaping @Sendable (Bool) -> Void) {
         let (trip, hasAnswered) = (DispatchGroup(), Locked(true))
         for monitor in monitors {
@@ -70,7 +71,7 @@ extension MonitoringService {
             }
         }
         trip.notify(queue: eventQueue) { [weak self] in
-            // The lock of the accounts.
+            // Reading the snapshot shows that the lock of the accounts is not held forever.
             _ = self?.snapshot
             guard let history else { return done(hasAnswered.withLock(\.self)) }
             history.pass { done(hasAnswered.withLock(\.self)) }
