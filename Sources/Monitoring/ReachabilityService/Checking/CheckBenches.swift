@@ -2,19 +2,19 @@ import LinuxSupport
 import NetworkReachability
 import ReachabilityChecks
 
-/// Who makes the checks of one target. Thread-safe.
+/// Makes the checks of one target. Thread-safe.
 package protocol TargetProbing: Sendable {
-    /// Asks everything, at the same time, and says what that comes to; nil where the task is cancelled.
+    /// Runs all checks of the target concurrently and returns the combined result; nil if the task is cancelled.
     ///
-    /// - Parameter isDown: whether the target was down before, so that what is known of the line need not be new.
+    /// - Parameter isDown: True if the target was down before. Then recent results about the uplink may be reused.
     func check(isDown: Bool) async -> CheckFinding?
-    /// What was found of the line holds no more.
+    /// Discards the cached results about the uplink, because the path has changed.
     func forget()
 }
 
-/// The benches of a service: targets that are checked in the same way share one. Thread-safe.
+/// The check engines of a service. Targets with the same check options share an engine. Thread-safe.
 package final class CheckBenches: Sendable {
-    /// What makes benches differ.
+    /// The options that an engine is created with. Targets with equal options share it.
     private struct Way: Hashable {
         let namespace: NetworkNamespace
         let interface: String?
@@ -32,7 +32,7 @@ package final class CheckBenches: Sendable {
 
     package init() {}
 
-    /// Who checks a target.
+    /// Returns the object that makes the checks of a target.
     package func prober(of target: ServiceTarget, _ settings: CheckSettings) -> any TargetProbing {
         BenchProber(
             settings.questions.map { question in
@@ -68,7 +68,7 @@ package final class CheckBenches: Sendable {
     }
 }
 
-/// Asks the questions of one target.
+/// Runs the checks of one target on shared engines.
 private struct BenchProber: TargetProbing {
     let questions: [(bench: CheckEngine, target: CheckTarget?)]
 

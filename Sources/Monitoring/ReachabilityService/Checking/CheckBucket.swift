@@ -1,27 +1,30 @@
 import LinuxSupport
 package import ReachabilityLedger
 
-/// What the checks of a target came to within a time: how many, why they failed, and how long answers took. Two are merged into one without
-/// loss, so hours are made of minutes.
+/// Statistics of the checks of a target within a period: the number of checks, the reasons of failures, and a histogram of latencies.
 ///
-/// Latencies are counted in bins, eight to each doubling from 1 µs on: what is read from them is off by less than 5 %.
+/// Buckets can be merged without loss, so buckets of five minutes are combined into hours.
+///
+/// The histogram has eight bins per doubling of the latency, starting at 1 µs. A latency that is read from it has an error below 5 %.
 package struct CheckBucket: Hashable, Sendable {
-    /// When it begins: a multiple of its length.
+    /// The start of the period, a multiple of its length.
     package let start: LedgerInstant
     package let length: Duration
+    /// The number of checks that ended in the period.
     package private(set) var count = 0
-    /// Of those that were not good, by reason.
+    /// The number of failed checks by reason.
     package private(set) var failures: [String: Int] = [:]
-    /// By bin.
+    /// The number of latencies by bin.
     private(set) var bins: [UInt8: Int] = [:]
     package private(set) var fastest: Duration?
     package private(set) var slowest: Duration?
 
-    /// Of so long a time each bucket is that is kept for 14 days, and that is kept as long as anything is.
+    /// The length of a bucket that is stored for 14 days.
     package static let short = Duration.seconds(300)
+    /// The length of a bucket that is stored as long as the rest of the history.
     package static let long = Duration.seconds(3600)
 
-    /// The bucket of a moment, empty.
+    /// Creates an empty bucket whose period contains an instant.
     package init(at instant: LedgerInstant, length: Duration = Self.short) {
         (start, self.length) = (instant - instant.remainder(of: length), length)
     }
@@ -35,7 +38,7 @@ package struct CheckBucket: Hashable, Sendable {
         slowest = max(slowest ?? latency, latency)
     }
 
-    /// Adds what another one has, whenever it was.
+    /// Adds the counts of another bucket, regardless of its period.
     package mutating func merge(_ other: CheckBucket) {
         count += other.count
         failures.merge(other.failures) { $0 + $1 }
@@ -44,9 +47,9 @@ package struct CheckBucket: Hashable, Sendable {
         slowest = [slowest, other.slowest].compactMap(\.self).max()
     }
 
-    /// What a share of the answers took at most; nil where there was none.
+    /// Returns a quantile of the latencies; nil if no check was answered.
     ///
-    /// - Parameter share: 0.5 for the median.
+    /// - Parameter share: The quantile from 0 to 1; 0.5 is the median.
     package func latency(_ share: Double) -> Duration? {
         guard let fastest, let slowest else { return nil }
         let wanted = max(1, Int((share * Double(bins.values.reduce(0, +))).rounded(.up)))
@@ -63,15 +66,15 @@ package struct CheckBucket: Hashable, Sendable {
     private static let perDoubling = 8
 
     static func bin(of latency: Duration) -> UInt8 {
-        // Half an hour is as good as for ever.
+        // Latencies above 2^31 µs (about 36 minutes) are counted in the last bin.
         let microseconds = min(max(1, latency.ledgerNanoseconds / 1000), 1 << 31)
         let doublings = Int64.bitWidth - 1 - microseconds.leadingZeroBitCount
-        // Between two powers of two by eight steps of the same size: a line instead of the logarithm.
+        // Between two powers of two the bins have equal width: a linear approximation of the logarithm.
         let step = ((microseconds - (1 << doublings)) * Int64(perDoubling)) >> doublings
         return UInt8(clamping: doublings * perDoubling + Int(step))
     }
 
-    /// In the middle of what a bin holds.
+    /// Returns the middle of the range of a bin.
     static func middle(of bin: UInt8) -> Duration {
         let (doublings, step) = Int(bin).quotientAndRemainder(dividingBy: perDoubling)
         let base = Int64(1000) << doublings
@@ -79,8 +82,8 @@ package struct CheckBucket: Hashable, Sendable {
     }
 }
 
-/// As a text, for the file: `count;fastest;slowest;reason=n,...;bin=n,...`, times in nanoseconds.
 extension CheckBucket {
+    /// The text that is stored in the history: `count;fastest;slowest;reason=n,...;bin=n,...`, with times in nanoseconds.
     var text: String {
         let failures = failures.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: ",")
         let bins = bins.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: ",")
@@ -88,7 +91,7 @@ extension CheckBucket {
         return [String(count), times[0], times[1], failures, bins].joined(separator: ";")
     }
 
-    /// Nil for a text that makes no sense.
+    /// Parses the text that is stored in the history. The result is nil for an invalid text.
     init?(start: LedgerInstant, length: Duration, text: String) {
         let fields = text.split(at: ";", omittingEmptySubsequences: false)
         guard fields.count == 5, let count = Self.number(fields[0]) else { return nil }
@@ -107,42 +110,45 @@ extension CheckBucket {
         }
     }
 
-    /// A number of checks. An hour has fewer than the bound, and sums of any number of hours fit.
+    /// Parses a number of checks. The bound is above the number of checks in an hour and keeps sums from overflowing.
     private static func number(_ text: Substring) -> Int? {
         Int(text).flatMap { 0...1_000_000_000 ~= $0 ? $0 : nil }
     }
 }
 
-/// What the checks of all targets came to, for the metrics, the history and those who ask. Thread-safe.
+/// The results of the checks of all targets, for the metrics, the history and the API. Thread-safe.
 package final class CheckLog: Sendable {
-    /// Of one target, since this run began.
+    /// The sums of one target since this run began.
     package struct Totals: Sendable {
-        /// How many, by the place where it broke, or `works`.
+        /// The number of checks by the place of the failure; the key of successful checks is `works`.
         package fileprivate(set) var places: [String: UInt64] = [:]
-        /// How many took no longer than each of ``CheckLog/bounds``, and how many there were.
+        /// The cumulative histogram: the number of checks that took at most each of ``CheckLog/bounds``.
         package fileprivate(set) var durations = [UInt64](repeating: 0, count: CheckLog.bounds.count)
+        /// The number of all checks.
         package fileprivate(set) var count: UInt64 = 0
+        /// The total duration of all checks.
         package fileprivate(set) var sum = Duration.zero
     }
 
     private struct Record: Sendable {
         var totals = Totals()
-        /// The oldest first.
+        /// The buckets, oldest first.
         var buckets: [CheckBucket] = []
-        /// Since when something of them may not be written.
+        /// The start of the oldest bucket that may not be written to the history; nil if all are written.
         var unwritten: LedgerInstant?
-        /// The latest first.
+        /// The latest results, latest first.
         var latest: [CheckStatus] = []
     }
 
-    /// Of the histogram.
+    /// The upper bounds of the histogram of durations.
     package static let bounds: [Duration] = [
         .milliseconds(1), .milliseconds(5), .milliseconds(10), .milliseconds(50), .milliseconds(100),
         .milliseconds(500),
         .seconds(1), .milliseconds(2500), .seconds(5),
     ]
-    /// So many results and buckets of a target are in memory.
+    /// The maximum number of results of a target in memory.
     private static let latestLimit = 10
+    /// The maximum number of buckets of a target in memory.
     private static let bucketLimit = 12
 
     private let records = Locked<[String: Record]>([:])
@@ -164,7 +170,7 @@ package final class CheckLog: Sendable {
             let bucket = CheckBucket(at: status.ended)
             if record.buckets.last?.start != bucket.start {
                 record.buckets.append(bucket)
-                // What could not be written for so long is let go of.
+                // The oldest bucket is dropped even if it could not be written.
                 if record.buckets.count > Self.bucketLimit { record.buckets.removeFirst() }
             }
             record.buckets[record.buckets.count - 1].add(status.finding)
@@ -173,15 +179,16 @@ package final class CheckLog: Sendable {
         }
     }
 
+    /// Returns the sums of a target; nil if it was not checked in this run.
     package func totals(of target: String) -> Totals? { records.withLock { $0[target]?.totals } }
 
-    /// The latest results, the latest first.
+    /// Returns the latest results of a target, latest first.
     package func latest(of target: String) -> [CheckStatus] { records.withLock { $0[target]?.latest ?? [] } }
 
-    /// Those of this run that are in memory, the oldest first.
+    /// Returns the buckets of this run that are in memory, oldest first.
     package func buckets(of target: String) -> [CheckBucket] { records.withLock { $0[target]?.buckets ?? [] } }
 
-    /// What is not in the file yet, whole buckets; from then on it counts as written.
+    /// Returns the buckets that are not in the history, and marks them as written.
     func takeUnwritten() -> [(target: String, bucket: CheckBucket)] {
         records.withLock { records in
             var found: [(target: String, bucket: CheckBucket)] = []
@@ -194,7 +201,7 @@ package final class CheckLog: Sendable {
         }
     }
 
-    /// These could not be written.
+    /// Marks buckets as not written, because writing them failed.
     func putBack(_ buckets: [(target: String, bucket: CheckBucket)]) {
         records.withLock { records in
             for (target, bucket) in buckets {

@@ -1,53 +1,55 @@
 package import ReachabilityLedger
 
-/// What the checks of one target come to, and when the next is due. A value: it is told what was found, and when.
+/// Derives the state of one target from the results of its checks, and schedules the next check. A value type without clock or I/O.
 ///
-/// A change that a check finds lies between the last check that found otherwise and the first that found it. Its moment is the end of
-/// that first one, when it was known; how much earlier it may have been is its uncertainty. One good check makes a target up.
-/// It takes several that fail, ``CheckSettings/confirm``, to make it down, and then it was since the first of them; as many to make a target
-/// degraded that works.
+/// | change | required checks | instant of the change |
+/// |---|---|---|
+/// | to up | one that succeeds | its end |
+/// | to up, after the kernel had no path | the first one, if it succeeds | the return of the path |
+/// | to down | ``CheckSettings/confirm`` consecutive ones that fail | the end of the first of them |
+/// | from up to degraded | ``CheckSettings/confirm`` consecutive ones that are degraded | the end of the first of them |
 ///
-/// If the kernel had no path, and the first check after the path returned is good, the target is up since the path returned. The check
-/// may have waited for its turn.
+/// The real change lies between the last check with the old result and the first one with the new result. The uncertainty is the time by
+/// which it may be earlier than the recorded instant.
 ///
-/// What was found along one path says nothing of another: ``begin(at:returned:)`` makes it void.
+/// Results are valid for one path only. ``begin(at:returned:)`` discards them.
 package struct CheckCourse: Sendable {
-    /// What the books are to take.
+    /// A change of the state that has to be recorded.
     package struct Change: Sendable {
         package let finding: CheckFinding
         package let instant: LedgerInstant
         package let uncertainty: Duration
     }
 
-    /// Checks that do not find what is told, and are not enough yet.
+    /// Consecutive checks that contradict the current state but are not yet enough to change it.
     private struct Doubt {
         var finding: CheckFinding
-        /// When the first ended.
+        /// The end of the first of these checks.
         let first: LedgerInstant
-        /// When the last one before began.
+        /// The start of the last check before them.
         let earliest: LedgerInstant
         var count = 0
     }
 
     private let settings: CheckSettings
-    /// Where in an interval this target is checked, so that many are not at once.
+    /// The offset of the checks of this target in the interval. It differs between targets, to spread the checks.
     private let phase: Duration
-    /// What holds; nil where nothing was found along this path.
+    /// The result that determines the current state; nil before the first decisive check along this path.
     package private(set) var told: CheckFinding?
-    /// Since when this path is there.
+    /// The time since which this path exists, or since which there is no path.
     private(set) var since: LedgerInstant
-    /// How much earlier the path may have returned; nil unless there was no path before, and no check has ended since.
+    /// The uncertainty of the return of the path. Nil if there was a path before, or if a check has ended since the return.
     private var returned: Duration?
-    /// When the last check began that found what was told, along whatever path.
+    /// The start of the last check that confirmed the state, along any path.
     private var agreed: LedgerInstant?
-    /// The same of one that was not good.
+    /// The start of the last check that failed, along any path.
     private var lastBad: LedgerInstant?
     private var doubt: Doubt?
 
-    /// - Parameter name: of the target; each has a place of its own in the interval.
+    /// - Parameter name: The name of the target, which determines its offset in the interval.
     package init(_ settings: CheckSettings, of name: String, at now: LedgerInstant) {
         self.settings = settings
-        // FNV-1a, mixed: names that differ in their last letter alone are to be far from each other.
+        // FNV-1a with additional mixing, so that names that differ only in the last letter get distant offsets.
         var hash = name.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         hash = (hash ^ hash >> 32) &* 0x9e37_79b9_7f4a_7c15
         let interval = max(1, settings.interval.ledgerNanoseconds)
@@ -55,33 +57,33 @@ package struct CheckCourse: Sendable {
         since = now
     }
 
-    /// The path is there, or is another one: nothing is known of it.
+    /// Discards all results, because there is a new path.
     ///
-    /// - Parameter uncertainty: How much earlier the path may have returned; nil unless there was no path before.
+    /// - Parameter uncertainty: The maximum time by which the path may have returned earlier. Nil if there was a path before.
     package mutating func begin(at now: LedgerInstant, returned uncertainty: Duration? = nil) {
         (told, doubt) = (nil, nil)
-        // A path that has returned may change before it is checked: an address comes after the other.
+        // A path that has returned may change before it is checked, because addresses are added one after the other.
         returned = uncertainty ?? returned.map { $0 + max(.zero, now - since) }
         since = now
     }
 
-    /// The path is gone.
+    /// Discards all results, because there is no path.
     package mutating func end(at now: LedgerInstant) {
         (told, doubt, returned) = (nil, nil, nil)
         since = now
     }
 
-    /// Takes what a check found.
+    /// Processes the result of a check.
     ///
-    /// - Parameter isDown: whether an outage lasts: then the kernel, or a check, has said already that the target is not up.
-    /// - Returns: what follows for the books; nil where nothing does yet.
+    /// - Parameter isDown: True if the target is in an outage, which the kernel's answer or an earlier check has shown.
+    /// - Returns: The change to record; nil if the state does not change.
     package mutating func take(
         _ finding: CheckFinding,
         from begun: LedgerInstant,
         to ended: LedgerInstant,
         isDown: Bool
     ) -> Change? {
-        // One check of many may be slow by chance.
+        // A single check can be slow by chance, so that degraded needs confirmation like a failure.
         if finding.isDegraded, let told, told.isGood, !told.isDegraded { return takeDoubt(finding, begun, ended) }
         defer { returned = nil }
         if finding.isGood {
@@ -95,7 +97,7 @@ package struct CheckCourse: Sendable {
         }
         lastBad = begun
         guard let told else {
-            // It goes on, in another way, since the path is back.
+            // The outage continues, with another cause since the path returned.
             if isDown { return tell(finding, begun, Change(finding: finding, instant: since, uncertainty: .zero)) }
             return takeDoubt(finding, begun, ended)
         }
@@ -110,7 +112,7 @@ package struct CheckCourse: Sendable {
     {
         let isDown = told?.isGood == false
         var next = Doubt(finding: finding, first: ended, earliest: agreed ?? since)
-        // While it is up all that fail count together; of what is told otherwise only those that say the same.
+        // While the target is up, all failing checks count together. While it is down, only checks with the same result do.
         if let doubt, doubt.finding.isGood == finding.isGood, !isDown || doubt.finding.isSame(as: finding) {
             next = doubt
         }
@@ -131,18 +133,18 @@ package struct CheckCourse: Sendable {
 
     // MARK: Time
 
-    /// From one check to the one that confirms it.
+    /// The interval from the start of a contradicting check to the check that confirms it.
     private static let repetition = Duration.seconds(1)
 
-    /// When the next check is to begin.
+    /// Returns the start of the next check.
     ///
     /// - Parameters:
-    ///   - begun: When the last one did.
-    ///   - now: When it ended.
+    ///   - begun: The start of the last check.
+    ///   - now: The end of the last check.
     package func next(after begun: LedgerInstant, now: LedgerInstant) -> LedgerInstant {
         if doubt != nil, told?.isGood ?? true { return max(now, begun + Self.repetition) }
         guard told?.isGood == true else { return max(now, begun + settings.intervalWhenDown) }
-        // At the target's own place in the interval, so that those that came back together do not stay together.
+        // The check is placed at the offset of the target, so that targets that recovered together are not checked together forever.
         let earliest = begun + settings.interval / 2 - phase
         let past = earliest.remainder(of: settings.interval)
         let slot = past == .zero ? earliest : earliest + (settings.interval - past)

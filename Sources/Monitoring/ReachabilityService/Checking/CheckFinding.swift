@@ -3,17 +3,17 @@ import NetworkReachability
 package import ReachabilityChecks
 package import ReachabilityLedger
 
-/// What one check of a target came to.
+/// The result of one check of a target.
 package struct CheckFinding: Hashable, Sendable {
-    /// Where it breaks and why, as the ledger takes it.
+    /// The place and the reason of the failure, in the form that the ledger accepts.
     package let observation: Observation.Check
-    /// `proven`, `likely` or `suspected`.
+    /// The confidence of the result: `proven`, `likely` or `suspected`.
     package let confidence: String
-    /// One sentence for people, safe to print.
+    /// A sentence that describes the result. Control characters are escaped.
     package let sentence: String
-    /// What was found, near to far, and what it comes to.
+    /// The steps of the check from the nearest to the farthest hop, followed by the verdict.
     package private(set) var steps: [EvidenceRecord.Step]
-    /// How long the target took to answer; nil where it did not, or was not what answered.
+    /// The time that the target took to answer. Nil if it did not answer, or if another host did.
     package let latency: Duration?
 
     package init(
@@ -29,27 +29,27 @@ package struct CheckFinding: Hashable, Sendable {
         (self.confidence, self.sentence, self.steps, self.latency) = (confidence, sentence, steps, latency)
     }
 
-    /// Whether the target is up.
+    /// A Boolean value that indicates whether the target is up.
     package var isGood: Bool {
         Attributor.state(of: Observation(path: .reachable, check: observation)).attribution == .up
     }
 
-    /// A Boolean value that indicates whether the target is up, but works only in part.
+    /// A Boolean value that indicates whether the target is up but degraded: it works only partly.
     package var isDegraded: Bool { isGood && observation.place == CheckPlace.degraded.rawValue }
 
-    /// The same for those who want to know what was found, not how.
+    /// A copy without ``steps``.
     var withoutSteps: CheckFinding {
         var finding = self
         finding.steps = []
         return finding
     }
 
-    /// Whether it would be no news after the other.
+    /// Returns a Boolean value that indicates whether two results have the same place and reason.
     func isSame(as other: CheckFinding) -> Bool { observation == other.observation }
 }
 
 extension CheckFinding {
-    /// What a report says.
+    /// Creates the result of a completed check.
     init(_ report: CheckReport) {
         let verdict = report.verdict
         let steps = report.steps.map { step in
@@ -60,7 +60,7 @@ extension CheckFinding {
                 remedy: nil
             )
         }
-        // An answer took the sum of its phases; what else was asked meanwhile is no matter of the target's.
+        // The latency is the sum of the phases of the answered probe. Probes of other hosts do not count.
         let isDegraded = verdict.place == .degraded
         let answer = verdict.decidingProbes.first {
             $0.outcome == .answered && (!isDegraded || $0.subject == .target)
@@ -78,13 +78,15 @@ extension CheckFinding {
         )
     }
 
-    /// Nothing could be checked.
+    /// Creates the result of a check that could not be made: inconclusive.
     init(_ error: CheckError) {
         self.init("inconclusive", "notEnoughEvidence", confidence: "suspected", sentence: error.description)
     }
 
-    /// What several checks of one target come to: of those that are broken the nearest, else what is not known, else what is degraded, else
-    /// what took longest.
+    /// Combines the results of several checks of one target; nil without results.
+    ///
+    /// The result is the first that exists of: the failure nearest to this machine, an inconclusive result, a degraded result, the success
+    /// with the highest latency.
     static func joined(_ findings: [CheckFinding]) -> CheckFinding? {
         func rank(_ finding: CheckFinding) -> Int {
             CheckPlace(rawValue: finding.observation.place)?.distance ?? .max
@@ -96,8 +98,10 @@ extension CheckFinding {
 }
 
 extension CheckReport {
-    /// Whether names do not resolve because of this machine: its own name servers are dead, or its name service has no address of a name
-    /// that a DNS server gives one for.
+    /// A Boolean value that indicates whether a failure to resolve names is caused by this machine.
+    ///
+    /// True if all name servers are loopback addresses and do not answer, or if the name service finds no address for a name for which a
+    /// DNS server returns one.
     var isNameServiceAtFault: Bool {
         let probes = verdict.decidingProbes
         guard verdict.place == .dns, !probes.isEmpty else { return false }
@@ -111,13 +115,13 @@ extension CheckReport {
     }
 }
 
-/// How a target is checked: what is asked of it, how often, and what makes it down.
+/// The settings of the checks of a target.
 package struct CheckSettings: Hashable, Sendable {
-    /// One question to a target; it is up where all of them are answered as they should be.
+    /// One check of a target. The target is up if all its checks succeed.
     package struct Question: Hashable, Sendable {
-        /// What is asked; nil for the network at large.
+        /// The address and protocol to check; nil for the network at large.
         package var target: CheckTarget?
-        /// What a server must show besides; nil for a valid certificate.
+        /// The trust policy that the server's certificate must satisfy; nil for the trust store of the system.
         package var policy: TrustPolicy?
 
         package init(_ target: CheckTarget?, policy: TrustPolicy? = nil) {
@@ -125,17 +129,17 @@ package struct CheckSettings: Hashable, Sendable {
         }
     }
 
-    /// Never empty.
+    /// The checks of the target. Never empty.
     package var questions: [Question]
-    /// What proves the internet, as the user chose.
+    /// The configured servers that prove internet access.
     package var anchors: [CheckOptions.Anchor] = []
-    /// From the beginning of one check to that of the next, while the target is up.
+    /// The time from the start of one check to the start of the next while the target is up.
     package var interval: Duration = .seconds(30)
-    /// The same while it is not.
+    /// The time from the start of one check to the start of the next while the target is down.
     package var intervalWhenDown: Duration = .seconds(5)
-    /// The same of the network at large, unless it is said.
+    /// The default of ``intervalWhenDown`` for the network at large.
     package static let intervalOfNetwork = Duration.seconds(10)
-    /// So many checks in a row must fail before a target that was up is down.
+    /// The number of consecutive checks that must fail before a target that was up is down.
     package var confirm = 2
 
     package init(_ questions: [Question]) {

@@ -1,15 +1,17 @@
 import NetworkReachability
 import ReachabilityChecks
 
-/// What a person should know of the checks before they begin.
+/// Warnings about checks that cannot work as configured. They are reported before the first check.
 package enum CheckNotices {
-    /// Whether this process may send echoes in its network namespace.
+    /// A Boolean value that indicates whether this process may send ICMP echo requests in its network namespace.
     package static var mayEcho: Bool { CheckEngine.mayEcho }
 
+    /// Returns the warnings about the checks of some targets.
+    ///
     /// - Parameters:
-    ///   - targets: What is checked.
-    ///   - mayEcho: Whether this process may send echoes in its network namespace.
-    /// - Returns: One sentence each, safe to print.
+    ///   - targets: The targets to check.
+    ///   - mayEcho: Returns whether this process may send ICMP echo requests in its network namespace.
+    /// - Returns: One sentence per warning. Control characters are escaped.
     package static func of(_ targets: [ServiceTarget], mayEcho: () -> Bool = { CheckNotices.mayEcho }) -> [String] {
         let pinging = targets.filter { target in
             target.namespace == .current && target.checks?.questions.contains { $0.target?.isEcho == true } == true
@@ -17,8 +19,8 @@ package enum CheckNotices {
         guard !pinging.isEmpty, !mayEcho() else { return [] }
         return [
             """
-            ping is not permitted, so the checks "ping" send a datagram and try a connection instead, which some hosts do not answer; \
-            to permit it, put a group of this process into the sysctl net.ipv4.ping_group_range
+            ping is not permitted, so "ping" checks send a UDP datagram and try a TCP connection instead, which some hosts do not answer; \
+            to permit it, add a group of this process to the sysctl net.ipv4.ping_group_range
             """
         ]
     }

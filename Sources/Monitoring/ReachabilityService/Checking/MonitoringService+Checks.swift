@@ -2,29 +2,31 @@ import LinuxSupport
 import NetworkReachability
 package import ReachabilityLedger
 
-/// What was found of a target, and when.
+/// The result of a check, with its time and the state at that time.
 package struct CheckStatus: Sendable {
     package let finding: CheckFinding
-    /// What the books go by, for which this one may not be enough yet; nil where nothing is told along this path.
+    /// The result that determines the state of the target. It may be older than `finding`, which may need confirmation. Nil before the
+    /// first decisive check along this path.
     package var told: CheckFinding?
-    /// When the check began and ended.
+    /// The start of the check.
     package let begun: LedgerInstant
+    /// The end of the check.
     package let ended: LedgerInstant
 }
 
-/// The checks of one target: who makes them, and what they come to.
+/// The state of the checks of one target.
 struct CheckWatch: Sendable {
     let settings: CheckSettings
     let prober: any TargetProbing
     let checker: TargetChecker
     var course: CheckCourse
-    /// How long the first check waits, so that not all are at once.
+    /// The delay before the first check. It differs between targets, to spread the checks.
     var delay: Duration
-    /// Grows with each path; what was found along an older one is void.
+    /// The number of the path, which increases with each change. Results of checks along an older path are discarded.
     private(set) var turn: UInt64 = 0
-    /// What the kernel said last; nil where there is nothing to be checked.
+    /// The last path that the kernel reported; nil if there is none that can be checked.
     private(set) var path: NetworkPath?
-    /// When somebody asked for a check last.
+    /// The time of the last check that a client requested.
     var asked: LedgerInstant?
 
     init(
@@ -37,9 +39,9 @@ struct CheckWatch: Sendable {
         (self.settings, self.prober, self.checker, self.course, self.delay) = (settings, prober, checker, course, delay)
     }
 
-    /// Takes what the kernel says, and has a check made where there is a way.
+    /// Applies a path that the kernel reported. If the path is new and can be checked, a check is scheduled.
     ///
-    /// - Parameter uncertainty: How much earlier the path may have come, if the kernel reported when; nil if it did not.
+    /// - Parameter uncertainty: The maximum time by which the path may have returned earlier. Nil if the kernel did not report a time.
     mutating func take(_ path: NetworkPath, at now: LedgerInstant, uncertainty: Duration? = nil) {
         guard path.mayBeChecked else {
             self.path = nil
@@ -51,23 +53,23 @@ struct CheckWatch: Sendable {
         if let before = self.path, before.leads(as: path) { return }
         let isBack = self.path?.status.isReachable != true && path.status.isReachable
         self.path = path
-        // Mostly the name service answers before.
+        // The name service usually answers within this time, which makes the check unnecessary.
         if path.isAboutName { delay = max(delay, Self.patience) }
         begin(at: now, returned: isBack ? uncertainty : nil)
     }
 
-    /// How long a name may take to get an address before a check finds out why it has none.
+    /// The time that a name may take to resolve before a check looks for the reason.
     private static let patience = Duration.seconds(2)
 
-    /// Whether a check along this path, which has returned a moment ago, has not ended yet.
+    /// Returns a Boolean value that indicates whether the path is new and its first check has not yet decided the state.
     func isUndecided(at now: LedgerInstant) -> Bool {
         path != nil && course.told == nil && now - course.since <= Self.longestCheck
     }
 
-    /// A check that takes longer decides nothing in time.
+    /// The maximum time after a change of the path for which the state counts as undecided.
     private static let longestCheck = Duration.seconds(30)
 
-    /// What was found holds no more: a check is made, if there is a path.
+    /// Discards all results and, if there is a path, schedules a check.
     mutating func begin(at now: LedgerInstant, returned uncertainty: Duration? = nil) {
         guard path != nil else { return }
         turn += 1
@@ -79,25 +81,25 @@ struct CheckWatch: Sendable {
 }
 
 extension NetworkPath {
-    /// Whether a check can find out more: packets leave, or it is only the name that has no address.
+    /// A Boolean value that indicates whether a check can add information: there is a route, or only the name has no address.
     var mayBeChecked: Bool { status.isReachable || isAboutName }
 
-    /// Whether it is only the name that has no address, or none yet.
+    /// A Boolean value that indicates whether the only problem is that the name has no address, or none yet.
     fileprivate var isAboutName: Bool {
         !status.isReachable && reason.map { Attributor.nameReasons.contains($0.rawValue) } == true
     }
 
-    /// Whether packets take the same way.
+    /// Returns a Boolean value that indicates whether packets use the same interface, gateway and source address on both paths.
     fileprivate func leads(as other: NetworkPath) -> Bool {
         status == other.status && interface == other.interface && gateway == other.gateway && source == other.source
     }
 }
 
 extension MonitoringService {
-    /// From one target's first check to the next one's.
+    /// The delay between the first checks of two targets.
     private static let spread = Duration.milliseconds(5)
 
-    /// Makes ready to check a target as it wants to be, or not at all. What was found before is void.
+    /// Replaces the checks of a target according to its settings. Earlier results are discarded.
     func setChecks(of target: ServiceTarget) {
         let name = target.name
         let watch = target.checks.map { settings in
@@ -118,7 +120,7 @@ extension MonitoringService {
         withExtendedLifetime(previous) {}
     }
 
-    /// A target that stays is checked in another way.
+    /// Applies changed check settings of a target whose path settings are unchanged.
     func changeChecks(of target: ServiceTarget) {
         setChecks(of: target)
         guard let manager = state.withLock({ $0.observers[target.name]?.manager }) else { return }
@@ -127,28 +129,30 @@ extension MonitoringService {
         record { state in
             let now = state.line.instant(at: boot)
             state.checks[target.name]?.take(path, at: now)
-            // Without checks it is as the kernel says from now on; with them, until one is made, as it was.
+            // Without checks, the state follows the kernel's path from now on. With checks, the state does not change before the first
+            // result.
             if state.checks[target.name] != nil, path.mayBeChecked { return [] }
             return state.books.take(Observation(path: .init(path)), of: target.name, at: now, now: now)
         }
         explain(target.name)
     }
 
-    /// What came of asking for a check.
+    /// The result of a request for a check.
     package enum Asked: Sendable {
-        /// One is made now, or is under way.
+        /// A check starts now or is running.
         case accepted
-        /// One was asked for a moment ago.
+        /// The last request was less than ``MonitoringService/askingPause`` ago.
         case tooSoon
-        /// The kernel has no path to the target, so nothing is sent.
+        /// The kernel has no path to the target, so no packet can be sent.
         case noPath
+        /// The target has no checks, or is unknown.
         case notChecked
     }
 
-    /// A target is not checked more often than that because somebody asks.
+    /// The minimum time between two requested checks of a target.
     package static let askingPause = Duration.seconds(1)
 
-    /// Has a target checked now.
+    /// Requests an immediate check of a target.
     package func askForCheck(of name: String) -> Asked {
         let boot = clock.monitor.boot
         let (asked, checker) = state.withLock { state -> (Asked, TargetChecker?) in
@@ -163,7 +167,7 @@ extension MonitoringService {
         return asked
     }
 
-    /// The targets of which a check is about to decide whether they are up, because their paths have returned a moment ago.
+    /// The names of targets whose path has changed and whose first check has not yet decided whether they are up.
     package var undecided: Set<String> {
         let boot = clock.monitor.boot
         return state.withLock { state in
@@ -172,7 +176,7 @@ extension MonitoringService {
         }
     }
 
-    /// Makes no more checks.
+    /// Cancels all checks and makes no more.
     package func endChecks() {
         let watches = state.withLock { state in
             defer { state.checks = [:] }
@@ -181,9 +185,9 @@ extension MonitoringService {
         for watch in watches.values { watch.checker.end() }
     }
 
-    /// Makes one check.
+    /// Makes one check of a target and applies its result.
     ///
-    /// - Returns: how long to wait until the next begins; nil where what it found is void.
+    /// - Returns: The time until the next check; nil if the result was discarded.
     private func check(_ name: String) async -> Duration? {
         let known = state.withLock { state in
             state.checks[name].map { ($0.prober, $0.turn, state.books.accounts[name]?.ledger.outage != nil) }
@@ -194,7 +198,13 @@ extension MonitoringService {
         return take(finding, of: name, turn, from: begun, to: clock.monitor.boot)
     }
 
-    /// The same of what a check found, which began and ended then, on CLOCK_BOOTTIME.
+    /// Applies the result of a check.
+    ///
+    /// - Parameters:
+    ///   - turn: The number of the path along which the check was made.
+    ///   - begun: The start of the check, on CLOCK_BOOTTIME.
+    ///   - ended: The end of the check, on CLOCK_BOOTTIME.
+    /// - Returns: The time until the next check; nil if the path has changed and the result was discarded.
     func take(
         _ finding: CheckFinding,
         of name: String,
@@ -205,7 +215,7 @@ extension MonitoringService {
         var pause: Duration?
         var isNews = false
         record { state in
-            // The path has changed meanwhile.
+            // A result of an older path is discarded.
             guard var watch = state.checks[name], watch.turn == turn, let path = watch.path else { return [] }
             let (start, end) = (state.line.instant(at: begun), state.line.instant(at: ended))
             let isDown = state.books.accounts[name]?.ledger.outage != nil

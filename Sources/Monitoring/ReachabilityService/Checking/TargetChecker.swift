@@ -1,22 +1,23 @@
 import LinuxSupport
 import ReachabilityChecks
 
-/// Checks one target whenever it is time, as long as it is held and there is a path. One check at a time; whatever happens meanwhile is not
-/// kept waiting. What it is told may be told under a lock. Thread-safe.
+/// Repeats the check of one target until it is released, while there is a path.
+///
+/// At most one check runs at a time. The methods return at once, so they may be called under a lock. Thread-safe.
 package final class TargetChecker: Sendable {
     private enum Message: Sendable {
         case go(after: Duration)
         case halt
         case ask
-        /// The check of that number is over; the next is due then, or nothing follows from it.
+        /// The check with this number has ended. The next is due at the instant; nil if the result was discarded.
         case ended(UInt64, ContinuousClock.Instant?)
     }
 
     private let mailbox: Mailbox<Message>
     private let task: Task<Void, Never>
 
-    /// - Parameter check: Makes one check, and says how long to wait until the next begins; nil where what it found is void. It is cancelled
-    ///   where its path is no more.
+    /// - Parameter check: Makes one check and returns the time until the next one; nil if the result was discarded. Its task is cancelled
+    ///   if the path changes.
     package init(_ check: @escaping @Sendable () async -> Duration?) {
         let mailbox = Mailbox<Message>()
         self.mailbox = mailbox
@@ -27,22 +28,22 @@ package final class TargetChecker: Sendable {
         end()
     }
 
-    /// There is a path, or another one: a check is made of it, after so long.
+    /// Starts checks of a new path after a delay. A running check is cancelled.
     package func go(after delay: Duration = .zero) { mailbox.post(.go(after: delay)) }
 
-    /// There is no path.
+    /// Stops checks, because there is no path.
     package func halt() { mailbox.post(.halt) }
 
-    /// A check is made now, if there is a path and none is under way.
+    /// Starts a check now, if there is a path and no check is running.
     package func ask() { mailbox.post(.ask) }
 
-    /// No check is made any more.
+    /// Stops checks for good.
     package func end() {
         task.cancel()
         mailbox.call()
     }
 
-    /// A path that comes and goes is not checked more often than that.
+    /// The minimum time between the starts of two checks if the path changes repeatedly.
     private static let spacing = Duration.milliseconds(250)
 
     private static func run(_ mailbox: Mailbox<Message>, _ check: @escaping @Sendable () async -> Duration?) async {
