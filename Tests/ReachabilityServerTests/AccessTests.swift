@@ -272,7 +272,7 @@ import TrustForge
     @Test func `a key that is missing, open to others or of another certificate is refused`() throws {
         try write(key: TrustWorld.leaf.key, mode: 0o644)
         #expect(
-            problem()?.hasPrefix("access.key: every user of this machine may use DIR/server.key: `chmod o= ") == true
+            problem()?.hasPrefix("access.key: DIR/server.key is accessible to all users of this machine; ") == true
         )
         try write(key: .p256("another"))
         #expect(problem()?.hasPrefix("access.key: the key of DIR/server.key does not") == true, "\(problem() ?? "")")

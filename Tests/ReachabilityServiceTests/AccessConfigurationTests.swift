@@ -45,34 +45,37 @@ import Testing
     @Test func `what is wrong is told, and never the token`() {
         #expect(
             problems("[listen]\nhttps = [\"0.0.0.0:1\"]") == [
-                "3 listen.https: it needs a certificate and a key: say so in [access]",
-                "3 listen.https: nobody could ask without a token: `reachability serve token` makes one, for [access]",
+                "3 listen.https: requires certificate and key in [access]",
+                "3 listen.https: requires tokens or clients in [access]; create a token with `reachability serve token`",
             ]
         )
-        #expect(problems("[access]\nkey = \"/k\"") == ["3 access.key: it is of no use without certificate"])
-        #expect(problems("[access]\nclients = \"/k\"") == ["3 access.clients: it is of no use without certificate"])
+        #expect(problems("[access]\nkey = \"/k\"") == ["3 access.key: requires certificate"])
+        #expect(problems("[access]\nclients = \"/k\"") == ["3 access.clients: requires certificate"])
         #expect(
             problems("[access]\nhosts = [\"*\"]").first?.hasSuffix(
-                "it is a name such as box.example.org, or an address"
+                "must be a host name such as box.example.org, or an address"
             ) == true
         )
-        #expect(problems("[access]\ntoken = 1") == ["3 access.token: there is no such key; did you mean tokens?"])
+        #expect(problems("[access]\ntoken = 1") == ["3 access.token: unknown key; did you mean tokens?"])
         let token = problems("[[access.tokens]]\nname = \"x\"\nsha256 = \"rt_secret\"\nscope = \"all\"")
         #expect(
             token == [
-                "4 access.tokens[1].sha256: it is the 64 hexadecimal digits that `reachability serve token` prints",
-                "5 access.tokens[1].scope: it is read or admin, not \"all\"",
+                "4 access.tokens[1].sha256: must be the 64 hexadecimal digits that `reachability serve token` prints",
+                "5 access.tokens[1].scope: must be read or admin, not \"all\"",
             ]
         )
         let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         #expect(
             problems("[[access.tokens]]\nname = \"x\"\nsha256 = \"\(nothing)\"")
-                == ["4 access.tokens[1].sha256: it is that of an empty token"]
+                == [
+                    "4 access.tokens[1].sha256: is the hash of an empty token; create a token with "
+                        + "`reachability serve token`"
+                ]
         )
         let twice = "[[access.tokens]]\nname = \"x\"\nsha256 = \"\(Self.digest)\"\n"
         #expect(problems(twice + twice).count == 2)
         #expect(
-            problems("[[access.tokens]]\nsha256 = \"\(Self.digest)\"") == ["2 access.tokens[1].name: it is missing"]
+            problems("[[access.tokens]]\nsha256 = \"\(Self.digest)\"") == ["2 access.tokens[1].name: missing"]
         )
     }
 }

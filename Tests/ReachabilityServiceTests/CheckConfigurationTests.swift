@@ -128,26 +128,26 @@ import Testing
             #expect(
                 error.problems.map { $0.description(in: "f") } == [
                     "f:3: anchors.urls[1]: \"ftp://x.example/\" cannot be checked: it does not begin with http:// or https://",
-                    "f:7: target[1].checks[10].expect: it is a status from 200 to 599, or from one to another, \"200-299\"",
+                    "f:7: target[1].checks[10].expect: must be a status code from 200 to 599 or a range such as \"200-299\"",
                     "f:7: target[1].checks[10].policy: cannot read the policy file /etc/x/nowhere.json: No such file or directory",
-                    "f:7: target[1].checks[1]: there is no check \"pong\"; did you mean ping?",
-                    "f:7: target[1].checks[2]: it names its port, \"tcp:443\" for example",
+                    "f:7: target[1].checks[1]: unknown check \"pong\"; did you mean ping?",
+                    "f:7: target[1].checks[2]: requires a port, for example \"tcp:443\"",
                     "f:7: target[1].checks[3]: \"tcp://a.example:0\" cannot be checked: the port is not between 1 and 65535",
-                    "f:7: target[1].checks[4]: \"network\" is for at-large = true; there are "
+                    "f:7: target[1].checks[4]: \"network\" requires at-large = true; the other checks are "
                         + words.replacing("network, ", with: ""),
-                    "f:7: target[1].checks[5]: it is one of \(words), or a table such as { https = \"/health\" }, not a whole number",
-                    "f:7: target[1].checks[6].https: it is a path that begins with /, not \"health\"",
-                    "f:7: target[1].checks[7]: it has one of http, https, tcp, tls, dns, not several",
-                    "f:7: target[1].checks[8]: it has one of http, https, tcp, tls, dns, not none",
-                    "f:7: target[1].checks[8].htps: there is no such key; did you mean https?",
-                    "f:7: target[1].checks[9].expect: it goes with http and https, not with tcp",
-                    "f:9: target[1].interval: it is at least 1s, not 10ms",
-                    "f:10: target[1].confirm: it is from 1 to 10, not 11",
-                    "f:14: target[2].checks[1]: of the network at large it is \"network\", not \"ping\"",
+                    "f:7: target[1].checks[5]: must be one of \(words), or a table such as { https = \"/health\" }, not an integer",
+                    "f:7: target[1].checks[6].https: must be a path that begins with /, not \"health\"",
+                    "f:7: target[1].checks[7]: must have exactly one of http, https, tcp, tls, dns, not several",
+                    "f:7: target[1].checks[8]: must have exactly one of http, https, tcp, tls, dns, not none",
+                    "f:7: target[1].checks[8].htps: unknown key; did you mean https?",
+                    "f:7: target[1].checks[9].expect: is only allowed with http or https, not with tcp",
+                    "f:9: target[1].interval: must be at least 1s, not 10ms",
+                    "f:10: target[1].confirm: must be from 1 to 10, not 11",
+                    "f:14: target[2].checks[1]: must be \"network\" for at-large = true, not \"ping\"",
                     "f:18: target[3].checks[1]: \"192.0.2.1\" cannot be checked: an address has no name to look up",
-                    "f:19: target[3].interval-when-down: it is a duration such as 90s, 5m or 400d, not \"1\"",
-                    "f:24: target[4].checks: it is empty; leave it out where nothing is to be checked",
-                    "f:28: target[5].interval: there is nothing to check: say checks = [\"tcp:443\"], for example",
+                    "f:19: target[3].interval-when-down: must be a duration such as 90s, 5m or 400d, not \"1\"",
+                    "f:24: target[4].checks: must not be empty; remove the key if nothing is to be checked",
+                    "f:28: target[5].interval: has no effect without checks; add, for example, checks = [\"tcp:443\"]",
                 ]
             )
         }

@@ -77,20 +77,20 @@ import Testing
             colour = "red"
             """,
             [
-                "f: schema: it is missing: write schema = 1",
-                "f:2: listen.sokcet: there is no such key; did you mean socket?",
-                "f:3: listen.http: it is a list of texts, not a text",
-                "f:6: history.keep: it is at least 1d, not 1h",
-                "f:7: history.mark: it is a duration such as 90s, 5m or 400d, not \"soon\"",
+                "f: schema: missing; write schema = 1",
+                "f:2: listen.sokcet: unknown key; did you mean socket?",
+                "f:3: listen.http: must be an array of strings, not a string",
+                "f:6: history.keep: must be at least 1d, not 1h",
+                "f:7: history.mark: must be a duration such as 90s, 5m or 400d, not \"soon\"",
                 "f:11: target[1].host: \"https://example.org\" is neither a host name nor an address; use a name such as"
                     + " example.org or an address such as 192.0.2.1 or 2001:db8::1, without scheme, port or brackets",
-                "f:14: target[2].name: \"a\" is the name of target[1], too",
-                "f:16: target[2].host: it is a text, not a whole number",
-                "f:17: target[2].mark: it is from 0 to 4294967295, not -1",
-                "f:18: target[3]: it has either host = \"NAME\" or at-large = true",
-                "f:18: target[3].name: it is missing",
-                "f:19: target[3].family: it is ipv4 or ipv6, not \"ipv5\"",
-                "f:20: target[3].colour: there is no such key; there are at-large, checks, confirm, family, host,"
+                "f:14: target[2].name: \"a\" is already used by target[1]",
+                "f:16: target[2].host: must be a string, not an integer",
+                "f:17: target[2].mark: must be from 0 to 4294967295, not -1",
+                "f:18: target[3]: must have either host = \"NAME\" or at-large = true",
+                "f:18: target[3].name: missing",
+                "f:19: target[3].family: must be ipv4 or ipv6, not \"ipv5\"",
+                "f:20: target[3].colour: unknown key; the known keys are at-large, checks, confirm, family, host,"
                     + " interface, interval, interval-when-down, mark, name, namespace, settle",
             ]
         )

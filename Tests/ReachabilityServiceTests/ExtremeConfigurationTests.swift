@@ -43,7 +43,7 @@ import Testing
             let error = #expect(throws: ConfigurationProblems.self) {
                 try ServiceConfiguration("schema = 1\n\(Self.target)\(key) = \"106752d\"\n")
             }
-            #expect(error?.problems.map(\.text) == ["it is at most 36500d, not 106752d"])
+            #expect(error?.problems.map(\.text) == ["must be at most 36500d, not 106752d"])
         }
     }
 

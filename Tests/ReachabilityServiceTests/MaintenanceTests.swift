@@ -76,13 +76,13 @@ import Testing
             let found = error.problems.map { "\($0.path): \($0.text.prefix(28))" }
             #expect(
                 found.sorted() == [
-                    "maintenance[1].for: it is missing: how long it t",
-                    "maintenance[1].targets[1]: there is no target \"erb\"; is",
-                    "maintenance[1].weekly: it is a day, a time and a ti",
-                    "maintenance[2].daily: it is a time and a time zone",
-                    "maintenance[2].from: it is a time such as \"2026-1",
-                    "maintenance[2]: it has one of weekly, daily,",
-                    "maintenance[3].daily: it is a time and a time zone",
+                    "maintenance[1].for: missing; give a duration suc",
+                    "maintenance[1].targets[1]: unknown target \"erb\"; did yo",
+                    "maintenance[1].weekly: must be a day, a time and a ",
+                    "maintenance[2].daily: must be a time and a time zo",
+                    "maintenance[2].from: must be a time such as \"2026",
+                    "maintenance[2]: must have exactly one of wee",
+                    "maintenance[3].daily: must be a time and a time zo",
                 ]
             )
         }

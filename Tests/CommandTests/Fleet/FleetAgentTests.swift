@@ -128,8 +128,8 @@ struct FleetAgentTests {
         let refused = try await Command.run(["serve", "--check", file])
         #expect(refused.status == 78)
         for text in [
-            "fleet.broker: it is mqtts://HOST", "fleet.site: it is 1 to 64", "fleet.device: it is missing",
-            "fleet.allow[1]: it is check or report",
+            "fleet.broker: must be mqtts://HOST", "fleet.site: must be 1 to 64", "fleet.device: missing",
+            "fleet.allow[1]: must be check or report",
         ] { #expect(refused.errors.contains(text)) }
         #expect(try await Command.run(["fleet", "agent", "--config", file]).status == 78)
         try Data("schema = 1\n".utf8).write(to: URL(fileURLWithPath: file))

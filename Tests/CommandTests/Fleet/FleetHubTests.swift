@@ -120,7 +120,7 @@ struct FleetHubTests {
             to: URL(fileURLWithPath: file)
         )
         let fourth = try await HubLab.command(lab, ["--config", file]).result()
-        #expect(fourth.status == 78 && fourth.errors.contains("\(file):4: target: there is no such key"))
+        #expect(fourth.status == 78 && fourth.errors.contains("\(file):4: target: unknown key"))
         #expect(fourth.errors.contains("history.mark: a hub has no such limit"))
         let checked = try await Command.run(["fleet", "hub", "--check", file])
         #expect(checked.status == 78 && checked.errors == fourth.errors)

@@ -112,7 +112,7 @@ import Testing
         #expect(try await post(lab).contains("\"needsRestart\":[\"listen\"]"))
         try write("[[target]]\nname = \"x\"\nhots = \"203.0.113.9\"\n")
         lab.command.signal(SIGHUP)
-        try await lab.command.untilErrors(contain: "is not applied; what was so before goes on\n")
+        try await lab.command.untilErrors(contain: "is not applied; the previous configuration stays in force\n")
         #expect(try await lab.end() == 0)
     }
 
@@ -131,8 +131,8 @@ import Testing
         #expect(refused.status == 78)
         #expect(
             refused.errors == """
-                \(file):5: target[1].hots: there is no such key; did you mean host?
-                reachability: \(file) is not applied; what was so before goes on
+                \(file):5: target[1].hots: unknown key; did you mean host?
+                reachability: \(file) is not applied; the previous configuration stays in force
 
                 """
         )
@@ -160,8 +160,8 @@ import Testing
             #expect(result.status == 78)
             #expect(
                 result.errors == """
-                    \(file):3: listen.port: there is no such key; there are http, https, socket
-                    \(file):5: history.keep: it is a text, not a whole number
+                    \(file):3: listen.port: unknown key; the known keys are http, https, socket
+                    \(file):5: history.keep: must be a string, not an integer
 
                     """
             )
@@ -172,7 +172,7 @@ import Testing
                 == CommandResult(
                     status: 78,
                     output: "",
-                    errors: "/nowhere: it cannot be read: No such file or directory\n"
+                    errors: "/nowhere: cannot read the file: No such file or directory\n"
                 )
         )
     }

@@ -241,7 +241,7 @@ import Testing
         let short = world.directory + "/short"
         for mode: mode_t in [0o644, 0o604, 0o602, 0o601] {
             chmod(short, mode)
-            let complaint = "secret-file: every user of this machine may use \(short)"
+            let complaint = "secret-file: \(short) is accessible to all users of this machine"
             #expect(try problems(short).first?.contains(complaint) == true)
         }
         chmod(short, 0o640)

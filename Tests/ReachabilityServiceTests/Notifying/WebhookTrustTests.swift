@@ -82,7 +82,7 @@ import WebLab
         let lines = problems?.problems.map { $0.description(in: "f") } ?? []
         #expect(lines.count == 3)
         #expect(lines.first?.hasPrefix("f:5: notify[1].policy: \(wrong):1:") == true)
-        #expect(lines.dropFirst().first == "f:9: notify[2].policy: it is for a webhook or an Alertmanager")
+        #expect(lines.dropFirst().first == "f:9: notify[2].policy: is only allowed with webhook or alertmanager")
         #expect(lines.last?.hasPrefix("f:12: heartbeat.policy: ") == true)
         #expect(lines.last?.contains("\(scratch.path)/missing.json") == true)
     }

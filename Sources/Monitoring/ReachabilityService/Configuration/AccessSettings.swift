@@ -2,20 +2,20 @@ package import LinuxSupport
 import ReachabilityLedger
 package import ServerTrust
 
-/// `[access]`: the tokens, the authorities of clients, and the certificate of the service.
+/// The settings of the table `[access]`: the tokens, the certificate authorities of clients, and the certificate of the service.
 package struct AccessSettings: Hashable, Sendable {
     /// The permission of a client.
     package enum Scope: String, CaseIterable, Sendable {
-        /// Read everything.
+        /// The client may read everything.
         case read
-        /// Read and change everything.
+        /// The client may read and change everything.
         case admin
     }
 
-    /// A token, of which only the hash is known.
+    /// An access token. Only its hash is stored.
     package struct Token: Hashable, Sendable {
         package let name: String
-        /// SHA-256 of the token.
+        /// The SHA-256 hash of the token.
         package let digest: [UInt8]
         package let scope: Scope
 
@@ -23,20 +23,20 @@ package struct AccessSettings: Hashable, Sendable {
             (self.name, self.digest, self.scope) = (name, digest, scope)
         }
 
-        /// Whether a text may be a name, which notes contain.
+        /// Returns a Boolean value that indicates whether a text is a valid name: 1 to 64 bytes without control characters.
         package static func isName(_ text: String) -> Bool {
             (1...64).contains(text.utf8.count)
                 && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
         }
     }
 
-    /// The PEM file of the service's certificate chain (``CredentialFile``).
+    /// The PEM file with the certificate chain of the service (``CredentialFile``).
     package var certificate: String?
-    /// The PEM file of the key.
+    /// The PEM file with the private key of the service (``CredentialFile``).
     package var key: String?
-    /// The PEM file of the authorities whose clients may read without a token; nil for none.
+    /// The PEM file with the authorities whose client certificates permit reading without a token; nil for none.
     package var clients: String?
-    /// The names and addresses of the service, in addition to those of its certificate.
+    /// The host names and addresses under which the service is used, in addition to those in its certificate.
     package var hosts: [HostPattern] = []
     package var tokens: [Token] = []
 
@@ -44,16 +44,16 @@ package struct AccessSettings: Hashable, Sendable {
 }
 
 extension ServiceConfiguration {
-    /// Reads the table, and checks it against the addresses of the service.
+    /// Reads the table and checks that it has all settings that the listen addresses require.
     static func access(_ root: TableReader, _ listen: Listen) -> AccessSettings {
         let table = root.table("access")
         let settings = table.map { AccessSettings($0) } ?? AccessSettings()
         guard listen.https?.isEmpty == false else { return settings }
         if table?.has("certificate") != true {
-            root.complain("listen.https", "it needs a certificate and a key: say so in [access]")
+            root.complain("listen.https", "requires certificate and key in [access]")
         }
         if table?.has("tokens") != true, table?.has("clients") != true {
-            let why = "nobody could ask without a token: `reachability serve token` makes one, for [access]"
+            let why = "requires tokens or clients in [access]; create a token with `reachability serve token`"
             root.complain("listen.https", why)
         }
         return settings
@@ -64,27 +64,27 @@ extension AccessSettings {
     fileprivate init(_ table: TableReader) {
         func file(_ key: String) -> String? {
             guard let name = table.text(key) else { return nil }
-            if name.isEmpty || name.utf8.contains(0) { table.complain(key, "it is the path of a file in PEM") }
+            if name.isEmpty || name.utf8.contains(0) { table.complain(key, "must be the path of a PEM file") }
             return name
         }
         (certificate, key, clients) = (file("certificate"), file("key"), file("clients"))
         for (one, other) in [("certificate", "key"), ("key", "certificate"), ("clients", "certificate")]
         where table.has(one) && !table.has(other) {
-            table.complain(one, "it is of no use without \(other)")
+            table.complain(one, "requires \(other)")
         }
         for (index, text) in (table.texts("hosts") ?? []).enumerated() {
             do { hosts.append(try HostPattern(text)) } catch {
-                table.complain("hosts[\(index + 1)]", "it is a name such as box.example.org, or an address")
+                table.complain("hosts[\(index + 1)]", "must be a host name such as box.example.org, or an address")
             }
         }
         var (names, digests): ([String: String], [[UInt8]: String]) = ([:], [:])
         for token in table.tables("tokens") {
             guard let read = Token(token) else { continue }
             if let other = names.updateValue(token.path, forKey: read.name) {
-                token.complain("name", "\"\(read.name)\" is the name of \(other), too")
+                token.complain("name", "\"\(read.name)\" is already used by \(other)")
             }
             if let other = digests.updateValue(token.path, forKey: read.digest) {
-                token.complain("sha256", "it is that of \(other), too")
+                token.complain("sha256", "is already used by \(other)")
             }
             tokens.append(read)
         }
@@ -93,27 +93,27 @@ extension AccessSettings {
 }
 
 extension AccessSettings.Token {
-    /// What `printf '' | sha256sum` prints, when the variable with the token was empty.
+    /// The SHA-256 hash of the empty text. It results from `printf "$TOKEN" | sha256sum` if the variable is empty.
     private static let digestOfNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-    /// Nil for an invalid table. Problems are collected.
+    /// Reads a table and collects its problems. The result is nil for an invalid table.
     fileprivate init?(_ table: TableReader) {
         defer { table.finish() }
         let (name, sha256, word) = (table.text("name"), table.text("sha256"), table.text("scope"))
-        for key in ["name", "sha256"] where !table.has(key) { table.complain(key, "it is missing") }
+        for key in ["name", "sha256"] where !table.has(key) { table.complain(key, "missing") }
         if let name, !Self.isName(name) {
-            table.complain("name", "it has from 1 to 64 bytes, none of them a control character")
+            table.complain("name", "must have 1 to 64 bytes and no control characters")
         }
         let scope = AccessSettings.Scope(rawValue: word ?? "read")
-        if scope == nil { table.complain("scope", "it is read or admin, not \"\(word ?? "")\"") }
+        if scope == nil { table.complain("scope", "must be read or admin, not \"\(word ?? "")\"") }
         guard let sha256 else { return nil }
         guard let digest = [UInt8](hexadecimal: sha256.utf8), digest.count == 32 else {
             // The message does not include the value, because it may be the token itself.
-            table.complain("sha256", "it is the 64 hexadecimal digits that `reachability serve token` prints")
+            table.complain("sha256", "must be the 64 hexadecimal digits that `reachability serve token` prints")
             return nil
         }
         guard sha256.lowercased() != Self.digestOfNothing else {
-            table.complain("sha256", "it is that of an empty token")
+            table.complain("sha256", "is the hash of an empty token; create a token with `reachability serve token`")
             return nil
         }
         guard let name, let scope else { return nil }
@@ -121,7 +121,7 @@ extension AccessSettings.Token {
     }
 }
 
-/// A policy file. Each reading is different from the others.
+/// A trust policy file that was read. Two values are equal only if they come from the same reading.
 package final class TrustPolicy: Hashable, Sendable {
     package let file: TrustPolicyFile
 
@@ -135,9 +135,9 @@ package final class TrustPolicy: Hashable, Sendable {
 }
 
 extension TableReader {
-    /// Reads the file of `policy`; nil if there is none, or if it cannot be used.
+    /// Reads the file that the key `policy` names. Returns nil without the key, or if the file is invalid.
     ///
-    /// - Parameter directory: The directory of a relative path; nil for the current one.
+    /// - Parameter directory: The directory for a relative path; nil for the current directory.
     func policy(in directory: String?) -> TrustPolicy? {
         guard let path = text("policy") else { return nil }
         do throws(TrustPolicyFileError) {
@@ -149,83 +149,87 @@ extension TableReader {
     }
 }
 
-/// A file with a secret.
+/// Paths and permissions of files with secrets.
 package enum CredentialFile {
-    /// Returns the path of a file of a configuration. A name without a slash is a credential of systemd.
+    /// Returns the path of a file that a configuration names. A name without a slash is a systemd credential.
     ///
-    /// - Returns: Nil if systemd has no such credential.
+    /// - Returns: The path; nil for a credential if `CREDENTIALS_DIRECTORY` is not set.
     ///
-    /// Source: `LoadCredential=` of `systemd.exec(5)`.
+    /// Source: `LoadCredential=` in `systemd.exec(5)`.
     package static func path(of name: String) -> String? {
         if name.contains("/") { return name }
         return EnvironmentVariable.value(of: "CREDENTIALS_DIRECTORY").map { "\($0)/\(name)" }
     }
 
-    /// Returns a problem if all users of this machine can read, write or execute a file.
+    /// Returns an error message if all users of this machine have a permission for a file; otherwise nil.
     ///
-    /// - Parameter remedy: The action after the file is protected, because users may have read it.
+    /// - Parameter remedy: The action that is needed after the permission is removed, because the secret may have been read.
     package static func exposure(of path: String, remedy: String) -> String? {
         guard let mode = try? OwnFile.mode(path), mode & 0o007 != 0 else { return nil }
         let name = path.printable
-        return "every user of this machine may use \(name): `chmod o= \(name)` takes that away, then \(remedy)"
+        return "\(name) is accessible to all users of this machine; run `chmod o= \(name)`, then \(remedy)"
     }
 
-    /// The problem of a missing credential.
+    /// Returns the error message for a credential without `CREDENTIALS_DIRECTORY`.
     package static func missing(_ name: String) -> String {
-        "CREDENTIALS_DIRECTORY is not set, so it is a path: write ./\(name.printable)"
+        "a name without a slash is a systemd credential, but CREDENTIALS_DIRECTORY is not set; for a file, write ./\(name.printable)"
     }
 }
 
-/// `[fleet]`: the settings of the agent on this machine, which reads them from here. The service ignores them.
+/// The settings of the table `[fleet]`, which the fleet agent on this machine reads. The service ignores them.
 package struct FleetSettings: Hashable, Sendable {
     package let broker: BrokerAddress
     package let site: String
     package let device: String
-    /// The PEM files for a broker with TLS.
+    /// The PEM file with the authorities trusted to sign the broker's certificate; nil for the trust store of the system.
     package var authority: String?
+    /// The PEM file with the client certificate chain.
     package var certificate: String?
+    /// The PEM file with the private key of the client certificate.
     package var key: String?
-    /// Nil for the default.
+    /// The maximum random wait before the agent connects again; nil for the default.
     package var jitter: Duration?
+    /// The maximum time between two reports; nil for the default.
     package var refresh: Duration?
+    /// The time that the broker waits before it publishes that the agent is gone (MQTT will delay interval); nil for the default.
     package var willDelay: Duration?
-    /// The commands that are allowed.
+    /// The commands that the agent accepts from the hub.
     package var allow: [String] = []
 }
 
 extension FleetSettings {
-    /// The possible values of `allow`.
+    /// The allowed values of `allow`.
     static let commands = ["check", "report"]
 
-    /// Nil for an invalid table. Problems are collected.
+    /// Reads a table and collects its problems. The result is nil for an invalid table.
     init?(_ table: TableReader) {
         defer { table.finish() }
         let broker = table.text("broker").flatMap { text in
             let address = BrokerAddress(text)
-            if address == nil { table.complain("broker", "it is mqtts://HOST, mqtts://HOST:PORT or mqtt://HOST") }
+            if address == nil { table.complain("broker", "must be mqtts://HOST, mqtts://HOST:PORT or mqtt://HOST") }
             return address
         }
         let names = ["site", "device"].map { key -> String? in
             guard let name = table.text(key) else { return nil }
             if FleetName.isValid(name) { return name }
-            table.complain(key, "it is 1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit")
+            table.complain(key, "must be 1 to 64 letters, digits, \".\", \"_\" and \"-\", with a letter or digit first")
             return nil
         }
-        for key in ["broker", "site", "device"] where !table.has(key) { table.complain(key, "it is missing") }
+        for key in ["broker", "site", "device"] where !table.has(key) { table.complain(key, "missing") }
         let authority = table.text("authority")
         let certificate = table.text("certificate")
         let key = table.text("key")
-        if key != nil, certificate == nil { table.complain("key", "it goes with certificate") }
+        if key != nil, certificate == nil { table.complain("key", "requires certificate") }
         if let broker, !broker.isSecured, [authority, certificate, key].contains(where: { $0 != nil }) {
-            table.complain("broker", "authority, certificate and key are for a broker with TLS: mqtts://")
+            table.complain("broker", "authority, certificate and key require a broker with TLS: mqtts://")
         }
         let jitter = table.duration("jitter", atLeast: .zero)
         let refresh = table.duration("refresh", atLeast: .seconds(1))
-        if let refresh, refresh > .seconds(86_400) { table.complain("refresh", "it is at most 1d") }
+        if let refresh, refresh > .seconds(86_400) { table.complain("refresh", "must be at most 1d") }
         let willDelay = table.duration("will-delay", atLeast: .zero)
         let allow = table.texts("allow") ?? []
         for (index, word) in allow.enumerated() where !Self.commands.contains(word) {
-            table.complain("allow[\(index + 1)]", "it is \(Self.commands.joined(separator: " or ")), not \"\(word)\"")
+            table.complain("allow[\(index + 1)]", "must be \(Self.commands.joined(separator: " or ")), not \"\(word)\"")
         }
         guard let broker, let site = names[0], let device = names[1] else { return nil }
         self.init(

@@ -3,14 +3,14 @@ import NetworkReachability
 import ReachabilityChecks
 import ServerTrust
 
-/// Reads what a configuration says of the checks of targets.
+/// Reads the settings of checks from a configuration.
 struct CheckReader {
-    /// What proves the internet.
+    /// The configured servers that prove internet access.
     let anchors: [CheckOptions.Anchor]
-    /// Where files are; with a slash at its end.
+    /// The directory for relative paths, with a slash at its end; nil for the current directory.
     let directory: String?
 
-    /// Of the network at large, where nothing is said of it: it is checked where there are anchors.
+    /// The settings for the network at large in a configuration without targets. Nil without anchors: then it is not checked.
     var settings: CheckSettings? {
         if anchors.isEmpty { return nil }
         var settings = settings([CheckSettings.Question(nil)])
@@ -24,30 +24,32 @@ struct CheckReader {
         return settings
     }
 
-    /// How a target is checked; nil where it is not, or something is wrong, which is collected.
+    /// Reads the check settings of a target and collects problems. Returns nil if the target has no valid checks.
     ///
-    /// - Parameter host: nil for the network at large, and where there is none.
+    /// - Parameters:
+    ///   - host: The host of the target; nil for the network at large, or if the key is missing.
+    ///   - isAtLarge: True for the network at large.
     func settings(of host: String?, _ isAtLarge: Bool, _ table: TableReader) -> CheckSettings? {
         let list = table.list("checks")
         let interval = table.duration("interval", atLeast: .seconds(1))
         let intervalWhenDown = table.duration("interval-when-down", atLeast: .seconds(1))
         let confirm = table.integer("confirm", 1...10)
         if let list, list.isEmpty {
-            table.complain("checks", "it is empty; leave it out where nothing is to be checked")
+            table.complain("checks", "must not be empty; remove the key if nothing is to be checked")
         }
         var questions = (list ?? []).compactMap { question($0.node, $0.key, of: host, isAtLarge, table) }
         if list == nil, isAtLarge, !anchors.isEmpty { questions = [CheckSettings.Question(nil)] }
         guard !questions.isEmpty else {
             if !table.has("checks") {
                 for key in ["interval", "interval-when-down", "confirm"] where table.has(key) {
-                    table.complain(key, "there is nothing to check: say checks = [\"tcp:443\"], for example")
+                    table.complain(key, "has no effect without checks; add, for example, checks = [\"tcp:443\"]")
                 }
             }
             return nil
         }
         var settings = settings(questions)
         settings.interval = interval ?? settings.interval
-        // Routers answer few questions about what they do not pass on, and are asked for the network at large each time.
+        // Routers limit the rate of ICMP errors, and each check of the network at large requires some.
         let usual =
             questions.contains { $0.target == nil } ? CheckSettings.intervalOfNetwork : settings.intervalWhenDown
         settings.intervalWhenDown = intervalWhenDown ?? min(settings.interval, usual)
@@ -59,7 +61,7 @@ struct CheckReader {
 
     private static let words = ["any", "dns", "http", "https", "network", "ping", "tcp:PORT", "tls", "tls:PORT"]
     private static let allowed =
-        "it is one of \(words.joined(separator: ", ")), or a table such as { https = \"/health\" }"
+        "must be one of \(words.joined(separator: ", ")), or a table such as { https = \"/health\" }"
 
     private func question(
         _ node: TOMLNode,
@@ -73,8 +75,8 @@ struct CheckReader {
             case .string("network") where isAtLarge: return CheckSettings.Question(nil)
             case .string(let word):
                 guard let host else {
-                    // What else is wrong with it was told.
-                    if isAtLarge { table.complain(key, "of the network at large it is \"network\", not \"\(word)\"") }
+                    // A missing host was reported before.
+                    if isAtLarge { table.complain(key, "must be \"network\" for at-large = true, not \"\(word)\"") }
                     return nil
                 }
                 return try target(word, of: host).map { CheckSettings.Question($0) } ?? complain(word, key, table)
@@ -82,8 +84,8 @@ struct CheckReader {
                 let reader = table.table(nodes, at: key)
                 defer { reader.finish() }
                 guard let host else {
-                    if isAtLarge { table.complain(key, "of the network at large it is \"network\", not a table") }
-                    // Its keys are not what is wrong.
+                    if isAtLarge { table.complain(key, "must be \"network\" for at-large = true, not a table") }
+                    // Reading the keys prevents that they are reported as unknown.
                     for name in nodes.keys { _ = reader.node(name) }
                     return nil
                 }
@@ -102,19 +104,19 @@ struct CheckReader {
         if word == "network" {
             table.complain(
                 key,
-                "\"network\" is for at-large = true; there are \(Self.words.filter { $0 != word }.joined(separator: ", "))"
+                "\"network\" requires at-large = true; the other checks are \(Self.words.filter { $0 != word }.joined(separator: ", "))"
             )
         } else if word == "tcp" {
-            table.complain(key, "it names its port, \"tcp:443\" for example")
+            table.complain(key, "requires a port, for example \"tcp:443\"")
         } else if let nearest = TableReader.nearest(to: word, of: Self.words.filter { !$0.contains("PORT") }) {
-            table.complain(key, "there is no check \"\(word)\"; did you mean \(nearest)?")
+            table.complain(key, "unknown check \"\(word)\"; did you mean \(nearest)?")
         } else {
-            table.complain(key, "there is no check \"\(word)\"; \(Self.allowed)")
+            table.complain(key, "unknown check \"\(word)\"; \(Self.allowed)")
         }
         return nil
     }
 
-    /// What one word asks of a host; nil for a word that is none.
+    /// Returns the check that a word such as `ping` or `tcp:443` stands for; nil for an unknown word.
     private func target(_ word: String, of host: String) throws(CheckInputError) -> CheckTarget? {
         let place = Self.place(host)
         switch word {
@@ -138,7 +140,7 @@ struct CheckReader {
 
     private static let kinds = ["http", "https", "tcp", "tls", "dns"]
 
-    /// Nil where something is wrong, which is collected.
+    /// Reads a check that is a table, and collects problems. Returns nil for an invalid table.
     private func question(_ table: TableReader, of host: String) throws(CheckInputError) -> CheckSettings.Question? {
         let place = Self.place(host)
         let named = Self.kinds.filter { table.has($0) }
@@ -151,7 +153,7 @@ struct CheckReader {
         guard named.count == 1, let kind = named.first else {
             table.complain(
                 nil,
-                "it has one of \(Self.kinds.joined(separator: ", ")), not \(named.isEmpty ? "none" : "several")"
+                "must have exactly one of \(Self.kinds.joined(separator: ", ")), not \(named.isEmpty ? "none" : "several")"
             )
             return nil
         }
@@ -159,7 +161,7 @@ struct CheckReader {
             ("port", ["http", "https"]), ("expect", ["http", "https"]), ("policy", ["https", "tls"]),
         ]
         where table.has(key) && !kinds.contains(kind) {
-            table.complain(key, "it goes with \(kinds.joined(separator: " and ")), not with \(kind)")
+            table.complain(key, "is only allowed with \(kinds.joined(separator: " or ")), not with \(kind)")
         }
         switch kind {
         case "tcp":
@@ -174,7 +176,7 @@ struct CheckReader {
         default:
             guard let path = paths.compactMap(\.self).first else { return nil }
             guard path.hasPrefix("/") else {
-                table.complain(kind, "it is a path that begins with /, not \"\(path.queryMasked)\"")
+                table.complain(kind, "must be a path that begins with /, not \"\(path.queryMasked)\"")
                 return nil
             }
             var target = try CheckTarget("\(kind)://\(place)\(port.map { ":\($0)" } ?? "")\(path)")
@@ -183,7 +185,7 @@ struct CheckReader {
         }
     }
 
-    /// One status, or from one to another.
+    /// Reads `expect`: a status code or a range of status codes.
     private func expected(_ table: TableReader) -> ClosedRange<Int>? {
         guard let node = table.node("expect") else { return nil }
         switch node {
@@ -193,13 +195,13 @@ struct CheckReader {
             if parts.count == 2, 200 <= parts[0], parts[0] <= parts[1], parts[1] <= 599 { return parts[0]...parts[1] }
         default: break
         }
-        table.complain("expect", "it is a status from 200 to 599, or from one to another, \"200-299\"")
+        table.complain("expect", "must be a status code from 200 to 599 or a range such as \"200-299\"")
         return nil
     }
 }
 
 extension ServiceConfiguration {
-    /// What the user chose to prove the internet.
+    /// Reads the servers that prove internet access from the table `[anchors]`.
     static func anchors(_ table: TableReader) -> [CheckOptions.Anchor] {
         defer { table.finish() }
         var anchors: [CheckOptions.Anchor] = []

@@ -1,19 +1,20 @@
 import LinuxSupport
 package import ReachabilityLedger
 
-/// `[[notify]]`: a recipient of notifications.
+/// The settings of a table `[[notify]]`: a recipient of notifications.
 package struct NotifierSettings: Hashable, Sendable {
+    /// The transport of the notifications.
     package enum Channel: Hashable, Sendable {
-        /// An HTTP request, which is signed if there is a secret.
+        /// An HTTP request. It is signed if there is a file with a secret.
         case webhook(url: String, secretFile: String?)
-        /// A program, or the executables of a directory.
+        /// A program, or all executables in a directory. `limit` is the maximum run time.
         case exec(String, limit: Duration)
-        /// Each of these Alertmanagers.
+        /// The URLs of Alertmanagers. Each of them receives all notifications.
         case alertmanager([String])
-        /// The journal of systemd.
+        /// The systemd journal.
         case journal
 
-        /// The key of the configuration.
+        /// The key in the configuration.
         package var name: String {
             switch self {
             case .webhook: "webhook"
@@ -26,13 +27,13 @@ package struct NotifierSettings: Hashable, Sendable {
 
     package let name: String
     package let channel: Channel
-    /// The minimum duration of an outage that is notified.
+    /// The minimum duration of an outage that is reported.
     package let after: Duration
-    /// The minimum durations of targets that have one of their own.
+    /// The minimum durations of targets with the key `settle`, keyed by target. They replace ``after``.
     package var settle: [String: Duration] = [:]
-    /// The attributions that are notified. ``Attribution/up`` stands for targets that are degraded.
+    /// The attributions that are reported. ``Attribution/up`` stands for degraded targets.
     package let only: Set<Attribution>
-    /// The names of targets, or of sites for a hub; nil for all.
+    /// The names of the reported targets, or of the sites for a hub; nil for all.
     package let targets: Set<String>?
     /// The trust policy for webhooks and Alertmanagers; nil for the trust store of the system.
     package var policy: TrustPolicy?
@@ -47,14 +48,16 @@ package struct NotifierSettings: Hashable, Sendable {
         (self.name, self.channel, self.after, self.only, self.targets) = (name, channel, after, only, targets)
     }
 
+    /// Returns a Boolean value that indicates whether outages of a target (of a site for a hub) are reported.
     package func wants(_ target: String) -> Bool { targets?.contains(target) ?? true }
 }
 
-/// `[heartbeat]`: requests that show that the service is running.
+/// The settings of the table `[heartbeat]`: periodic HTTP requests that show that the service is running.
 package struct HeartbeatSettings: Hashable, Sendable {
     package let url: String
+    /// The time between two requests.
     package let interval: Duration
-    /// The trust policy of the server; nil for the trust store of the system.
+    /// The trust policy for the server; nil for the trust store of the system.
     package var policy: TrustPolicy?
 
     package init(url: String, interval: Duration = .seconds(300)) {
@@ -62,7 +65,7 @@ package struct HeartbeatSettings: Hashable, Sendable {
     }
 }
 
-// Addresses may have secrets in them: nothing prints the settings.
+// The descriptions omit the URLs, because they may contain secrets.
 extension NotifierSettings: CustomStringConvertible { package var description: String { name } }
 extension HeartbeatSettings: CustomStringConvertible { package var description: String { "every \(interval)" } }
 
@@ -78,7 +81,7 @@ extension ServiceConfiguration {
             var notifier = NotifierSettings(table, targets: Set(targets.map(\.name)), in: directory, for: reader)
             for target in targets where reader == .service { notifier?.settle[target.name] = target.settle }
             if let notifier, let other = names.updateValue(table.path, forKey: notifier.name) {
-                table.complain("name", "\"\(notifier.name)\" is the name of \(other), too")
+                table.complain("name", "\"\(notifier.name)\" is already used by \(other)")
             }
             return notifier
         }
@@ -90,7 +93,7 @@ extension ServiceConfiguration {
         let interval = table.duration("interval", atLeast: .seconds(10)) ?? .seconds(300)
         let policy = table.policy(in: directory)
         guard let url = table.url("url") else {
-            if !table.has("url") { table.complain("url", "it is missing") }
+            if !table.has("url") { table.complain("url", "missing") }
             return nil
         }
         var settings = HeartbeatSettings(url: url, interval: interval)
@@ -100,7 +103,7 @@ extension ServiceConfiguration {
 }
 
 extension NotifierSettings {
-    /// Nil for a table without a name or a channel. Other problems are collected.
+    /// Reads a table and collects its problems. The result is nil without a name or a valid channel.
     fileprivate init?(
         _ table: TableReader,
         targets known: Set<String>,
@@ -114,14 +117,14 @@ extension NotifierSettings {
         let targets = reader == .hub ? Self.sites(table) : Self.targets(table, known)
         let (channel, policy) = (Self.channel(table), table.policy(in: directory))
         if table.has("policy"), !table.has("webhook"), !table.has("alertmanager") {
-            table.complain("policy", "it is for a webhook or an Alertmanager")
+            table.complain("policy", "is only allowed with webhook or alertmanager")
         }
         guard let name else {
-            if !table.has("name") { table.complain("name", "it is missing") }
+            if !table.has("name") { table.complain("name", "missing") }
             return nil
         }
         table.check(name: name, atMost: 64)
-        if name == "heartbeat" { table.complain("name", "it is what [heartbeat] is told by: take another") }
+        if name == "heartbeat" { table.complain("name", "is reserved for [heartbeat]; choose another name") }
         guard let channel else { return nil }
         self.init(name: name, channel: channel, after: after, only: only, targets: targets)
         self.policy = policy
@@ -136,40 +139,40 @@ extension NotifierSettings {
         let given = channels.filter { table.has($0) }
         guard given.count == 1 else {
             let found = given.isEmpty ? "none" : given.joined(separator: " and ")
-            table.complain(nil, "it has one of \(channels.joined(separator: ", ")), not \(found)")
+            table.complain(nil, "must have exactly one of \(channels.joined(separator: ", ")), not \(found)")
             return nil
         }
-        if secret != nil, given != ["webhook"] { table.complain("secret-file", "it is for a webhook") }
-        if limit != nil, given != ["exec"] { table.complain("limit", "it is for exec") }
+        if secret != nil, given != ["webhook"] { table.complain("secret-file", "is only allowed with webhook") }
+        if limit != nil, given != ["exec"] { table.complain("limit", "is only allowed with exec") }
         if let webhook { return .webhook(url: webhook, secretFile: secret) }
         if let exec {
             if exec.hasPrefix("/"), !exec.utf8.contains(0) { return .exec(exec, limit: limit ?? .seconds(30)) }
-            table.complain("exec", "it is an absolute path of a program, or of a directory of programs")
+            table.complain("exec", "must be the absolute path of a program or of a directory of programs")
         }
         if let urls {
             if !urls.isEmpty { return .alertmanager(urls) }
-            table.complain("alertmanager", "it names one at least")
+            table.complain("alertmanager", "must contain at least one URL")
         }
         if let journal {
             if journal { return .journal }
-            table.complain("journal", "it is true, or the whole table is left out")
+            table.complain("journal", "must be true; to disable the journal, remove the table")
         }
         return nil
     }
 
     private static func only(_ table: TableReader, for reader: ServiceConfiguration.Reader) -> Set<Attribution> {
-        // A hub also reports machines that are silent for an unknown reason.
+        // The default for a hub includes machines that are silent for an unknown reason.
         let usual: Set<Attribution> = reader == .hub ? [.us, .upstream, .them, .unknown] : [.us, .upstream, .them]
         guard let words = table.texts("only") else { return usual }
-        // A hub knows outages only.
+        // A hub has no incidents of degraded targets.
         let degraded = reader == .service ? ["degraded": Attribution.up] : [:]
         let allowed = ["us", "upstream", "them", "unknown"] + degraded.keys
         if words.isEmpty {
-            table.complain("only", "it is empty: name one of \(allowed.joined(separator: ", "))")
+            table.complain("only", "must not be empty; allowed are \(allowed.joined(separator: ", "))")
         }
         let known = words.enumerated().compactMap { index, word -> Attribution? in
             if allowed.contains(word) { return degraded[word] ?? Attribution(rawValue: word) }
-            table.complain("only[\(index + 1)]", "it is one of \(allowed.joined(separator: ", ")), not \"\(word)\"")
+            table.complain("only[\(index + 1)]", "must be one of \(allowed.joined(separator: ", ")), not \"\(word)\"")
             return nil
         }
         return Set(known)
@@ -177,28 +180,28 @@ extension NotifierSettings {
 
     private static func targets(_ table: TableReader, _ known: Set<String>) -> Set<String>? {
         guard let names = table.texts("targets") else { return nil }
-        if names.isEmpty { table.complain("targets", "nothing would be told: without this key all targets are") }
+        if names.isEmpty { table.complain("targets", "must not be empty; remove the key to report all targets") }
         for (index, name) in names.enumerated() where !known.contains(name) {
-            table.complain("targets[\(index + 1)]", "there is no target \"\(name)\"")
+            table.complain("targets[\(index + 1)]", "unknown target \"\(name)\"")
         }
         return Set(names)
     }
 
-    /// The names of sites are not checked, because only the machines know them.
+    /// Reads the names of sites. Only their form is checked, because the sites are configured on the machines.
     private static func sites(_ table: TableReader) -> Set<String>? {
         guard let names = table.texts("sites") else { return nil }
-        if names.isEmpty { table.complain("sites", "nothing would be told: without this key all sites are") }
+        if names.isEmpty { table.complain("sites", "must not be empty; remove the key to report all sites") }
         for (index, name) in names.enumerated() where !FleetName.isValid(name) {
-            table.complain("sites[\(index + 1)]", "it is the name of a site, not \"\(name)\"")
+            table.complain("sites[\(index + 1)]", "must be the name of a site, not \"\(name)\"")
         }
         return Set(names)
     }
 }
 
 extension TableReader {
-    private static let form = "it is an address such as https://example.org/path, without a user name"
+    private static let form = "must be a URL such as https://example.org/path, without a user name"
 
-    /// Reads an HTTP address. The problem does not include the address, because it may contain a secret.
+    /// Reads an HTTP URL. The error message does not include the URL, because it may contain a secret.
     fileprivate func url(_ key: String) -> String? {
         guard let text = text(key) else { return nil }
         if Self.isURL(text) { return text }

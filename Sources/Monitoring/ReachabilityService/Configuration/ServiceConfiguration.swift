@@ -3,51 +3,56 @@ import NetworkReachability
 
 /// The configuration of a service or of a hub.
 package struct ServiceConfiguration: Hashable, Sendable {
-    /// The addresses to listen at; nil for the default.
+    /// The addresses of the service; nil for the default.
     package struct Listen: Hashable, Sendable {
+        /// The path of the Unix socket.
         package var socket: String?
+        /// The TCP addresses without TLS.
         package var http: [String]?
-        /// An address with TLS, for clients with a token.
+        /// The TCP addresses with TLS. Clients need a token or a client certificate.
         package var https: [String]?
     }
 
     /// The settings of the history; nil for the default.
     package struct History: Hashable, Sendable {
+        /// The path of the database.
         package var path: String?
+        /// The retention time.
         package var keep: Duration?
+        /// The interval at which the service records that it is running.
         package var mark: Duration?
-        /// In bytes.
+        /// The maximum size of the database, in bytes.
         package var maximumSize: Int?
     }
 
     package var listen = Listen()
     package var access = AccessSettings()
     package var history = History()
-    /// Never empty.
+    /// The targets. Never empty.
     package var targets: [ServiceTarget] = [.internet]
     package var notifiers: [NotifierSettings] = []
     package var heartbeat: HeartbeatSettings?
     package var maintenance: [MaintenanceWindow] = []
-    /// The settings of the agent of a fleet; nil without an agent.
+    /// The settings of the fleet agent; nil without the table `[fleet]`.
     package var fleet: FleetSettings?
-    /// The document of the file.
+    /// The parsed document.
     package private(set) var document: [String: TOMLNode] = [:]
     private var lines = KeyLines("")
 
     /// The default configuration.
     package init() {}
 
-    /// The program that reads a file.
+    /// The program that reads a configuration. It determines the allowed keys.
     package enum Reader: Sendable {
         case service
-        /// The hub of a fleet. It has no targets.
+        /// The hub of a fleet, which has no targets.
         case hub
     }
 
-    /// Reads a document.
+    /// Parses a configuration.
     ///
     /// - Parameters:
-    ///   - directory: The directory of relative paths; nil for the current one.
+    ///   - directory: The directory for relative paths, with a slash at its end; nil for the current directory.
     ///   - reader: The program, which determines the allowed keys.
     /// - Throws: ``ConfigurationProblems`` with all problems.
     package init(
@@ -61,14 +66,14 @@ package struct ServiceConfiguration: Hashable, Sendable {
         let findings = TableReader.Findings()
         let root = TableReader(nodes, path: "", findings)
         if root.integer("schema", 1...1) == nil, !root.has("schema") {
-            root.complain("schema", "it is missing: write schema = 1")
+            root.complain("schema", "missing; write schema = 1")
         }
         if let table = root.table("listen") { listen = Listen(table) }
         access = Self.access(root, listen)
         if let table = root.table("history") {
             history = History(table)
             for key in ["mark", "max-size"] where reader == .hub && table.has(key) {
-                table.complain(key, "a hub has no such limit: it keeps incidents for history.keep")
+                table.complain(key, "not supported by a hub, which keeps incidents for history.keep")
             }
         }
         if reader == .service {
@@ -84,7 +89,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
         if !findings.problems.isEmpty { throw placed(ConfigurationProblems(findings.problems)) }
     }
 
-    /// Adds the lines to problems, and sorts them.
+    /// Returns problems with their line numbers, sorted by line.
     package func placed(_ found: ConfigurationProblems) -> ConfigurationProblems {
         let placed = found.problems.map { problem in
             var problem = problem
@@ -105,7 +110,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
         return tables.compactMap { table in
             let target = ServiceTarget(table, checks)
             if let target, let other = names.updateValue(table.path, forKey: target.name) {
-                table.complain("name", "\"\(target.name)\" is the name of \(other), too")
+                table.complain("name", "\"\(target.name)\" is already used by \(other)")
             }
             return target
         }
@@ -132,7 +137,7 @@ extension ServiceConfiguration.History {
 }
 
 extension ServiceTarget {
-    /// Nil for a table without a name. Other problems are collected.
+    /// Reads a table and collects its problems. The result is nil without a name.
     fileprivate init?(_ table: TableReader, _ reader: CheckReader) {
         defer { table.finish() }
         let name = table.text("name")
@@ -143,12 +148,12 @@ extension ServiceTarget {
         let mark = table.integer("mark", 0...Int(UInt32.max))
         let family = table.text("family")
         if let family, family != "ipv4", family != "ipv6" {
-            table.complain("family", "it is ipv4 or ipv6, not \"\(family)\"")
+            table.complain("family", "must be ipv4 or ipv6, not \"\(family)\"")
         }
-        // A wrong type was reported before.
+        // If a value has the wrong type, that was reported before.
         let isClear = (host != nil || !table.has("host")) && (isAtLarge != nil || !table.has("at-large"))
         if isClear, (isAtLarge == true) == (host != nil) {
-            table.complain(nil, "it has either host = \"NAME\" or at-large = true")
+            table.complain(nil, "must have either host = \"NAME\" or at-large = true")
         }
         if let host {
             do { _ = try Target(host: host, options: NetworkReachabilityOptions()) } catch {
@@ -156,12 +161,12 @@ extension ServiceTarget {
             }
         }
         if let interface, !InterfaceName.isValid(interface) {
-            table.complain("interface", "it is a name of an interface, of 1 to 127 bytes, not \"\(interface)\"")
+            table.complain("interface", "must be an interface name of 1 to 127 bytes, not \"\(interface)\"")
         }
         let checks = reader.settings(of: host, isAtLarge == true, table)
         let settle = table.duration("settle", atLeast: .zero)
         guard let name else {
-            if !table.has("name") { table.complain("name", "it is missing") }
+            if !table.has("name") { table.complain("name", "missing") }
             return nil
         }
         table.check(name: name, atMost: 255)
@@ -178,26 +183,28 @@ extension ServiceTarget {
     }
 }
 
-/// Reads the configuration of a service or of a hub again, and applies the changes. A configuration with a problem changes nothing. Thread-
-/// safe.
+/// Reloads the configuration of a service or a hub and applies the changes. A configuration with problems changes nothing. Thread-safe.
 package final class Reloader: Sendable {
-    /// The result of the last attempt.
+    /// The results of the attempts so far.
     package struct Status: Sendable {
+        /// The number of successful attempts.
         package var succeeded: UInt64 = 0
+        /// The number of failed attempts.
         package var failed: UInt64 = 0
-        /// Whether the last attempt failed.
+        /// A Boolean value that indicates whether the last attempt failed.
         package var isStale = false
     }
 
     private struct State {
         var status = Status()
         var current: ServiceConfiguration
-        /// The document that was applied last, and the sections that need a restart.
+        /// The document that was applied last.
         var document: [String: TOMLNode]
+        /// The sections that have changed and take effect after a restart.
         var needsRestart: [String] = []
     }
 
-    /// Checks a configuration before anything changes, and returns a closure that applies it.
+    /// A function that checks a configuration without changing anything, and returns a closure that applies it.
     package typealias Preparation =
         @Sendable (ServiceConfiguration) throws(ConfigurationProblems) -> @Sendable () -> Void
 
@@ -205,13 +212,13 @@ package final class Reloader: Sendable {
     private let service: MonitoringService?
     private let preparations: [Preparation]
     private let state: Locked<State>
-    /// Held during an attempt.
+    /// A lock that is held during an attempt, so that attempts do not overlap.
     private let turn = Locked(())
 
     /// - Parameters:
-    ///   - service: The service of the targets and of maintenance; nil for a hub.
-    ///   - current: The configuration of the start.
-    ///   - preparations: Other users of the configuration.
+    ///   - service: The service to which targets and maintenance are applied; nil for a hub.
+    ///   - current: The configuration at the start.
+    ///   - preparations: The other users of the configuration.
     package init(
         _ file: String,
         of service: MonitoringService? = nil,
@@ -222,35 +229,36 @@ package final class Reloader: Sendable {
         state = Locked(State(current: current, document: current.document))
     }
 
+    /// The results of the attempts so far. Thread-safe.
     package var status: Status { state.withLock(\.status) }
 
-    /// The document in force, and the sections that need a restart.
+    /// The document in force, and the sections that have changed and take effect after a restart.
     package var inForce: (document: [String: TOMLNode], needsRestart: [String]) {
         state.withLock { ($0.document, $0.needsRestart) }
     }
 
-    /// Reads a file.
+    /// Reads a configuration file of at most 1 MiB.
     ///
-    /// - Throws: ``ConfigurationProblems`` for problems of the content, or a file that cannot be read.
+    /// - Throws: ``ConfigurationProblems`` if the file cannot be read or its content is invalid.
     package static func read(
         _ file: String,
         for reader: ServiceConfiguration.Reader = .service
     ) throws(ConfigurationProblems) -> ServiceConfiguration {
         let bytes: [UInt8]
         do { bytes = try InputFile.read(file, limit: 1 << 20) } catch {
-            throw ConfigurationProblems([ConfigurationProblem(path: "", text: "it cannot be read: \(error)")])
+            throw ConfigurationProblems([ConfigurationProblem(path: "", text: "cannot read the file: \(error)")])
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw ConfigurationProblems([ConfigurationProblem(path: "", text: "it is no UTF-8")])
+            throw ConfigurationProblems([ConfigurationProblem(path: "", text: "the file is not UTF-8")])
         }
         let directory = file.unicodeScalars.lastIndex(of: "/").map { String(file[..<$0]) + "/" }
         return try ServiceConfiguration(text, in: directory, for: reader)
     }
 
-    /// Reads the file again.
+    /// Reads the file again and applies it.
     ///
-    /// - Returns: The sections that have changed and need a restart.
-    /// - Throws: ``ConfigurationProblems``. The earlier configuration stays in force.
+    /// - Returns: The sections that have changed and take effect after a restart.
+    /// - Throws: ``ConfigurationProblems`` if the file is invalid. Then the previous configuration stays in force.
     package func reload() throws(ConfigurationProblems) -> [String] {
         do {
             let restart = try turn.withLock { _ throws(ConfigurationProblems) in
@@ -273,14 +281,16 @@ package final class Reloader: Sendable {
         }
     }
 
-    /// The message for a file that was applied, with the sections that need a restart.
+    /// Returns the log message for a file that was applied.
+    ///
+    /// - Parameter restart: The sections that take effect after a restart.
     package func applied(_ restart: [String]) -> String {
         let rest = restart.isEmpty ? "" : "; a restart is needed for \(restart.joined(separator: " and "))"
         return "\(file.printable) is applied\(rest)"
     }
 
-    /// The message for a file that was refused.
-    package var refused: String { "\(file.printable) is not applied; what was so before goes on" }
+    /// The log message for a file that was rejected.
+    package var refused: String { "\(file.printable) is not applied; the previous configuration stays in force" }
 
     private func apply(_ configuration: ServiceConfiguration) throws(ConfigurationProblems) -> [String] {
         var uses: [@Sendable () -> Void] = []
@@ -295,10 +305,10 @@ package final class Reloader: Sendable {
         return state.withLock { state in
             var changed: [String] = []
             if state.current.listen != configuration.listen { changed.append("listen") }
-            // A hub can change this at any time.
+            // A hub applies the retention time without a restart.
             if service == nil { state.current.history.keep = configuration.history.keep }
             if state.current.history != configuration.history { changed.append("history") }
-            // These do not change before a restart.
+            // `listen` and `history` keep their values until a restart.
             (state.current.targets, state.current.maintenance) = (configuration.targets, configuration.maintenance)
             (state.current.notifiers, state.current.heartbeat) = (configuration.notifiers, configuration.heartbeat)
             state.current.access = configuration.access

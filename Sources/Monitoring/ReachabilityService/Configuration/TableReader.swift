@@ -1,7 +1,7 @@
 import LinuxSupport
 import TOMLKit
 
-/// Reads the keys of one table and collects problems, including unknown keys.
+/// Reads the keys of one TOML table and collects problems. Each reading method returns nil if the key is missing or its value is invalid.
 final class TableReader {
     /// The problems of all tables of a document.
     final class Findings {
@@ -19,6 +19,7 @@ final class TableReader {
 
     func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
+    /// Records a problem of a key; nil for the table itself.
     func complain(_ key: String?, _ text: String) {
         findings.problems.append(ConfigurationProblem(path: key.map { path(of: $0) } ?? path, text: text))
     }
@@ -28,7 +29,7 @@ final class TableReader {
     // MARK: Values
 
     func text(_ key: String) -> String? {
-        value(key, "a text") { if case .string(let text) = $0 { text } else { nil } }
+        value(key, "a string") { if case .string(let text) = $0 { text } else { nil } }
     }
 
     func flag(_ key: String) -> Bool? {
@@ -36,10 +37,10 @@ final class TableReader {
     }
 
     func integer(_ key: String, _ range: ClosedRange<Int>) -> Int? {
-        guard let number = value(key, "a whole number", { if case .integer(let number) = $0 { number } else { nil } })
+        guard let number = value(key, "an integer", { if case .integer(let number) = $0 { number } else { nil } })
         else { return nil }
         guard range.contains(number) else {
-            complain(key, "it is from \(range.lowerBound) to \(range.upperBound), not \(number)")
+            complain(key, "must be from \(range.lowerBound) to \(range.upperBound), not \(number)")
             return nil
         }
         return number
@@ -48,43 +49,43 @@ final class TableReader {
     func duration(_ key: String, atLeast: Duration) -> Duration? {
         guard let text = text(key) else { return nil }
         guard let duration = DurationText.duration(text) else {
-            complain(key, "it is a duration such as 90s, 5m or 400d, not \"\(text)\"")
+            complain(key, "must be a duration such as 90s, 5m or 400d, not \"\(text)\"")
             return nil
         }
         guard duration >= atLeast else {
-            complain(key, "it is at least \(DurationText.text(atLeast)), not \(text)")
+            complain(key, "must be at least \(DurationText.text(atLeast)), not \(text)")
             return nil
         }
         guard duration <= DurationText.longest else {
-            complain(key, "it is at most \(DurationText.text(DurationText.longest)), not \(text)")
+            complain(key, "must be at most \(DurationText.text(DurationText.longest)), not \(text)")
             return nil
         }
         return duration
     }
 
-    /// In bytes.
+    /// Reads a size with a unit, and returns it in bytes.
     func size(_ key: String, atLeast: Int) -> Int? {
         guard let text = text(key) else { return nil }
         guard let size = SizeText.bytes(text) else {
-            complain(key, "it is a size such as 500MB or 256MiB, not \"\(text)\"")
+            complain(key, "must be a size such as 500MB or 256MiB, not \"\(text)\"")
             return nil
         }
         guard size >= atLeast else {
-            complain(key, "it is at least \(atLeast) bytes, not \(text)")
+            complain(key, "must be at least \(atLeast) bytes, not \(text)")
             return nil
         }
         return size
     }
 
     func texts(_ key: String) -> [String]? {
-        let allowed = "a list of texts"
+        let allowed = "an array of strings"
         guard let list = value(key, allowed, { if case .array(let list) = $0 { list } else { nil } }) else {
             return nil
         }
         var texts: [String] = []
         for (index, node) in list.enumerated() {
             guard case .string(let text) = node else {
-                complain("\(key)[\(index + 1)]", "it is a text, not \(node.kind)")
+                complain("\(key)[\(index + 1)]", "must be a string, not \(node.kind)")
                 continue
             }
             texts.append(text)
@@ -92,18 +93,18 @@ final class TableReader {
         return texts
     }
 
-    /// A list of any values, with their paths.
+    /// Reads an array of values of any type. Returns each with its path in the table.
     func list(_ key: String) -> [(node: TOMLNode, key: String)]? {
-        let list = value(key, "a list") { if case .array(let list) = $0 { list } else { nil } }
+        let list = value(key, "an array") { if case .array(let list) = $0 { list } else { nil } }
         return list?.enumerated().map { ($1, "\(key)[\($0 + 1)]") }
     }
 
-    /// A table that is an element of a list.
+    /// Returns a reader for a table that is an element of an array.
     func table(_ nodes: [String: TOMLNode], at key: String) -> TableReader {
         TableReader(nodes, path: path(of: key), findings)
     }
 
-    /// A value of any type.
+    /// Reads a value of any type.
     func node(_ key: String) -> TOMLNode? {
         asked.insert(key)
         return nodes[key]
@@ -116,13 +117,13 @@ final class TableReader {
         return TableReader(table, path: path(of: key), findings)
     }
 
-    /// A list of tables, `[[key]]`.
+    /// Reads an array of tables, `[[key]]`.
     func tables(_ key: String) -> [TableReader] {
-        let list = value(key, "a list of tables, [[\(key)]]") { if case .array(let list) = $0 { list } else { nil } }
+        let list = value(key, "an array of tables, [[\(key)]]") { if case .array(let list) = $0 { list } else { nil } }
         return (list ?? []).enumerated().compactMap { index, node in
             let path = path(of: "\(key)[\(index + 1)]")
             guard case .table(let table) = node else {
-                findings.problems.append(ConfigurationProblem(path: path, text: "it is a table, not \(node.kind)"))
+                findings.problems.append(ConfigurationProblem(path: path, text: "must be a table, not \(node.kind)"))
                 return nil
             }
             return TableReader(table, path: path, findings)
@@ -133,42 +134,42 @@ final class TableReader {
         asked.insert(key)
         guard let node = nodes[key] else { return nil }
         if let value = convert(node) { return value }
-        complain(key, "it is \(allowed), not \(node.kind)")
+        complain(key, "must be \(allowed), not \(node.kind)")
         return nil
     }
 
-    /// Checks a name: its length, visible characters, and use in paths of URLs.
+    /// Checks that a name has an allowed length and a visible character, and that it can be a path segment of a URL.
     func check(name: String, atMost limit: Int) {
         if !(1...limit).contains(name.utf8.count) {
-            complain("name", "it has from 1 to \(limit) bytes, not \(name.utf8.count)")
+            complain("name", "must have 1 to \(limit) bytes, not \(name.utf8.count)")
         } else if !name.unicodeScalars.contains(where: \.isVisible) {
-            complain("name", "it has a visible character")
+            complain("name", "must have a visible character")
         } else if name.isPathStep {
-            complain("name", "it is not \"\(name)\", which browsers take for a step of a path")
+            complain("name", "must not be \"\(name)\", because browsers treat it as a path segment")
         }
     }
 
-    // MARK: What is too much
+    // MARK: Unknown keys
 
-    /// Reports the unknown keys.
+    /// Records a problem for each key that was not read.
     func finish() {
         for key in nodes.keys.sorted() where !asked.contains(key) {
             let known = asked.sorted()
             if let nearest = Self.nearest(to: key, of: known) {
-                complain(key, "there is no such key; did you mean \(nearest)?")
+                complain(key, "unknown key; did you mean \(nearest)?")
             } else {
-                complain(key, "there is no such key; there are \(known.joined(separator: ", "))")
+                complain(key, "unknown key; the known keys are \(known.joined(separator: ", "))")
             }
         }
     }
 
-    /// Returns the known word that is similar to another.
+    /// Returns the known word that is most similar to a word; nil if none is similar.
     static func nearest(to word: String, of known: [String]) -> String? {
         known.min { distance($0, word) < distance($1, word) }
             .flatMap { distance($0, word) <= min(2, $0.count / 2) ? $0 : nil }
     }
 
-    /// The number of insertions, deletions and replacements (Levenshtein).
+    /// Returns the Levenshtein distance: the minimum number of insertions, deletions and replacements.
     private static func distance(_ one: String, _ other: String) -> Int {
         let other = Array(other)
         var row = Array(0...other.count)
@@ -196,11 +197,13 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// A Boolean value that indicates whether clients of HTTP remove the text from a path (RFC 3986, 5.2.4).
+    /// A Boolean value that indicates whether the text is a dot segment, which HTTP clients remove from a path.
+    ///
+    /// Source: RFC 3986, 5.2.4.
     var isPathStep: Bool { self == "." || self == ".." }
 }
 
-/// A TOML document as values. Only this type uses the parser.
+/// A value of a TOML document. Only this type uses the TOML parser.
 package enum TOMLNode: Hashable, Sendable {
     case string(String)
     case integer(Int)
@@ -208,25 +211,25 @@ package enum TOMLNode: Hashable, Sendable {
     case boolean(Bool)
     case array([TOMLNode])
     case table([String: TOMLNode])
-    /// A date or a time, which no key accepts.
+    /// A date or a time. No key accepts one.
     case time
 
-    /// The name of the type in messages.
+    /// The name of the type in error messages.
     var kind: String {
         switch self {
-        case .string: "a text"
-        case .integer: "a whole number"
-        case .number: "a number"
+        case .string: "a string"
+        case .integer: "an integer"
+        case .number: "a float"
         case .boolean: "true or false"
-        case .array: "a list"
+        case .array: "an array"
         case .table: "a table"
         case .time: "a date or time"
         }
     }
 
-    /// Reads a document.
+    /// Parses a document.
     ///
-    /// - Throws: ``ConfigurationProblem`` with line and column for invalid TOML.
+    /// - Throws: ``ConfigurationProblem`` with the line and column of invalid TOML.
     static func parse(_ text: String) throws(ConfigurationProblem) -> [String: TOMLNode] {
         if let line = lineOfDeepKey(text) {
             throw ConfigurationProblem(line: line, path: "", text: "a key has more than \(partLimit) parts")
@@ -248,8 +251,10 @@ package enum TOMLNode: Hashable, Sendable {
     /// The maximum number of parts of a dotted key.
     private static let partLimit = 16
 
-    /// The first line with a dotted key of more parts; nil if there is none. Each part is a table in another one, and the parser, which limits
-    /// the depth of values, overflows the stack at some thousands.
+    /// Returns the first line with a dotted key of more than ``partLimit`` parts; nil without one.
+    ///
+    /// Each part of a key is a nested table. The parser limits the depth of values but not of keys, and overflows the stack at a few
+    /// thousand parts.
     private static func lineOfDeepKey(_ text: String) -> Int? {
         var (line, dots, isAfterDot) = (1, 0, false)
         var quote: UInt8?
@@ -264,13 +269,13 @@ package enum TOMLNode: Hashable, Sendable {
                 switch byte {
                 case UInt8(ascii: " "), UInt8(ascii: "\t"): continue
                 case UInt8(ascii: "."):
-                    // Two in a row are no key.
+                    // Two dots in a row are not part of a key.
                     dots = isAfterDot ? 0 : dots + 1
                     if dots >= partLimit { return line }
                     isAfterDot = true
                     continue
                 case UInt8(ascii: "\""), UInt8(ascii: "'"): (quote, isEscaped) = (byte, false)
-                // Up to the end of the line.
+                // A comment extends to the end of the line.
                 case UInt8(ascii: "#"): quote = UInt8(ascii: "\n")
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                     UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
@@ -304,7 +309,7 @@ package enum TOMLNode: Hashable, Sendable {
     }
 }
 
-/// The lines of the keys of a document, from the beginnings of the lines.
+/// The line numbers of the keys of a document. Only the beginnings of lines are analyzed.
 struct KeyLines: Hashable, Sendable {
     private var lines: [String: Int] = [:]
 
@@ -329,10 +334,10 @@ struct KeyLines: Hashable, Sendable {
         }
     }
 
-    /// Nil for an unknown line.
+    /// The line of a key, counted from 1; nil if it is unknown.
     subscript(path: String) -> Int? { lines[path] }
 
-    /// The line of a key, of the first table of a name, or of the enclosing table.
+    /// Returns the line of a key. If it is unknown, returns that of the first table with this name or of the enclosing table.
     func nearest(to path: String) -> Int? {
         var path = path[...]
         while true {
@@ -347,12 +352,13 @@ struct KeyLines: Hashable, Sendable {
     }
 }
 
-/// A problem of a configuration: the place, the value, and the allowed values.
+/// A problem of a configuration file. The text names the value that was found and the allowed values.
 package struct ConfigurationProblem: Error, Hashable, Sendable {
-    /// Counted from 1; nil if it is not known.
+    /// The line, counted from 1; nil if it is not known.
     package var line: Int?
+    /// The column, counted from 1; nil if it is not known.
     package var column: Int?
-    /// The key, for example `target[2].host`; empty for the whole document.
+    /// The path of the key, for example `target[2].host`; empty for the whole document.
     package let path: String
     package let text: String
 
@@ -360,14 +366,14 @@ package struct ConfigurationProblem: Error, Hashable, Sendable {
         (self.line, self.column, self.path, self.text) = (line, column, path, text)
     }
 
-    /// For example `serve.toml:3:7: target[2].host: ...`.
+    /// Returns the message, for example `serve.toml:3:7: target[2].host: ...`. Control characters are escaped.
     package func description(in file: String) -> String {
         let place = [file.printable] + [line, column].compactMap { $0.map(String.init) }
         return (place.joined(separator: ":") + ": " + (path.isEmpty ? "" : "\(path.printable): ") + text).printable
     }
 }
 
-/// All problems of a configuration, in order.
+/// All problems of a configuration file, sorted by line.
 package struct ConfigurationProblems: Error, Hashable, Sendable {
     package let problems: [ConfigurationProblem]
 

@@ -61,7 +61,7 @@ struct Channels: Sendable {
         func web(_ url: String, _ path: String, _ policy: TrustPolicy?) -> WebSender? {
             let trust = policy?.file.manager() ?? ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
             do { return try WebSender(url, trust: trust, timeLimit: environment.timeLimit) } catch {
-                problems.append(ConfigurationProblem(path: path, text: "it is no address of HTTP: \(error.text)"))
+                problems.append(ConfigurationProblem(path: path, text: "not a valid HTTP URL: \(error.text)"))
                 return nil
             }
         }
