@@ -277,7 +277,7 @@ import Testing
         world.start(targets: ["a"])
         for path in paths {
             let text = try notice(path)
-            #expect(text.hasPrefix("The history \(world.directory)/missing/history cannot be used: "), "\(path)")
+            #expect(text.hasPrefix("Cannot use the history \(world.directory)/missing/history: "), "\(path)")
             #expect(text.hasSuffix("events are kept in memory."), "\(path)")
         }
     }

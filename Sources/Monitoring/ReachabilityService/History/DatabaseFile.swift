@@ -2,11 +2,11 @@ package import GRDB
 import LinuxSupport
 package import ReachabilityLedger
 
-/// The form of a database: its application ID, its migrations and checks of an existing file.
+/// The schema of a database: its application ID, its migrations, and the checks of an existing file.
 package struct DatabaseSchema: Sendable {
     /// The application ID in the header (`PRAGMA application_id`).
     package let applicationID: Int32
-    /// The program that the file belongs to, for messages.
+    /// The name of the program that owns the file, for error messages.
     private let owner: String
     let migrator: DatabaseMigrator
     private let create: @Sendable (Database) throws -> Void
@@ -26,30 +26,33 @@ package struct DatabaseSchema: Sendable {
         (self.create, self.check) = (create, check)
     }
 
+    /// Creates an empty file or checks an existing one.
+    ///
+    /// - Throws: ``HistoryFault`` if the file belongs to another program or a later version.
     fileprivate func prepare(_ db: Database, _ file: String) throws {
         let identifier = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
         if identifier == 0, tables == 0 { return try create(db) }
         guard identifier == applicationID else {
-            throw HistoryFault(.foreign, file, "it is not a database of a \(owner)")
+            throw HistoryFault(.foreign, file, "the file is not the database of a \(owner)")
         }
         if try migrator.hasBeenSuperseded(db) {
-            throw HistoryFault(.foreign, file, "it was written by a later version of this program")
+            throw HistoryFault(.foreign, file, "the file was written by a later version of this program")
         }
         try check(db)
     }
 }
 
-/// A SQLite file that one process writes. Readers do not block the writer. Thread-safe.
+/// A SQLite file with a single writing process. Readers do not block the writer. Thread-safe.
 package final class DatabaseFile: Sendable {
     package let path: String
     let database: any DatabaseWriter
-    /// Nil for a database in memory.
+    /// The identities of the files when they were opened; nil for a database in memory.
     private let identities: FileIdentities?
-    /// Held until the file is closed.
+    /// The lock file, which is held until the database is closed.
     private let lock: Locked<LockFile?>
 
-    /// Opens a file, or creates one with mode 0600. A damaged file is renamed.
+    /// Opens a file, or creates it with mode 0600. A damaged file is renamed and replaced by an empty one.
     package init(_ path: String, _ schema: DatabaseSchema) throws(HistoryFault) {
         do {
             lock = Locked(try LockFile(path + ".lock"))
@@ -81,7 +84,7 @@ package final class DatabaseFile: Sendable {
             configuration.prepareDatabase { db in
                 guard !db.configuration.readonly else { return }
                 try schema.prepare(db, path)
-                // A committed transaction survives a power failure.
+                // With FULL, a committed transaction survives a power failure.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
             }
@@ -100,25 +103,30 @@ package final class DatabaseFile: Sendable {
         }
     }
 
+    /// Runs a read-only transaction.
     package func read<Value>(_ body: (Database) throws -> Value) throws(HistoryFault) -> Value {
         do { return try database.read(body) } catch { throw HistoryFault(error, file: path) }
     }
 
-    /// Runs a transaction. It is on the disk when the call returns, or has no effect.
+    /// Runs a transaction. It is on the disk when the call returns. If the call throws, it has no effect.
     package func write<Value>(_ body: (Database) throws -> Value) throws(HistoryFault) -> Value {
         do { return try database.write(body) } catch { throw HistoryFault(error, file: path) }
     }
 
+    /// Runs statements that are not allowed in a transaction, such as some pragmas.
     package func writeWithoutTransaction<Value>(
         _ body: (Database) throws -> Value
     ) throws(HistoryFault) -> Value {
         do { return try database.writeWithoutTransaction(body) } catch { throw HistoryFault(error, file: path) }
     }
 
-    /// Whether the file was not deleted, moved or replaced. Otherwise writes to it are lost.
+    /// A Boolean value that indicates whether the path still leads to the open file. If the file was deleted, moved or replaced, writes are
+    /// lost.
     package var isInPlace: Bool { identities?.areInPlace ?? true }
 
-    /// Closes the file. A file that was moved is complete without the files beside its old name.
+    /// Closes the file.
+    ///
+    /// If the file was moved, the write-ahead log is first merged into it, because the log stays at the old path.
     package func close() {
         let isLost = !isInPlace
         if isLost { try? database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
@@ -127,7 +135,7 @@ package final class DatabaseFile: Sendable {
         lock.withLock { $0 = nil }
     }
 
-    /// Renames a damaged file and the files that SQLite keeps beside it.
+    /// Renames a damaged file, its write-ahead log and its shared memory to `PATH.corrupt-SECONDS`.
     static func setAside(_ path: String) throws(SystemError) {
         let name = "\(path).corrupt-\(SystemClock.real.components.seconds)"
         try OwnFile.rename(path, to: name)
@@ -135,7 +143,7 @@ package final class DatabaseFile: Sendable {
     }
 }
 
-/// The identities of a database file and of the files that SQLite keeps beside it. Other files may get their names.
+/// The identities of a database file, its write-ahead log and its shared memory. They show whether other files have taken the paths.
 private struct FileIdentities: Sendable {
     static let suffixes = ["-wal", "-shm"]
 
@@ -151,26 +159,27 @@ private struct FileIdentities: Sendable {
         )
     }
 
-    /// Whether the file was not deleted, moved or replaced.
+    /// A Boolean value that indicates whether the path still leads to the same file.
     var areInPlace: Bool { Self.identity(file) == own[""] }
 
-    /// Removes the files beside a file that was deleted or moved. SQLite would use them for the next file of that name.
+    /// Removes the write-ahead log and the shared memory of a file that was deleted or moved. Otherwise SQLite would use them for the next
+    /// file at this path.
     func removeRest() {
         for suffix in Self.suffixes where own[suffix] != nil && Self.identity(file + suffix) == own[suffix] {
             OwnFile.remove(file + suffix)
         }
     }
 
-    /// The device and the inode; nil for a missing file.
+    /// Returns the device and the inode of a file; nil if it is missing.
     private static func identity(_ path: String) -> NamespaceIdentity? { try? NamespaceIdentity(path: path) }
 }
 
-/// The reason why a history cannot be written or read. The service continues without it.
+/// The error of a history that cannot be read or written. The service continues without the history.
 package struct HistoryFault: Error, Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The disk is full.
         case full
-        /// This user cannot create, read or write the file or its directory.
+        /// The user of the service lacks a permission for the file or its directory, or the directory is missing.
         case denied
         /// The file is damaged.
         case corrupt
@@ -178,24 +187,24 @@ package struct HistoryFault: Error, Hashable, Sendable {
         case foreign
         /// Another process uses the file.
         case locked
-        /// Reading or writing fails for another reason.
+        /// Reading or writing failed for another reason.
         case failed
     }
 
     package let kind: Kind
-    /// One sentence, with the file.
+    /// The error message, which includes the path.
     package let text: String
 
     package init(_ kind: Kind, _ file: String, _ cause: String) {
         self.kind = kind
-        text = "the history \(file.printable) cannot be used: \(cause)"
+        text = "cannot use the history \(file.printable): \(cause)"
     }
 
     package init(_ error: any Error, file: String) {
         switch error {
         case let error as HistoryFault: self = error
         case let error as SystemError where error == .tryAgain:
-            self.init(.locked, file, "another process uses it: give each its own --history")
+            self.init(.locked, file, "another process uses it; give each process its own --history")
         case let error as SystemError: self.init(Kind(error), file, error.description)
         case let error as DatabaseError: self.init(Kind(error), file, error.message ?? error.resultCode.description)
         default: self.init(.failed, file, "\(type(of: error))")
@@ -219,14 +228,14 @@ extension HistoryFault.Kind {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .corrupt
         case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH: self = .denied
-        // The file of shared memory cannot grow.
+        // SQLite reports a full disk in this way when the shared memory file cannot grow.
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: self = .full
         default: self = .failed
         }
     }
 }
 
-/// Columns that several tables have.
+// Columns that several tables have.
 extension Row {
     package var attribution: Attribution { Attribution(rawValue: self["attribution"]) ?? .unknown }
     package var cause: OutageCause? { (self["cause"] as String?).map { OutageCause(rawValue: $0) } }

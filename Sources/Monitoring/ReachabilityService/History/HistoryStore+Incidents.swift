@@ -1,12 +1,13 @@
 package import GRDB
 import ReachabilityLedger
 
-/// The incidents that are notified, and the deliveries.
+// The incidents, and the state of their deliveries.
+
 extension HistoryStore {
     static func makeIncidents(_ db: Database) throws {
         try db.execute(
             sql: """
-                -- What is being told of; its members are the targets that fell together.
+                -- An incident that is being reported. Its members are the targets that failed together.
                 CREATE TABLE incident (
                     id TEXT PRIMARY KEY
                 ) STRICT, WITHOUT ROWID;
@@ -25,7 +26,7 @@ extension HistoryStore {
                     reason TEXT,
                     PRIMARY KEY (incident, number)
                 ) STRICT, WITHOUT ROWID;
-                -- What a courier has told of one; nothing more is told where it is finished.
+                -- The notifications that a notifier ("courier") has delivered of an incident. Finished deliveries send nothing more.
                 CREATE TABLE delivery (
                     incident TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
                     courier TEXT NOT NULL,
@@ -40,7 +41,7 @@ extension HistoryStore {
         )
     }
 
-    /// Replaces all incidents.
+    /// Replaces all stored incidents.
     package func write(_ incidents: [Incident]) throws {
         try database.write { db in
             try db.execute(sql: "DELETE FROM incident")
@@ -65,7 +66,7 @@ extension HistoryStore {
         try incident.writeDeliveries(db)
     }
 
-    /// Returns the incidents of an earlier run, the oldest first.
+    /// Returns the incidents that an earlier run stored, oldest first.
     package func incidents() throws -> [Incident] {
         try database.read { db in
             let sql = "SELECT * FROM incident ORDER BY (SELECT min(start) FROM member WHERE incident = incident.id), id"
@@ -105,7 +106,8 @@ extension Incident.Member {
     }
 }
 
-/// The table `delivery`, which the databases of services and of hubs have.
+// The table `delivery`, which exists in the databases of services and of hubs.
+
 extension Incident {
     package func writeDeliveries(_ db: Database) throws {
         for (worker, delivery) in deliveries {
@@ -142,7 +144,8 @@ extension Incident {
     }
 }
 
-/// The notes on outages.
+// The notes on outages.
+
 extension HistoryStore {
     static func makeNotes(_ db: Database) throws {
         try db.execute(
@@ -167,7 +170,7 @@ extension HistoryStore {
         )
     }
 
-    /// Returns the notes on outages by their ids, the oldest first.
+    /// Returns the notes on outages, oldest first, keyed by the id of the outage.
     package func notes(on outages: [String]) throws -> [String: [OutageNote]] {
         let notes = try database.read { db in
             let isEmpty = try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM note)")
@@ -181,7 +184,7 @@ extension HistoryStore {
         return Dictionary(grouping: notes, by: \.outage)
     }
 
-    /// Deletes the notes on deleted outages.
+    /// Deletes the notes on outages that were deleted.
     static func pruneNotes(before instant: LedgerInstant, _ db: Database) throws {
         try db.execute(
             sql: """

@@ -3,15 +3,15 @@ import LinuxSupport
 package import ReachabilityLedger
 
 extension HistoryStore {
-    /// An interval with its evidence, if there is any.
+    /// An interval and its evidence; nil without evidence.
     package struct Entry: Sendable {
         package let interval: LedgerInterval
         package let evidence: EvidenceRecord?
     }
 
-    /// The intervals of a target that overlap a window, the latest first.
+    /// Returns the intervals of a target that overlap a window, latest first.
     ///
-    /// - Parameter limit: At most so many.
+    /// - Parameter limit: The maximum number of intervals.
     package func intervals(
         of target: String,
         from: LedgerInstant,
@@ -29,7 +29,7 @@ extension HistoryStore {
         }
     }
 
-    /// Returns whether a target has more intervals in a window than a limit, without reading them.
+    /// Returns a Boolean value that indicates whether more than `limit` intervals of a target begin in a window.
     package func hasMoreIntervals(
         of target: String,
         from: LedgerInstant,
@@ -44,8 +44,9 @@ extension HistoryStore {
         }
     }
 
-    /// The intervals of a target that overlap a window. They do not overlap each other, so none before the last that begins before the window
-    /// is read.
+    /// The query for the intervals of a target that overlap a window.
+    ///
+    /// Intervals do not overlap each other. Therefore the search starts at the last interval that begins at or before the window.
     static let overlapping = """
         SELECT \(columns) FROM interval
         WHERE target = ? AND start < ?
@@ -57,19 +58,19 @@ extension HistoryStore {
         try Int64.fetchOne(db, sql: "SELECT id FROM target WHERE name = ?", arguments: [target])
     }
 
-    /// The last moment at which a service is known to have lived.
+    /// Returns the last instant at which a run was recorded as running; nil for an empty history.
     package func lastMark() throws -> LedgerInstant? {
         try database.read { db in
             try Int64.fetchOne(db, sql: "SELECT max(mark) FROM run").map { LedgerInstant(nanoseconds: $0) }
         }
     }
 
-    /// Whether there is anything of a target.
+    /// Returns a Boolean value that indicates whether the history has a target.
     package func knows(_ target: String) throws -> Bool {
         try database.read { db in try Self.id(of: target, db) != nil }
     }
 
-    /// An outage, with the intervals before and after it.
+    /// Returns the intervals of an outage, and the ones before and after it. Empty if the outage is unknown.
     package func outage(of target: String, from start: LedgerInstant) throws -> [Entry] {
         try database.read { db in
             let own = try Self.entries(db, Self.intervalsOfOutage, [target, start.nanoseconds])
@@ -109,11 +110,13 @@ extension HistoryStore {
         }
     }
 
-    /// The columns of an interval. They are read by their places, because a look-up of names takes most of the time.
+    /// The columns of an interval. They are read by position, because looking up the names would take most of the time.
     static let columns = """
         attribution, cause, basis, isMaintenance, start, uncertainty, "end", reason
         """
 
+    /// Returns the interval of a row.
+    ///
     /// - Parameter row: A row that begins with ``columns``.
     static func interval(_ row: Row) -> LedgerInterval {
         let state = TargetState(
@@ -132,23 +135,23 @@ extension HistoryStore {
     }
 }
 
-/// A filter of outages. Nil admits all.
+/// A filter for outages. A property that is nil matches all outages.
 package struct OutageFilter: Hashable, Sendable {
     package var target: String?
     package var attribution: Attribution?
     package var cause: OutageCause?
-    /// Only outages that have not ended.
+    /// A Boolean value that indicates whether only outages match that have not ended.
     package var isOpen = false
-    /// Only outages that last until after it.
+    /// The start of a window. Only outages that end after it match.
     package var from: LedgerInstant?
-    /// Only outages that begin before it.
+    /// The end of a window. Only outages that begin before it match.
     package var to: LedgerInstant?
 
     package init(target: String? = nil) {
         self.target = target
     }
 
-    /// Whether the filter admits an outage.
+    /// Returns a Boolean value that indicates whether an outage matches the filter.
     package func admits(_ outage: Outage, at now: LedgerInstant) -> Bool {
         if isOpen, outage.end != nil { return false }
         if let from, (outage.end ?? now) <= from { return false }
@@ -159,13 +162,14 @@ package struct OutageFilter: Hashable, Sendable {
     }
 }
 
-/// The number and the length of the outages of one attribution and cause.
+/// The number and the total duration of the outages with one attribution and cause.
 package struct OutageSum: Hashable, Sendable {
     package let attribution: Attribution
     package let cause: OutageCause?
     package var count: Int
-    /// How many of them last.
+    /// The number of outages that have not ended.
     package var open: Int
+    /// The total duration.
     package var time: Duration
 
     package init(attribution: Attribution, cause: OutageCause?, count: Int = 0, open: Int = 0, time: Duration = .zero) {
@@ -173,11 +177,13 @@ package struct OutageSum: Hashable, Sendable {
     }
 }
 
-/// The outages, one row for each, which triggers keep equal to their intervals.
+// The table of outages. Triggers on the table of intervals keep it up to date.
+
 extension HistoryStore {
-    /// The row of an outage. Attribution and cause are those of the longest interval, the first of several; the end is that of the last one.
+    /// Returns the query for the row of an outage.
     ///
-    /// Without `INDEXED BY` SQLite reads all intervals of the target, for it takes the primary key to be the better index.
+    /// Attribution and cause are those of the longest interval, or of the first one among equally long ones. The end is that of the last
+    /// interval. Without `INDEXED BY`, SQLite prefers the primary key and reads all intervals of the target.
     static func outageRow(of target: String, from start: String) -> String {
         """
         SELECT target, outage,
@@ -234,9 +240,11 @@ extension HistoryStore {
         )
     }
 
-    /// When outages began, the latest first: at most `limit` of them, and those that began with the last.
+    /// Returns the targets and starts of outages that match a filter, latest first.
     ///
-    /// - Parameter start: The latest beginning.
+    /// The result has at most `limit` outages, plus those that start at the same instant as the last one.
+    ///
+    /// - Parameter start: The latest allowed start of an outage.
     package func outageStarts(
         _ filter: OutageFilter = OutageFilter(),
         upTo start: LedgerInstant,
@@ -268,7 +276,9 @@ extension HistoryStore {
         return (sql, arguments)
     }
 
-    /// How many outages a filter admits, and how long they were until a moment, by attribution and cause.
+    /// Returns the number and the total duration of outages that match a filter, by attribution and cause.
+    ///
+    /// - Parameter now: The end of outages that have not ended.
     package func outageSums(_ filter: OutageFilter, at now: LedgerInstant) throws -> [OutageSum] {
         try database.read { db in
             let (conditions, arguments) = try Self.conditions(filter, upTo: now, db)
@@ -289,7 +299,7 @@ extension HistoryStore {
         }
     }
 
-    /// The number of outages that a filter admits, at most `limit`.
+    /// Returns the number of outages that match a filter, at most `limit`.
     package func outageCount(_ filter: OutageFilter, upTo now: LedgerInstant, limit: Int) throws -> Int {
         try database.read { db in
             let (conditions, arguments) = try Self.conditions(filter, upTo: now, db)
@@ -329,8 +339,9 @@ extension HistoryStore {
         return (conditions.joined(separator: " AND "), arguments)
     }
 
-    /// The first beginning of an outage that lasts until after a moment: outages of one target do not overlap, so it is the last of each
-    /// target that begins before the moment, or none before it.
+    /// Returns the earliest start of an outage that ends after an instant; the instant itself if none began before it.
+    ///
+    /// The outages of a target do not overlap. Therefore only the last one of each target that begins at or before the instant is examined.
     private static func earliestOutage(lastingUntilAfter instant: LedgerInstant, _ db: Database) throws -> Int64 {
         try Int64.fetchOne(
             db,

@@ -1,11 +1,12 @@
 import GRDB
 package import ReachabilityLedger
 
-/// Deletion in small transactions, so that the writer never waits for long.
+// Deletion of old data. The transactions are small, so that the writer is never blocked for long.
+
 extension HistoryStore {
-    /// Deletes what is older than `duration`, and merges older short buckets of checks into long ones.
+    /// Deletes data that is older than `duration`, and merges five-minute buckets of checks that are older than 14 days into hours.
     ///
-    /// Ages count the time in which the service ran, so that a boot with a clock that is years ahead deletes nothing.
+    /// Only time in which the service was running counts as age. Therefore a boot with a clock that is years ahead deletes nothing.
     package func deleteOld(keeping duration: Duration, _ now: LedgerInstant) throws {
         if let instant = try moment(Self.shortBuckets, before: now) { while try gather(before: instant) {} }
         guard let instant = try moment(duration, before: now) else { return }
@@ -13,7 +14,7 @@ extension HistoryStore {
         while try prune(before: instant) {}
     }
 
-    /// Returns the moment since which the service has run for a time; nil if it has not run for as long.
+    /// Returns the instant since which the service was running for a total time; nil if it was not running for that long.
     private func moment(_ time: Duration, before now: LedgerInstant) throws -> LedgerInstant? {
         let runs = try database.read { db in
             try Row.fetchAll(db, sql: "SELECT start, coalesce(\"end\", mark) AS last FROM run ORDER BY id DESC")
@@ -21,7 +22,7 @@ extension HistoryStore {
         }
         var (rest, end) = (time, now)
         for (index, (start, last)) in runs.enumerated() {
-            // The last run is the current one. Others end before the start of the next.
+            // The last run is the current one. An earlier run ends at the start of the next one at the latest.
             let last = index == 0 ? now : min(last, end)
             let length = max(.zero, last - start)
             if length >= rest { return last - rest }
@@ -31,12 +32,13 @@ extension HistoryStore {
         return nil
     }
 
-    /// The time for which short buckets of checks are kept.
+    /// The retention time of five-minute buckets of checks.
     private static let shortBuckets = Duration.seconds(14 * 86400)
 
-    /// Deletes the oldest days of a file that is too large. Intervals that last are never deleted.
+    /// Deletes the oldest days until the file has at most a size. Open intervals are never deleted.
     ///
-    /// - Returns: Whether a day was deleted.
+    /// - Parameter size: The maximum number of bytes in use.
+    /// - Returns: True if a day was deleted.
     package func limit(to size: Int, _ now: LedgerInstant) throws -> Bool {
         var hasDeleted = false
         while try self.size() > size, let oldest = try oldest(), oldest < now {
@@ -46,14 +48,14 @@ extension HistoryStore {
             if try self.oldest() == oldest { break }
             hasDeleted = true
         }
-        // The rest is returned later, and is not counted.
+        // Pages that remain free are not counted as used. They are returned to the file system later.
         for _ in 0..<64 { guard try shrink() else { break } }
         return hasDeleted
     }
 
-    /// Deletes some intervals that are older than a moment. The sums of days stay.
+    /// Deletes up to 500 intervals that ended before an instant. Their time stays in the sums of days.
     ///
-    /// - Returns: Whether there may be more.
+    /// - Returns: True if there may be more.
     package func prune(before instant: LedgerInstant) throws -> Bool {
         try database.write { db in
             let rows = try Row.fetchAll(
@@ -71,7 +73,7 @@ extension HistoryStore {
                 )
             }
             guard rows.count < 500 else { return true }
-            // This reads all intervals, so only after a deletion.
+            // This reads all intervals, so it runs only after a deletion.
             if !rows.isEmpty {
                 try db.execute(
                     sql: "DELETE FROM steps WHERE id NOT IN (SELECT steps FROM interval WHERE steps IS NOT NULL)"
@@ -87,13 +89,13 @@ extension HistoryStore {
         }
     }
 
-    /// In the order of the primary key, so that newer intervals are not read.
+    /// The query for old intervals. It follows the order of the primary key, so that newer intervals are not read.
     static let oldIntervals = """
         SELECT \(columns), interval.target FROM target CROSS JOIN interval ON interval.target = target.id
         WHERE interval.start < ? AND "end" < ? LIMIT 500
         """
 
-    /// Returns the start of the history; nil if nothing is over yet.
+    /// Returns the start of the oldest closed interval or bucket of checks; nil without one.
     package func oldest() throws -> LedgerInstant? {
         try database.read { db in
             try Int64.fetchOne(
@@ -116,9 +118,9 @@ extension HistoryStore {
         }
     }
 
-    /// Returns some free pages to the file system.
+    /// Returns up to 256 free pages to the file system.
     ///
-    /// - Returns: Whether there may be more.
+    /// - Returns: True if there are more free pages.
     package func shrink() throws -> Bool {
         try database.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA incremental_vacuum(256)")
@@ -127,13 +129,14 @@ extension HistoryStore {
     }
 }
 
-/// The sums of each day: complete for days before the target's mark `settled`, otherwise of deleted intervals only. They are kept for ever,
-/// and answer queries of long times without reading every interval.
+// The sums of each day. They are complete for days before the column `settled` of the target. For later days they count only deleted
+// intervals. The sums are kept forever, and queries over long periods use them instead of reading every interval.
+
 extension HistoryStore {
     static func makeDays(_ db: Database) throws {
         try db.execute(
             sql: """
-                -- The time of intervals that were deleted, by the day (of 86400 s, as the time line counts them) and the account.
+                -- The time in each account by day, in nanoseconds. A day has 86400 s of the ledger's time.
                 CREATE TABLE day (
                     target INTEGER NOT NULL REFERENCES target,
                     start INTEGER NOT NULL,
@@ -145,10 +148,10 @@ extension HistoryStore {
         )
     }
 
-    /// A day in nanoseconds.
+    /// The length of a day, in nanoseconds.
     private static let length: Int64 = 86400 * 1_000_000_000
 
-    /// Adds an interval that is deleted in the same transaction to the sums of its days.
+    /// Adds an interval to the sums of its days. The same transaction deletes the interval.
     static func settle(_ interval: LedgerInterval, of target: Int64, _ db: Database) throws {
         let settled = try Int64.fetchOne(db, sql: "SELECT settled FROM target WHERE id = ?", arguments: [target])
         try add([interval], of: target, from: settled ?? .min, to: .max, db)
@@ -187,14 +190,14 @@ extension HistoryStore {
         }
     }
 
-    /// Returns the start of the day of a moment.
+    /// Returns the start of the day that contains an instant, in nanoseconds.
     private static func dayStart(_ nanoseconds: Int64) -> Int64 {
         nanoseconds &- ((nanoseconds % length) + length) % length
     }
 
-    /// Sums up some of the days that are over.
+    /// Computes the sums of some days that are over.
     ///
-    /// - Returns: Whether there are more.
+    /// - Returns: True if there are more.
     package func sumDays(_ now: LedgerInstant) throws -> Bool {
         try database.write { db in
             var count = 0
@@ -207,7 +210,7 @@ extension HistoryStore {
             )
             for row in targets {
                 guard let first = row["earliest"] as Int64?, let latest = row["latest"] as Int64? else { continue }
-                // Recent intervals may still change.
+                // Intervals of the last hour may still change.
                 let over = now.nanoseconds.subtractingReportingOverflow(Self.length / 24).partialValue
                 let begin = max(row["settled"] as Int64? ?? .min, Self.dayStart(first))
                 var end = Self.dayStart(min(latest, over))
@@ -227,9 +230,10 @@ extension HistoryStore {
         }
     }
 
+    /// The number of intervals that one transaction sums up.
     private static let slice = 2000
 
-    /// The earliest first.
+    /// Returns the intervals of a target that overlap a window, earliest first.
     private static func intervals(
         of target: Int64,
         from: Int64,
@@ -244,7 +248,7 @@ extension HistoryStore {
         ).map(interval)
     }
 
-    /// Returns the days within a window whose sums are complete; nil if there are none.
+    /// Returns the part of a window that consists of days with complete sums; nil without such a day.
     package func settledWindow(
         of target: String,
         from: LedgerInstant,
@@ -261,7 +265,7 @@ extension HistoryStore {
         return (LedgerInstant(nanoseconds: first), LedgerInstant(nanoseconds: last))
     }
 
-    /// Returns the sums of the days that lie wholly within a window, the earliest first. A window until now includes today.
+    /// Returns the sums of the days that lie completely within a window, earliest first. A window that ends now includes today.
     package func settledDays(
         of target: String,
         from: LedgerInstant,
@@ -290,7 +294,7 @@ extension HistoryStore {
     }
 }
 
-/// The sums of one day of the time line.
+/// The time that a target spent in each account during one day of the ledger's time.
 package struct SettledDay: Hashable, Sendable {
     package static let length = Duration.seconds(86400)
 

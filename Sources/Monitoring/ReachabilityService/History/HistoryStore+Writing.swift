@@ -3,18 +3,19 @@ import LinuxSupport
 package import ReachabilityLedger
 
 extension HistoryStore {
-    /// The writer's state of a target between two transactions.
+    /// The position of the writer in the intervals of one target.
     struct Cursor: Sendable {
+        /// The id of the target in the database.
         var id: Int64
-        /// The end of what earlier runs wrote. This run writes nothing before it.
+        /// The end of the intervals that earlier runs wrote. This run writes nothing before it.
         var floor: LedgerInstant
-        /// The start of the current outage.
+        /// The start of the current outage; nil without an outage.
         var outage: LedgerInstant?
-        /// The end of the last interval; nil if it lasts, or if there is none.
+        /// The end of the last interval; nil if the interval is open, or without an interval.
         var end: LedgerInstant?
     }
 
-    /// Writes events of a run in one transaction.
+    /// Writes events of a run in one transaction. If it fails, the cursors are unchanged.
     func write(_ events: [ServiceEvent], run: Int64, line: TimeLine, _ cursors: inout [String: Cursor]) throws {
         var changed = cursors
         try database.write { db in
@@ -67,13 +68,13 @@ extension HistoryStore {
     private func write(_ interval: LedgerInterval, _ cursor: inout Cursor, _ db: Database) throws {
         let start = max(interval.start, cursor.floor)
         if interval.state.isOutage {
-            // Intervals without a gap belong to one outage.
+            // Outage intervals that follow each other without a gap belong to one outage.
             if cursor.outage == nil { cursor.outage = start }
         } else {
             cursor.outage = nil
         }
         if let end = interval.end, end <= start {
-            // The interval has no length.
+            // An interval without length is not stored.
             try db.execute(
                 sql: "DELETE FROM interval WHERE target = ? AND start = ?",
                 arguments: [cursor.id, start.nanoseconds]
@@ -111,15 +112,16 @@ extension HistoryStore {
         )
     }
 
-    /// Writes an interval without observations for the time since the target was last observed.
+    /// Writes a `notObserved` interval for the time since the target was last observed.
     private func fillGap(before start: LedgerInstant, _ cursor: inout Cursor, _ db: Database) throws {
         guard let end = cursor.end, end < start else { return }
         let state = TargetState(.unknown, .notObserved)
         try write(LedgerInterval(state, from: end, to: start, reason: "notObserved"), &cursor, db)
     }
 
-    /// Returns the cursor for the first interval of a target in this run. The interval continues one of an earlier run if both have the
-    /// same start.
+    /// Returns the cursor for the first interval of a target in this run.
+    ///
+    /// If the last stored interval is an outage with the same start, the new interval replaces it, because the outage continues.
     private func makeCursor(_ target: String, _ interval: LedgerInterval, _ db: Database) throws -> Cursor {
         try db.execute(sql: "INSERT INTO target (name) VALUES (?) ON CONFLICT DO NOTHING", arguments: [target])
         guard let id = try Int64.fetchOne(db, sql: "SELECT id FROM target WHERE name = ?", arguments: [target]) else {
@@ -139,10 +141,10 @@ extension HistoryStore {
 }
 
 extension MonitoringService.Snapshot {
-    /// Returns the events of this run that are in memory, for a new history in place of a lost one. The events of a target are together
-    /// and in order.
+    /// Returns the events of this run that are in memory. They are written to a new file if the history was lost.
     ///
-    /// - Parameter planned: The planned maintenance.
+    /// - Parameter planned: The announced maintenance.
+    /// - Returns: The events for the maintenance, and then one array for each target, with its events sorted by time.
     func replayed(_ planned: [PlannedMaintenance]) -> [[ServiceEvent]] {
         let work = planned.map { event(.maintenancePlanned($0), of: nil) }
         let notes = Dictionary(grouping: books.notes, by: \.outage)
@@ -164,7 +166,7 @@ extension MonitoringService.Snapshot {
 }
 
 extension Accounting.Account {
-    /// The intervals with their evidence. Older ones are replaced by one interval without observations.
+    /// The intervals in memory with their evidence. One `notObserved` interval stands for older ones.
     fileprivate var replayed: [ServiceEvent.Kind] {
         let all = intervals + [ledger.current]
         var kinds: [ServiceEvent.Kind] = []
@@ -180,9 +182,10 @@ extension Accounting.Account {
     }
 }
 
-/// The results of checks, in buckets of time.
+// The statistics of checks.
+
 extension HistoryStore {
-    /// Writes buckets of a run. Earlier versions of them are replaced.
+    /// Writes buckets of a run. A stored bucket with the same start and length is replaced.
     func write(_ buckets: [(target: String, bucket: CheckBucket)], run: Int64) throws {
         if buckets.isEmpty { return }
         try database.write { db in
@@ -206,9 +209,9 @@ extension HistoryStore {
         )
     }
 
-    /// Returns the buckets of a target that begin within a window, the latest first. Buckets of several runs are merged.
+    /// Returns the buckets of a target that begin within a window, latest first. Buckets of several runs are merged.
     ///
-    /// - Parameter run: The run whose buckets from `since` on are left out, because memory has newer ones.
+    /// - Parameter run: The run whose buckets from `since` on are omitted, because memory has newer versions of them.
     package func buckets(
         of target: String,
         from: LedgerInstant,
@@ -253,12 +256,12 @@ extension HistoryStore {
         )
     }
 
-    /// Merges some short buckets that are older than a moment into hours.
+    /// Merges up to 500 five-minute buckets that are older than an instant into hours.
     ///
-    /// - Returns: Whether there may be more.
+    /// - Returns: True if there may be more.
     func gather(before instant: LedgerInstant) throws -> Bool {
         let short = CheckBucket.short.ledgerNanoseconds
-        // Whole hours only, so that no hour is changed later.
+        // Only whole hours are merged, so that no hour is incomplete.
         let end = CheckBucket(at: instant, length: CheckBucket.long).start
         return try database.write { db in
             let rows = try Row.fetchAll(
@@ -292,9 +295,9 @@ extension HistoryStore {
         }
     }
 
-    /// Deletes some buckets that are older than a moment.
+    /// Deletes up to 500 buckets that are older than an instant.
     ///
-    /// - Returns: Whether there may be more.
+    /// - Returns: True if there may be more.
     func pruneBuckets(before instant: LedgerInstant) throws -> Bool {
         try database.write { db in
             try db.execute(

@@ -2,19 +2,19 @@ import GRDB
 import LinuxSupport
 package import ReachabilityLedger
 
-/// The history: all observations, over restarts of the service and of the machine. One process writes, and readers do not block it.
+/// The history: all observations across restarts of the service and of the machine. A single process writes it. Thread-safe.
 package final class HistoryStore: Sendable {
-    /// The knowledge of the time before this run.
+    /// The state that earlier runs stored.
     package struct Resume: Sendable {
-        /// Earlier boots, and the current one if an earlier run saw it.
+        /// The earlier boots, and the current one if an earlier run recorded it. Oldest first.
         package var eras: [Calendar.Era] = []
-        /// The clocks of this boot, if an earlier run saw it.
+        /// The time line of this boot; nil if no earlier run recorded it.
         package var line: TimeLine?
-        /// The last moment in the history.
+        /// The last instant at which a run was recorded as running; nil for an empty history.
         package var last: LedgerInstant?
-        /// The planned maintenance.
+        /// The announced maintenance.
         package var maintenance: [PlannedMaintenance] = []
-        /// The outages that lasted when the last run of this boot was killed, by target.
+        /// The outages that were open when the last run was killed in this boot, keyed by target.
         package var outages: [String: Outage] = [:]
 
         package init() {}
@@ -22,28 +22,30 @@ package final class HistoryStore: Sendable {
 
     let database: DatabaseFile
 
-    /// Opens a history, or creates one with mode 0600. A damaged file is renamed.
+    /// Opens a history, or creates it with mode 0600. A damaged file is renamed and replaced by an empty one.
     package init(_ file: String) throws(HistoryFault) {
         database = try DatabaseFile(file, Self.schema)
-        // Fails for another owner, who decides who may read the file.
+        // This fails if another user owns the file. Then that user controls the permissions.
         try? OwnFile.setMode(file, 0o600)
     }
 
+    /// The path of the file.
     package var file: String { database.path }
 
-    /// Whether the file was not deleted, moved or replaced. Otherwise writes to it are lost.
+    /// A Boolean value that indicates whether the path still leads to the open file. If the file was deleted, moved or replaced, writes are
+    /// lost.
     var isInPlace: Bool { database.isInPlace }
 
     package func close() { database.close() }
 
-    /// The letters RnHi.
+    /// The application ID: the ASCII letters `RnHi`.
     private static let applicationID: Int32 = 0x526e_4869
 
     private static let schema = DatabaseSchema(
         applicationID: applicationID,
         owner: "service",
         migrator: migrator,
-        // Free pages are returned in small steps.
+        // Incremental vacuum allows free pages to be returned in small steps.
         create: { try $0.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") },
         check: { db in
             if try !hasEnded(db), let finding = try String.fetchOne(db, sql: "PRAGMA quick_check(1)"), finding != "ok" {
@@ -52,14 +54,16 @@ package final class HistoryStore: Sendable {
         }
     )
 
-    /// Whether the last run ended in order. Then the file is not checked, because reading all of a large file takes long.
+    /// Returns a Boolean value that indicates whether the last run ended with an orderly shutdown.
+    ///
+    /// If it did, the integrity check is skipped, because reading a large file takes long.
     private static func hasEnded(_ db: Database) throws -> Bool {
         try Bool.fetchOne(db, sql: "SELECT \"end\" IS NOT NULL FROM run ORDER BY id DESC LIMIT 1") ?? false
     }
 
     // MARK: Runs
 
-    /// Returns the knowledge of the time before this run.
+    /// Returns the state that earlier runs stored.
     package func resume(bootIdentifier: String) throws -> Resume {
         try database.read { db in
             var resume = Resume()
@@ -76,7 +80,7 @@ package final class HistoryStore: Sendable {
         }
     }
 
-    /// The outages that lasted when the last run was killed in this boot.
+    /// Returns the outages that were open when the last run was killed. Empty if that was in another boot.
     private static func interruptedOutages(in bootIdentifier: String, _ db: Database) throws -> [String: Outage] {
         let last =
             "SELECT boot.identifier FROM run JOIN boot ON boot.id = run.boot WHERE run.id = (SELECT max(id) FROM run)"
@@ -95,11 +99,11 @@ package final class HistoryStore: Sendable {
         return outages
     }
 
-    /// Begins a run. Intervals that earlier runs left open end with the last mark.
+    /// Begins a run and returns its id. Intervals that earlier runs left open end at the last recorded instant.
     package func begin(_ line: TimeLine, at start: LedgerInstant) throws -> Int64 {
         try database.write { db in
             let last = try Int64.fetchOne(db, sql: "SELECT max(coalesce(\"end\", mark)) FROM run") ?? start.nanoseconds
-            // An outage that began with the last mark may continue.
+            // An outage that began at the last recorded instant is kept, because it may continue.
             try db.execute(
                 sql: "DELETE FROM interval WHERE \"end\" IS NULL AND (start > ? OR start = ? AND outage IS NULL)",
                 arguments: [last, last]
@@ -125,7 +129,7 @@ package final class HistoryStore: Sendable {
         }
     }
 
-    /// Records that the service is running.
+    /// Records that the service was running at an instant.
     package func mark(_ run: Int64, at instant: LedgerInstant) throws {
         try database.write { db in try Self.mark(run, at: instant, db) }
     }
@@ -147,7 +151,7 @@ package final class HistoryStore: Sendable {
         }
     }
 
-    /// Records that the last run lasted until a moment, unless it ended in order.
+    /// Records that the last run continued until an instant. Does nothing if that run had an orderly end.
     package func markLastRun(at instant: LedgerInstant) throws {
         try database.write { db in
             guard let run = try Int64.fetchOne(db, sql: "SELECT max(id) FROM run WHERE \"end\" IS NULL") else { return }
@@ -156,7 +160,8 @@ package final class HistoryStore: Sendable {
     }
 }
 
-/// The schema. Released migrations never change. Moments are instants of the ledger, in nanoseconds.
+// The schema. Released migrations never change. Times are instants of the ledger, in nanoseconds.
+
 extension HistoryStore {
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -164,7 +169,7 @@ extension HistoryStore {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
             try db.execute(
                 sql: """
-                    -- A boot of the machine: how its clocks stand to the time line.
+                    -- A boot of the machine, with the relation of its clocks to the ledger's time.
                     CREATE TABLE boot (
                         id INTEGER PRIMARY KEY,
                         identifier TEXT NOT NULL,
@@ -173,7 +178,7 @@ extension HistoryStore {
                         label INTEGER NOT NULL,
                         UNIQUE (identifier, offset)
                     ) STRICT;
-                    -- A run of the service; it was alive at its mark, and ended at its end, where that is known.
+                    -- A run of the service. It was running at "mark". "end" is null without an orderly end.
                     CREATE TABLE run (
                         id INTEGER PRIMARY KEY,
                         boot INTEGER NOT NULL REFERENCES boot,
@@ -185,12 +190,12 @@ extension HistoryStore {
                         id INTEGER PRIMARY KEY,
                         name TEXT NOT NULL UNIQUE
                     ) STRICT;
-                    -- The steps of evidence, each text once.
+                    -- The steps of evidence. Equal texts are stored once.
                     CREATE TABLE steps (
                         id INTEGER PRIMARY KEY,
                         text TEXT NOT NULL UNIQUE
                     ) STRICT;
-                    -- The intervals of a target never overlap; the one that lasts has no end.
+                    -- The intervals of a target. They never overlap, and the current one has no end.
                     CREATE TABLE interval (
                         target INTEGER NOT NULL REFERENCES target,
                         start INTEGER NOT NULL,
@@ -214,7 +219,7 @@ extension HistoryStore {
         migrator.registerMigration("checks") { db in
             try db.execute(
                 sql: """
-                    -- What checks came to within a time, as `CheckBucket` writes it.
+                    -- The statistics of checks within a period, in the format of `CheckBucket`.
                     CREATE TABLE checks (
                         target INTEGER NOT NULL REFERENCES target,
                         length INTEGER NOT NULL,
@@ -227,7 +232,7 @@ extension HistoryStore {
             )
         }
         migrator.registerMigration("open") { db in
-            // What lasts is looked for at each start.
+            // Open intervals are searched at each start of the service.
             try db.execute(sql: "CREATE INDEX lasting ON interval (start) WHERE \"end\" IS NULL")
         }
         migrator.registerMigration("notes") { db in try makeNotes(db) }
@@ -236,7 +241,7 @@ extension HistoryStore {
         migrator.registerMigration("maintenance") { db in try makeMaintenance(db) }
         migrator.registerMigration("outages") { db in try makeOutages(db) }
         migrator.registerMigration("sums") { db in
-            // The day before which table day has all time of the target, not only that of intervals that were deleted.
+            // For days before `settled`, the table `day` has the complete sums of the target. For later days it has only deleted intervals.
             try db.execute(sql: "ALTER TABLE target ADD COLUMN settled INTEGER")
         }
         migrator.registerMigration("endings") { db in
@@ -246,7 +251,8 @@ extension HistoryStore {
     }
 }
 
-/// The processes that began outages.
+// The processes that caused outages.
+
 extension HistoryStore {
     static func makeActors(_ db: Database) throws {
         try db.execute(
@@ -273,7 +279,7 @@ extension HistoryStore {
         )
     }
 
-    /// Returns the processes with these keys (``OutageActor/key``).
+    /// Returns the processes with some keys (``OutageActor/key``).
     package func actors(of keys: [String]) throws -> [String: ActingProcess] {
         try database.read { db in
             var found: [String: ActingProcess] = [:]
@@ -286,7 +292,7 @@ extension HistoryStore {
         }
     }
 
-    /// Deletes the processes of deleted outages.
+    /// Deletes the processes of outages that were deleted.
     static func pruneActors(before instant: LedgerInstant, _ db: Database) throws {
         try db.execute(
             sql: """
@@ -297,7 +303,8 @@ extension HistoryStore {
     }
 }
 
-/// The planned maintenance. Its start is a time of the wall clock, in nanoseconds since 1970.
+// The announced maintenance. Its start is a time of the wall clock, in nanoseconds since 1970.
+
 extension HistoryStore {
     static func makeMaintenance(_ db: Database) throws {
         try db.execute(
@@ -318,7 +325,7 @@ extension HistoryStore {
         )
     }
 
-    /// Also deletes maintenance that is over.
+    /// Writes announced maintenance, and deletes maintenance that has ended.
     static func write(_ maintenance: PlannedMaintenance, at real: Duration, _ db: Database) throws {
         try db.execute(sql: "DELETE FROM maintenance WHERE start + length <= ?", arguments: [real.nanoseconds])
         try cancelMaintenance(maintenance.id, db)

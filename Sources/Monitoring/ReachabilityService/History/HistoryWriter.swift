@@ -4,30 +4,32 @@ package import Logging
 import NetworkReachability
 package import ReachabilityLedger
 
-/// Writes events to the history in the background. Events that cannot be written are kept in memory, and written later.
+/// Writes events to the history on a background queue. Thread-safe.
 ///
-/// Events that arrive during a transaction are written together in the next one. An event is on the disk after a few milliseconds, and a
-/// burst costs little more than one event.
+/// Events that cannot be written stay in memory and are written later. Events that arrive during a transaction are written together in the
+/// next one. Therefore an event is on the disk after a few milliseconds, and a burst takes little longer than one event.
 package final class HistoryWriter: Sendable {
+    /// The state of the writer.
     package struct Status: Sendable {
-        /// The reason why the history cannot be written; nil if it can.
+        /// The error of the last attempt to write; nil if it succeeded.
         package var fault: HistoryFault?
-        /// The number of events that are not on the disk, including those that the writer has not received yet.
+        /// The number of events that are not on the disk. It includes events that the writer has not received yet.
         package var pending = 0
         /// The number of events that were written.
         package var written: UInt64 = 0
-        /// The number of events that were dropped, because too many were pending.
+        /// The number of events that were dropped because too many were pending.
         package var lost: UInt64 = 0
     }
 
+    /// The settings of the writer.
     package struct Options: Sendable {
-        /// The time for which intervals are kept.
+        /// The retention time of intervals.
         package var keep = Duration.seconds(400 * 86400)
         /// The interval at which the writer records that the service is running.
         package var mark = Duration.seconds(300)
-        /// The same during an outage, so that a service that is killed and restarted can continue the outage.
+        /// The value of ``mark`` during an outage. It is shorter, so that a service that is killed and restarted can continue the outage.
         package var outageMark = Duration.seconds(10)
-        /// The maximum number of bytes of the file that are in use.
+        /// The maximum number of bytes in use in the file.
         package var maximumSize = 256 << 20
 
         package init() {}
@@ -40,28 +42,29 @@ package final class HistoryWriter: Sendable {
         /// The number of the last event that was received.
         var lastReceived: UInt64 = 0
         var isFlushing = false
-        /// Whether another attempt is scheduled.
+        /// A Boolean value that indicates whether another attempt is scheduled.
         var isRetrying = false
         var store: HistoryStore?
         var run: Int64?
         var cursors: [String: HistoryStore.Cursor] = [:]
-        /// Whether the file was lost, and all events of this run have to be written to a new one.
+        /// A Boolean value that indicates whether the file was lost, so that all events of this run have to be written to a new one.
         var isLost = false
-        /// The number of the last event that was written to a new file together with all earlier ones.
+        /// The number of the last event that the replay to a new file covered.
         var lastReplayed: UInt64 = 0
         var isOver = false
-        /// Whether the log has a message about the maximum size.
+        /// A Boolean value that indicates whether the maximum size was logged.
         var isLimited = false
         var listener: Cancellation?
     }
 
+    /// The path of the file.
     package let file: String
-    /// Receives each fault once, and its end.
+    /// The logger for each new fault and for its end.
     private let logger: Logger?
     private let queue = DispatchQueue(label: "ReachabilityService.history")
     private let state: Locked<State>
     private let timer = Locked<(any DispatchSourceTimer)?>(nil)
-    /// Runs during an outage.
+    /// The timer for ``Options/outageMark``, which runs during an outage.
     private let outageTimer = Locked<(any DispatchSourceTimer)?>(nil)
     private let service = Locked<WeakService>(WeakService())
 
@@ -78,6 +81,7 @@ package final class HistoryWriter: Sendable {
         state = Locked(State(options: options))
     }
 
+    /// The state of the writer.
     package var status: Status {
         let last = service.withLock(\.service)?.lastNumber ?? 0
         return state.withLock { state in
@@ -87,15 +91,15 @@ package final class HistoryWriter: Sendable {
         }
     }
 
-    /// The id of this run in the history; nil until it has begun.
+    /// The id of this run in the history; nil before the first successful write.
     package var run: Int64? { state.withLock(\.run) }
 
-    /// The store for readers; nil while it cannot be used.
+    /// The history for readers; nil while it cannot be used.
     package var store: HistoryStore? { state.withLock(\.store) }
 
-    // MARK: From the beginning to the end
+    // MARK: Life cycle
 
-    /// Opens the file and returns the knowledge of the time before; none if the file cannot be used.
+    /// Opens the file and returns the state that earlier runs stored. Blocks. The result is empty if the file cannot be used.
     package func resume(bootIdentifier: String) -> HistoryStore.Resume {
         queue.sync {
             guard let store = open() else { return HistoryStore.Resume() }
@@ -125,9 +129,9 @@ package final class HistoryWriter: Sendable {
         }
     }
 
-    /// Writes all pending events.
+    /// Writes all pending events and closes the file. Blocks.
     ///
-    /// - Parameter instant: The orderly end of the service; nil records none.
+    /// - Parameter instant: The orderly end of the service. If nil, no end is recorded.
     package func stop(at instant: LedgerInstant?) {
         service.withLock(\.service)?.deliver()
         let listener = state.withLock { $0.listener.take() }
@@ -149,24 +153,25 @@ package final class HistoryWriter: Sendable {
         }
     }
 
-    /// Tries to write all pending events, and waits for that.
+    /// Tries to write all pending events. Blocks until the attempt has ended.
     package func flush() {
         service.withLock(\.service)?.deliver()
         queue.sync { flushNow() }
     }
 
-    /// Calls `done` after the attempt to write all earlier events.
+    /// Calls `done` on the queue of the writer, after the attempt to write all earlier events.
     package func pass(_ done: @escaping @Sendable () -> Void) {
         queue.async(execute: done)
     }
 
-    /// Records that the service is running, deletes old intervals, and waits for that.
+    /// Records that the service is running and deletes old data. Blocks until this is done.
     package func mark() {
         queue.sync { markNow() }
     }
 
     // MARK: Writing
 
+    /// The maximum number of pending events. Above it, the oldest half is dropped.
     private static let pendingLimit = 100_000
 
     private func take(_ events: [ServiceEvent]) {
@@ -207,7 +212,7 @@ package final class HistoryWriter: Sendable {
                 try store.write(events, run: run, line: line, &cursors)
                 let after = cursors
                 state.withLock { state in
-                    // Events that were dropped meanwhile are written.
+                    // Events that were dropped during the transaction were written by it.
                     state.pending.removeFirst(min(events.count, state.pending.count))
                     state.cursors = after
                     state.status.pending = state.pending.count
@@ -221,7 +226,7 @@ package final class HistoryWriter: Sendable {
         }
     }
 
-    /// Marks more often during an outage.
+    /// Starts the timer for ``Options/outageMark`` during an outage, and stops it otherwise.
     private func markOutages(of service: MonitoringService) {
         let lasts = service.snapshot.books.accounts.values.contains { $0.ledger.outage != nil }
         let interval = state.withLock { $0.isOver ? nil : $0.options.outageMark }
@@ -254,8 +259,8 @@ package final class HistoryWriter: Sendable {
         if let known { return known }
         let snapshot = service.snapshot
         if isLost, let last = try store.lastMark(), last > snapshot.now {
-            let remedy = "start the service again to go on with it"
-            throw HistoryFault(.foreign, file, "it was written at a later time; \(remedy)")
+            let remedy = "restart the service to use it"
+            throw HistoryFault(.foreign, file, "it has entries after the current time; \(remedy)")
         }
         let run = try store.begin(snapshot.calendar.current.line, at: service.start)
         state.withLock { $0.run = run }
@@ -270,7 +275,7 @@ package final class HistoryWriter: Sendable {
         let (written, last) = (cursors, snapshot.books.lastNumber)
         state.withLock { state in
             (state.cursors, state.isLost, state.lastReplayed) = (written, false, last)
-            // Events of removed targets are not in memory elsewhere.
+            // Pending events of removed targets are kept, because the accounts in memory no longer include them.
             state.pending.removeAll { event in
                 event.number <= last && event.target.map { written[$0] != nil } ?? true
             }
@@ -295,7 +300,7 @@ package final class HistoryWriter: Sendable {
                 return hasLimited && !state.isLimited
             }
             guard isFirst else { return }
-            let text = "was larger than \(options.maximumSize) bytes: of its oldest days only the sums are kept"
+            let text = "exceeded \(options.maximumSize) bytes; of the oldest days only the daily sums are kept"
             logger?.warning("the history \(file.printable) \(text)")
         } catch {
             fail(HistoryFault(error, file: file))
@@ -322,8 +327,8 @@ package final class HistoryWriter: Sendable {
         if let store {
             if store.isInPlace { return store }
             lose()
-            let remedy = "a new one begins with what is known of this run"
-            logger?.warning("the history \(file.printable) was deleted or moved away: \(remedy)")
+            let remedy = "a new file is created with the events of this run that are in memory"
+            logger?.warning("the history \(file.printable) was deleted or moved away; \(remedy)")
         }
         do {
             let store = try HistoryStore(file)
@@ -335,7 +340,7 @@ package final class HistoryWriter: Sendable {
         }
     }
 
-    /// Closes a file that is damaged, or was moved.
+    /// Closes a file that is damaged or was moved, so that the next attempt opens a new one.
     private func lose() {
         let store = state.withLock { state in
             (state.run, state.cursors, state.isLost) = (nil, [:], true)
@@ -352,7 +357,7 @@ package final class HistoryWriter: Sendable {
         if fault != nil { logger?.notice("the history \(file.printable) can be written again") }
     }
 
-    /// Logs a fault once, and schedules another attempt unless that is useless.
+    /// Logs a fault once and schedules another attempt, except for a file of another program.
     private func fail(_ fault: HistoryFault) {
         let previous = state.withLock { state in
             defer { state.status.fault = fault }
@@ -377,6 +382,7 @@ package final class HistoryWriter: Sendable {
         }
     }
 
+    /// The time between an error and the next attempt.
     private static let retryPause = DispatchTimeInterval.seconds(5)
 }
 

@@ -195,7 +195,7 @@ enum HistoryPlace {
         } catch let fault as HistoryFault {
             throw ExitMessage(fault.text, fault.kind == .locked ? .temporaryFailure : .ioError)
         } catch {
-            throw ExitMessage("the history \(file.printable) cannot be used: \(error)", .ioError)
+            throw ExitMessage("cannot use the history \(file.printable): \(error)", .ioError)
         }
     }
 }
