@@ -236,7 +236,7 @@ import Testing
             return []
         }
         #expect(
-            try problems("/nowhere") == ["f: notify[1].secret-file: /nowhere cannot be read: No such file or directory"]
+            try problems("/nowhere") == ["f: notify[1].secret-file: cannot read /nowhere: No such file or directory"]
         )
         let short = world.directory + "/short"
         for mode: mode_t in [0o644, 0o604, 0o602, 0o601] {
@@ -245,7 +245,7 @@ import Testing
             #expect(try problems(short).first?.contains(complaint) == true)
         }
         chmod(short, 0o640)
-        #expect(try problems(short).first?.contains("has no secret of 16 bytes at least") == true)
+        #expect(try problems(short).first?.contains("does not contain a secret of at least 16 bytes") == true)
         try await world.end(orderly: true)
     }
 }

@@ -56,7 +56,7 @@ package final class MonitoringService: Sendable {
     /// Returns whether this process may send ICMP echo requests.
     private let mayEcho: @Sendable () -> Bool
     let actorFinder: ActorFinder
-    /// The queue of the listeners. It keeps events in order, and a slow listener delays nothing else.
+    /// The queue of the listeners. It preserves the order of the events, and a slow listener delays nothing else.
     let eventQueue = DispatchQueue(label: "ReachabilityService.events")
     /// The queue of kernel queries for evidence.
     private let evidenceQueue = DispatchQueue(label: "ReachabilityService.evidence")

@@ -79,8 +79,7 @@ package final class PathObserver: Sendable {
     package let manager: NetworkReachabilityManager
     private let subscription: Subscription
 
-    /// - Parameter changed: Called first with the current path and then for each change, in order, on the queue of the monitor of the
-    ///   network namespace.
+    /// - Parameter changed: Receives the current path and then each change, on the queue of the monitor of the network namespace.
     package init(_ manager: NetworkReachabilityManager, _ changed: @escaping @Sendable (Change) -> Void) {
         self.manager = manager
         subscription = Subscription(

@@ -24,7 +24,7 @@ struct CheckWatch: Sendable {
     var delay: Duration
     /// The number of the path, which increases with each change. Results of checks along an older path are discarded.
     private(set) var turn: UInt64 = 0
-    /// The last path that the kernel reported; nil if there is none that can be checked.
+    /// The last path that the kernel reported; nil without a path that can be checked.
     private(set) var path: NetworkPath?
     /// The time of the last check that a client requested.
     var asked: LedgerInstant?

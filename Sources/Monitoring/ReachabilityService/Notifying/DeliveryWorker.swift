@@ -4,34 +4,37 @@ import NIOHTTP1
 import NetworkReachability
 package import ReachabilityRetry
 
-/// Delivers notifications to one recipient, one attempt at a time. A failed attempt is repeated after a delay, and immediately when the
-/// network is back or another notification is due.
+/// Delivers notifications to one recipient, one attempt at a time. Thread-safe.
 ///
-/// The notifications are requested just before each attempt, so that of an incident that is over by then only the end is delivered.
+/// A failed attempt is repeated after a delay. It is repeated immediately if the network returns or another notification becomes due.
+///
+/// The worker queries its pending notifications just before each attempt. Therefore, if an incident has ended by then, only its end is
+/// delivered.
 final class DeliveryWorker: Sendable {
     private struct State {
         var notifier: NotifierSettings
         var sender: any NotificationSender
         var work: Task<Void, Never>?
-        /// Whether another notification may be due since the work began.
+        /// A Boolean value that indicates whether another notification may have become due since the work began.
         var again = false
-        /// Whether the work waits for a retry.
+        /// A Boolean value that indicates whether the work waits for a retry.
         var isWaiting = false
-        /// The fingerprints of the last attempt.
+        /// The fingerprints of the notifications of the last attempt.
         var attempted: [String] = []
-        /// The ids of the beginnings that are being sent over the network.
+        /// The ids of `began` notifications that are being sent over the network.
         var beginnings: Set<String> = []
+        /// The timer for the next repetition.
         var alarm: Cancellation?
         var isOver = false
     }
 
-    /// The same after a restart of the service.
+    /// The identifier of the worker. It stays the same when the service restarts.
     let key: String
     private weak let owner: Notifier?
     private let environment: NotifyEnvironment
     private let clock: any MonitorClock
     private let queue = DispatchQueue(label: "ReachabilityService.delivery")
-    /// Not one of the global queues, whose threads keep waking up.
+    /// The executor of the work. A global queue is not used, because its threads wake up periodically.
     private let tasks = TaskQueue(label: "ReachabilityService.delivery.tasks")
     private let state: Locked<State>
 
@@ -49,7 +52,7 @@ final class DeliveryWorker: Sendable {
 
     var notifier: NotifierSettings { state.withLock(\.notifier) }
 
-    /// Replaces the settings. An attempt that is under way is completed.
+    /// Replaces the settings. A running attempt is completed.
     func update(_ notifier: NotifierSettings, _ sender: any NotificationSender) {
         state.withLock { state in
             (state.notifier, state.sender) = (notifier, sender)
@@ -66,18 +69,19 @@ final class DeliveryWorker: Sendable {
         guard !pending.isEmpty else { return }
         let fingerprints = pending.map(\.fingerprint)
         state.withLock { state in
-            // A failed attempt is repeated automatically.
+            // Without a change nothing is done here, because a failed attempt is repeated by the retry policy.
             if state.isOver || state.attempted == fingerprints { return }
             state.attempted = fingerprints
             guard let work = state.work else { return begin(&state) }
             state.again = true
-            // Another notification is worth an immediate attempt. A beginning that is being sent must not arrive after the end.
+            // Another notification cancels the delay. It also cancels a `began` that is being sent and is no longer due, so that it cannot
+            // arrive after the end.
             let isOutdated = !state.beginnings.isSubset(of: pending.map(\.id))
             if state.isWaiting || isOutdated { work.cancel() }
         }
     }
 
-    /// Cancels the attempt that is under way and waits for its end.
+    /// Cancels a running attempt and waits until it has ended.
     func stop() async {
         let work = state.withLock { state in
             state.isOver = true
@@ -88,7 +92,7 @@ final class DeliveryWorker: Sendable {
         await work?.value
     }
 
-    /// Waits until no attempt is under way.
+    /// Waits until no attempt is running.
     func rest() async {
         while let work = state.withLock(\.work) { await work.value }
     }
@@ -122,7 +126,7 @@ final class DeliveryWorker: Sendable {
 
     private func pending(_ repeats: Bool) -> [Notification] { owner?.pending(for: key, repeats: repeats) ?? [] }
 
-    /// Delivers all that is due.
+    /// Delivers all pending notifications, with retries.
     ///
     /// - Returns: The delay until the next repetition; nil if none is needed.
     private func work() async -> Duration? {
@@ -141,7 +145,7 @@ final class DeliveryWorker: Sendable {
                 operation: { [weak self] _ in
                     guard let self else { return false }
                     state.withLock { $0.isWaiting = false }
-                    // The end of an outage is known shortly after the network is back.
+                    // The service may detect the end of the outage shortly after the network is back. Then only the end is delivered.
                     if wasOffline.withLock({ $0 }) { try await environment.pause(Self.grace) }
                     return try await deliver(wasOffline)
                 }
@@ -152,15 +156,18 @@ final class DeliveryWorker: Sendable {
         }
     }
 
+    /// The delay after the network is back, before the next attempt.
     private static let grace = Duration.seconds(2)
-    /// The delay after retries were given up.
+    /// The delay before new attempts after the retries have ended without success.
     private static let rest = Duration.seconds(60)
 
-    /// - Returns: Whether a notified incident lasts.
+    /// Makes one attempt to deliver all pending notifications.
+    ///
+    /// - Returns: True if a reported incident has not ended and its notification has to be repeated.
     private func deliver(_ wasOffline: Locked<Bool>) async throws(DeliveryFailure) -> Bool {
         while true {
             let sender = state.withLock { state in
-                // This attempt includes all that is due by now.
+                // This attempt includes all notifications that are due now.
                 if !Task.isCancelled { state.again = false }
                 return state.sender
             }
@@ -191,22 +198,25 @@ final class DeliveryWorker: Sendable {
 }
 
 extension Notification {
-    /// Differs for notifications with different content.
+    /// A text that differs for notifications with different content.
     fileprivate var fingerprint: String {
         "\(id) \(incident.members.count) \(incident.members.count { $0.end != nil }) \(incident.state)"
     }
 }
 
-/// The dependencies of deliveries, which tests replace.
+/// The dependencies of deliveries. Tests can replace them.
 package struct NotifyEnvironment: Sendable {
-    /// Waits for the network and spreads retries.
+    /// The coordinator of retries, which waits for the network and spreads retries.
     package var coordinator: RetryCoordinator
-    /// Measures the delays of retries. The clock of the coordinator.
+    /// The clock that measures the delays of retries. It must be the clock of the coordinator.
     package var clock: any Clock<Duration> = QuietClock()
+    /// Suspends the task for a time.
     package var pause: @Sendable (Duration) async throws -> Void
+    /// Runs the programs of `exec` notifiers.
     package var hooks: HookRunner
-    /// The timeout of an exchange with a server.
+    /// The timeout of an HTTP request.
     package var timeLimit: Duration = .seconds(15)
+    /// The path of the journal's socket.
     package var journalSocket = JournalSender.standardSocket
 
     package init(
@@ -217,8 +227,10 @@ package struct NotifyEnvironment: Sendable {
         (self.coordinator, self.pause, self.hooks) = (coordinator, pause, hooks)
     }
 
-    /// Attempts repeat until the delivery succeeds or another notification is due. The delay is at most one minute, or one hour if the
-    /// server requests it. It ends early when the network is back.
+    /// The policy for retries: attempts are repeated for 30 days, or until the delivery succeeds.
+    ///
+    /// The maximum delay is one minute, or one hour if the server requests it with `Retry-After`. The delay ends early when the network is
+    /// back.
     static let policy: RetryPolicy = {
         do {
             return try RetryPolicy(
@@ -236,20 +248,20 @@ package struct NotifyEnvironment: Sendable {
         }
     }()
 
-    /// Retries cost no budget, because only few recipients wait at a time.
+    /// The limits for retries. Retries use no budget, because the number of recipients is small.
     package static let limits: RetryLimits = {
         do { return try RetryLimits(budget: RetryBudget(retryCost: 0)) } catch { return .standard }
     }()
 }
 
-/// Requests an address at an interval, so that a service such as Healthchecks can report a missing request.
+/// Sends periodic HTTP requests, so that a monitoring service such as Healthchecks can report a missing request.
 ///
-/// While there is no path to the server, one request is kept back and sent when the path is back.
+/// While there is no path to the server, one request is pending. It is sent when the path is back.
 struct Heartbeat: Sendable {
     let settings: HeartbeatSettings
     let web: WebSender
     let environment: NotifyEnvironment
-    /// Called after each attempt; nil for success.
+    /// Receives the result of each attempt; nil for success.
     let report: @Sendable (DeliveryFailure?) -> Void
 
     /// Runs until the task is cancelled.

@@ -1,25 +1,27 @@
 package import ReachabilityLedger
 
-/// The outages of one root cause. They are notified together.
+/// A group of outages with the same root cause. They are reported together.
 package struct Incident: Hashable, Sendable {
     /// An affected target.
     package struct Member: Hashable, Sendable {
         package let target: String
-        /// The id of the outage. It changes if the service restarts while the outage lasts.
+        /// The id of the outage. It changes if the service restarts during the outage.
         package internal(set) var outage: String
+        /// The start of the outage.
         package let start: LedgerInstant
-        /// The current state, or after the end the state that lasted longest.
+        /// The current state. After the end, the state with the longest duration.
         package internal(set) var state: TargetState
         /// The start of the current attribution.
         package internal(set) var since: LedgerInstant
+        /// The reason of the state; nil if it is not known.
         package internal(set) var reason: String?
-        /// Nil while the outage lasts.
+        /// The end of the outage; nil if it is ongoing.
         package internal(set) var end: LedgerInstant?
-        /// Nil while the outage lasts, and if the end was not observed.
+        /// How the outage ended. Nil for an ongoing outage and for a state that is not an outage.
         package internal(set) var ending: Outage.Ending?
     }
 
-    /// The attribution and the cause. They are labels of alerts.
+    /// The attribution and the cause of an incident, which are labels of alerts.
     package struct Labels: Hashable, Sendable {
         package let attribution: Attribution
         package let cause: OutageCause?
@@ -33,16 +35,16 @@ package struct Incident: Hashable, Sendable {
     package struct Delivery: Hashable, Sendable {
         /// The labels of the last notification.
         package var labels: Labels
-        /// The number of notifications of another attribution.
+        /// The number of `refined` notifications, which report a changed attribution.
         package var refinements = 0
         /// The number of days that the last digest reported.
         package var digests = 0
-        /// The number of notifications of the end. An incident of a fleet can continue after its end.
+        /// The number of `ended` notifications. There can be several, because an incident of a fleet can continue after its end.
         package var endings = 0
 
         package init(labels: Labels, refinements: Int = 0, digests: Int = 0, endings: Int = 0) {
             self.labels = labels
-            // They may come from a damaged row.
+            // The numbers may come from a damaged database row. The limit prevents an overflow.
             (self.refinements, self.digests, self.endings) = (
                 min(refinements, .max / 2), digests, min(endings, .max / 2)
             )
@@ -53,11 +55,11 @@ package struct Incident: Hashable, Sendable {
     package struct Machines: Hashable, Sendable {
         /// The first names in alphabetical order.
         package let names: [String]
-        /// The number of all machines.
+        /// The total number of affected machines.
         package let count: Int
-        /// Whether a machine is silent for an unknown reason.
+        /// A Boolean value that indicates whether a machine is silent for an unknown reason.
         package let isUnexplained: Bool
-        /// Whether no machine had a fault. The incident is then notified only if its beginning was.
+        /// A Boolean value that indicates whether no machine had a fault. Then the end is reported only if the beginning was.
         package let isHarmless: Bool
 
         package init(names: [String], count: Int, isUnexplained: Bool, isHarmless: Bool) {
@@ -68,45 +70,47 @@ package struct Incident: Hashable, Sendable {
 
     /// The id of the first outage.
     package let id: String
-    /// At least one, in the order in which their outages began.
+    /// The affected targets, sorted by the start of their outages. Never empty.
     package internal(set) var members: [Member]
-    /// The notifications that were delivered, by the key of the worker.
+    /// The notifications that were delivered, keyed by the key of the worker.
     package internal(set) var deliveries: [String: Delivery] = [:]
-    /// The workers that have begun a delivery. A recipient that may have received the beginning also receives the end.
+    /// The keys of the workers that have started a delivery. A recipient that may have received `began` also receives `ended`.
     package internal(set) var attempted: Set<String> = []
-    /// The workers that have delivered the end.
+    /// The keys of the workers that have delivered the end.
     package internal(set) var finished: Set<String> = []
-    /// Nil for the targets of this machine.
+    /// The affected machines of a fleet; nil for an incident of targets of this machine.
     package internal(set) var machines: Machines?
-    /// When a hub first or again learned of the incident; nil for its beginning.
+    /// The time at which a hub received the first report of the incident, or of its continuation. Nil for an incident of this machine.
     package internal(set) var noticed: LedgerInstant?
 
     init(_ member: Member) {
         (id, members) = (member.outage, [member])
     }
 
-    /// An incident of the history.
+    /// Creates an incident from the history.
     init(id: String, _ members: [Member], deliveries: [String: Delivery], finished: Set<String>) {
         (self.id, self.members, self.deliveries, self.finished) = (id, members, deliveries, finished)
     }
 
+    /// The start of the first outage.
     package var start: LedgerInstant { members[0].start }
 
-    /// The earliest moment at which the incident could be notified.
+    /// The earliest instant at which the incident could have been reported.
     var known: LedgerInstant { max(start, noticed ?? start) }
 
+    /// A Boolean value that indicates whether all outages have ended.
     package var isOver: Bool { members.allSatisfy { $0.end != nil } }
 
-    /// The end of the last outage; nil while one lasts.
+    /// The end of the last outage; nil if an outage is ongoing.
     package var end: LedgerInstant? { isOver ? members.compactMap(\.end).max() : nil }
 
-    /// The ending of the last outage, or unknown if the end of any outage is.
+    /// How the last outage ended; `unknown` if that is unknown for any outage.
     package var ending: Outage.Ending? {
         if members.contains(where: { $0.ending == .unknown }) { return .unknown }
         return isOver ? members.last { $0.end == end }?.ending : nil
     }
 
-    /// The first member that is still affected, or else the first one. It represents the incident.
+    /// The member that represents the incident: the first that is still affected, otherwise the first.
     private var leader: Member { members.first { $0.end == nil } ?? members[0] }
 
     package var state: TargetState { leader.state }
@@ -116,7 +120,7 @@ package struct Incident: Hashable, Sendable {
     /// The start of the current attribution.
     package var since: LedgerInstant { leader.since }
 
-    /// The members that a notifier reports; nil if there are none.
+    /// Returns a copy with only the members that a notifier reports; nil without such members.
     package func part(of notifier: NotifierSettings) -> Incident? {
         guard notifier.targets != nil else { return self }
         var part = self
@@ -127,28 +131,29 @@ package struct Incident: Hashable, Sendable {
 
 /// A message about an incident for one recipient.
 package struct Notification: Hashable, Sendable {
+    /// The event that a notification reports.
     package enum Event: String, Hashable, Sendable, CaseIterable {
         case began
         /// The attribution has changed.
         case refined
         case ended
-        /// The incident has lasted for another day.
+        /// The incident has continued for another day.
         case digest
     }
 
     package let event: Event
-    /// A copy with the targets of the notifier only.
+    /// The incident, with only the targets that the notifier reports.
     package let incident: Incident
-    /// The number among the events of the same kind, from 1.
+    /// The number of the notification among those with the same event, from 1.
     package let number: Int
-    /// The earliest moment at which it could be delivered.
+    /// The earliest instant at which the notification could be delivered.
     package let due: LedgerInstant
-    /// The labels of the previous notification; nil if there was none.
+    /// The labels of the previous notification; nil for the first one.
     package let previous: Incident.Labels?
-    /// Whether it is delivered late, because an earlier delivery failed.
+    /// A Boolean value that indicates whether the notification is late, because earlier attempts failed.
     package var isDelayed = false
 
-    /// An identifier that is the same for each attempt.
+    /// The identifier. It is the same for each attempt to deliver the notification.
     package var id: String {
         switch event {
         case .began: "\(incident.id)-\(event.rawValue)"
@@ -159,15 +164,17 @@ package struct Notification: Hashable, Sendable {
 }
 
 extension TargetState {
+    /// The attribution and the cause.
     package var labels: Incident.Labels { .init(attribution: attribution, cause: cause) }
 }
 
-/// Incidents at the sites of a fleet. The site is the only member.
+// Incidents at the sites of a fleet. The only member of such an incident is the site.
+
 extension Incident {
-    /// Creates an incident that has not ended.
+    /// Creates an ongoing incident at a site.
     ///
     /// - Parameters:
-    ///   - noticed: When the hub learned of it.
+    ///   - noticed: The time at which the hub received the first report.
     ///   - since: The start of the current attribution.
     package init(
         id: String,
@@ -184,9 +191,10 @@ extension Incident {
         (self.noticed, machines) = (noticed, Machines(names: [], count: 0, isUnexplained: false, isHarmless: false))
     }
 
+    /// The name of the site.
     package var site: String { members[0].target }
 
-    /// Sets the current state. An incident that continues after its end is noticed again.
+    /// Sets the current state of an incident at a site. If the incident continues after its end, ``noticed`` is set to `now`.
     mutating func update(
         _ current: SiteIncident,
         end: LedgerInstant?,
@@ -210,12 +218,12 @@ extension Incident {
     }
 }
 
-/// The current state of an incident at a site of a fleet. Times are of the hub's clock.
+/// The current state of an incident at a site of a fleet. Times are on the clock of the hub.
 package struct SiteIncident: Hashable, Sendable {
     package let id: String
     package let site: String
     package let start: LedgerInstant
-    /// Nil while the incident lasts.
+    /// The end; nil if the incident is ongoing.
     package let end: LedgerInstant?
     package let state: TargetState
     package let machines: Incident.Machines
@@ -234,12 +242,12 @@ package struct SiteIncident: Hashable, Sendable {
 }
 
 extension Incident {
-    /// The interval of digests.
+    /// The interval between digests.
     static let digestPause: Duration = .seconds(86_400)
-    /// The delay after which a notification counts as late.
+    /// The minimum delay for which a notification counts as late.
     static let promptness: Duration = .seconds(10)
 
-    /// Returns the notification that a worker has to deliver now.
+    /// Returns the notification that a worker has to deliver now; nil if none is due.
     package func next(for worker: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
         guard let part = part(of: notifier) else { return nil }
         if finished.contains(worker), !isOpenAgain(for: worker) { return nil }
@@ -258,7 +266,7 @@ extension Incident {
         return part.notification(.digest, days, after: delivery, due: due, at: now)
     }
 
-    /// Returns a repetition of the last notification while the incident lasts.
+    /// Returns a repetition of the last notification; nil if the incident has ended or was not reported.
     package func standing(for worker: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
         guard !finished.contains(worker), let delivery = deliveries[worker], let part = part(of: notifier), !part.isOver
         else {
@@ -267,7 +275,7 @@ extension Incident {
         return part.notification(.began, after: delivery, due: now, at: now)
     }
 
-    /// Returns when the next notification becomes due without an event.
+    /// Returns the time at which the next notification becomes due if nothing changes; nil if none does.
     package func nextDue(for worker: String, of notifier: NotifierSettings, after now: LedgerInstant) -> LedgerInstant?
     {
         if finished.contains(worker), !isOpenAgain(for: worker) { return nil }
@@ -283,7 +291,7 @@ extension Incident {
         return part.start + Self.digestPause * (Int((now - part.start) / Self.digestPause) + 1)
     }
 
-    /// Whether a worker has nothing more to deliver.
+    /// Returns a Boolean value that indicates whether a worker has nothing more to deliver.
     package func isDone(for worker: String, of notifier: NotifierSettings) -> Bool {
         guard !finished.contains(worker), let part = part(of: notifier) else { return true }
         guard let end = part.end else { return false }
@@ -291,10 +299,10 @@ extension Incident {
             && (!part.isWanted(by: notifier) || end - part.known < part.patience(of: notifier))
     }
 
-    /// Records that a worker begins a delivery.
+    /// Records that a worker starts a delivery.
     package mutating func willDeliver(by worker: String) { attempted.insert(worker) }
 
-    /// Records a delivery, or one that was given up.
+    /// Records that a worker has delivered a notification or has given up.
     package mutating func didDeliver(_ notification: Notification, by worker: String) {
         let labels = notification.incident.state.labels
         var delivery = deliveries[worker] ?? Delivery(labels: labels)
@@ -312,7 +320,7 @@ extension Incident {
         deliveries[worker] = delivery
     }
 
-    /// Returns the first notification: of the end, if the incident ended before a delivery.
+    /// Returns the first notification for a worker; nil if none is due. If the incident has ended before a delivery, it is `ended`.
     private func first(for worker: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
         let patience = patience(of: notifier)
         let (due, isWanted) = (known + patience, isWanted(by: notifier))
@@ -321,15 +329,17 @@ extension Incident {
         return notification(.ended, due: due, at: now, isDelayed: true)
     }
 
-    /// Whether a notifier reports the incident.
+    /// Returns a Boolean value that indicates whether a notifier reports incidents of this kind.
     private func isWanted(by notifier: NotifierSettings) -> Bool {
         notifier.only.contains(state.attribution) && !(machines?.isHarmless ?? false)
     }
 
-    /// Whether the incident continues after a worker has delivered its end. In a fleet it can, because machines may report late.
+    /// Returns a Boolean value that indicates whether the incident continues after a worker has delivered its end.
+    ///
+    /// This occurs only in a fleet, where machines may report late.
     private func isOpenAgain(for worker: String) -> Bool { machines != nil && !isOver && deliveries[worker] != nil }
 
-    /// The minimum duration before a notification: the shortest of the members.
+    /// Returns the minimum duration of an incident that a notifier reports: the shortest setting of the members.
     private func patience(of notifier: NotifierSettings) -> Duration {
         members.map { notifier.settle[$0.target] ?? notifier.after }.min() ?? notifier.after
     }

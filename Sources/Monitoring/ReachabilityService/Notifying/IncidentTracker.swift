@@ -1,33 +1,35 @@
 import NetworkReachability
 package import ReachabilityLedger
 
-/// A change that notifications may follow from.
+/// A change that can lead to notifications.
 package enum IncidentChange: Sendable {
     /// An event of the service of this machine.
     case event(ServiceEvent)
     /// The current state of an incident at a site of a fleet.
     case site(SiteIncident, at: LedgerInstant)
-    /// The machines of the incident with this id were forgotten.
+    /// The machines of the incident with this id were removed from the fleet.
     case forgotten(String, at: LedgerInstant)
 }
 
-/// The incidents that are to be notified, and their deliveries. Groups outages of the same cause. A value.
+/// The incidents that have to be reported, and the state of their deliveries. It groups outages with the same cause. A value type.
 package struct IncidentTracker: Sendable {
-    /// Outages that begin within this time with the same attribution and at the same place are one incident.
+    /// The maximum time between the starts of outages that form one incident.
     package static let window: Duration = .seconds(30)
-    /// The maximum number of incidents. The oldest that are over are dropped first.
+    /// The maximum number of incidents. Above it, the oldest incident that has ended is dropped, otherwise the oldest one.
     package static let limit = 10_000
 
     /// The properties that the outages of one root cause share.
     private struct Root {
         let attribution: Attribution
-        /// Nil for the causes that one fault has for different targets: without its address a machine has no route to one target, and no
-        /// source address for another; behind a dead router one check fails at the gateway, and another at the DNS server.
+        /// The cause. Nil for causes that one fault of the machine's connection can have together.
+        ///
+        /// For example, without its address a machine has no route to one target and no source address for another. Behind a dead router,
+        /// one check fails at the gateway and another at the DNS server.
         let cause: OutageCause?
         let namespace: NetworkNamespace
-        /// The interface that the packets leave by; nil if it is not known, or another party is at fault.
+        /// The output interface; nil if it is not known, or if the target's side is at fault.
         let interface: String?
-        /// The host, if that is at fault.
+        /// The host; nil unless the target's side is at fault.
         let host: String?
 
         func isSame(as other: Root) -> Bool {
@@ -37,16 +39,16 @@ package struct IncidentTracker: Sendable {
         }
     }
 
-    /// The oldest first.
+    /// The incidents, oldest first.
     package private(set) var incidents: [Incident] = []
-    /// The number of notified incidents of a site that are kept after their end, because they may continue.
+    /// The number of reported incidents of a site that are kept after their end, because they may continue.
     private let keptPerSite: Int
     private var targets: [String: ServiceTarget] = [:]
-    /// The states other than outages that are notified: ``Attribution/unknown``, and ``Attribution/up`` for targets that are degraded.
+    /// The reported states that are not outages: ``Attribution/unknown``, and ``Attribution/up`` for degraded targets.
     private var others: Set<Attribution> = []
     /// The current or last interface of each target.
     private var interfaces: [String: String] = [:]
-    /// Targets whose outage lasted in an earlier run, and whose state in this run is not known yet.
+    /// The names of the targets whose outage was open at the end of the last run and whose state in this run is not known yet.
     private var awaited: Set<String> = []
 
     package init(keptPerSite: Int = 0) {
@@ -71,7 +73,9 @@ package struct IncidentTracker: Sendable {
 
     // MARK: Changes
 
-    /// - Returns: Whether an incident has changed.
+    /// Applies a change.
+    ///
+    /// - Returns: True if an incident has changed.
     package mutating func take(_ change: IncidentChange) -> Bool {
         switch change {
         case .event(let event): take(event)
@@ -83,9 +87,9 @@ package struct IncidentTracker: Sendable {
     private mutating func take(_ incident: SiteIncident, at now: LedgerInstant) -> Bool {
         let known = index(of: incident.id)
         let before = known.map { incidents[$0] }
-        // A harmless incident is over for its recipients, though the machines may not be back.
+        // For the recipients, a harmless incident has ended, even if the machines are not back.
         let end = incident.end ?? (incident.machines.isHarmless ? before?.end ?? now : nil)
-        // A new machine reports incidents that were over before the hub knew of them.
+        // A new machine also reports incidents that ended before the hub received a report. They are ignored.
         if known == nil, end != nil { return false }
         var changed =
             before
@@ -112,7 +116,7 @@ package struct IncidentTracker: Sendable {
             start: incident.start,
             end: now,
             state: incident.state,
-            // Recipients that have not received the beginning need no end.
+            // Recipients that have not received `began` need no `ended`.
             machines: .init(
                 names: machines?.names ?? [],
                 count: machines?.count ?? 0,
@@ -129,7 +133,7 @@ package struct IncidentTracker: Sendable {
         if let interface = event.interface, targets[target] != nil { interfaces[target] = interface }
         switch event.kind {
         case .outageBegan(let outage):
-            // One that continues after a restart has several.
+            // An outage that continues after a restart has several intervals.
             begin(target, outage.id, outage.start, outage.intervals[outage.intervals.count - 1])
         case .outageRefined(let outage):
             refine(target, outage)
@@ -146,7 +150,7 @@ package struct IncidentTracker: Sendable {
         return true
     }
 
-    /// Returns true if a state that is not an outage is notified.
+    /// Returns a Boolean value that indicates whether a state that is not an outage is reported.
     private func isNotified(_ state: TargetState) -> Bool {
         state.isDegraded && others.contains(.up) || state.account == .unknown && others.contains(.unknown)
     }
@@ -170,7 +174,9 @@ package struct IncidentTracker: Sendable {
         return true
     }
 
-    /// Continues an incident of a target that is degraded for another reason than a moment ago.
+    /// Continues the incident of a target that is degraded for a new reason directly after another one.
+    ///
+    /// - Returns: True if there is such an incident.
     private mutating func resume(_ target: String, _ interval: LedgerInterval) -> Bool {
         for index in incidents.indices.reversed() {
             let place = incidents[index].members.firstIndex { member in
@@ -186,7 +192,7 @@ package struct IncidentTracker: Sendable {
 
     private mutating func begin(_ target: String, _ id: String, _ start: LedgerInstant, _ interval: LedgerInterval) {
         if awaited.remove(target) != nil, let (index, place) = find(target) {
-            // The outage is assumed to have lasted while the service did not run.
+            // The outage is assumed to have continued while the service was not running.
             incidents[index].members[place].outage = id
             incidents[index].members[place].reason = interval.reason
             set(interval.state, index, place, at: interval.start)
@@ -203,7 +209,7 @@ package struct IncidentTracker: Sendable {
         join(member, interval.uncertainty)
     }
 
-    /// Adds a target to its incident.
+    /// Adds an affected target to the open incident with the same cause, or to a new incident.
     private mutating func join(_ member: Incident.Member, _ uncertainty: Duration) {
         if let index = index(for: member, uncertainty) {
             add(member, to: index)
@@ -213,15 +219,17 @@ package struct IncidentTracker: Sendable {
     }
 
     private mutating func append(_ incident: Incident) {
-        // An outage that begins again at the instant of the last one has the same id. Two incidents with one id would be notified for ever.
+        // An outage that begins again at the instant of the last one has the same id. Two incidents with the same id would be reported
+        // endlessly.
         incidents.removeAll { $0.id == incident.id }
         incidents.append(incident)
         if incidents.count > Self.limit { incidents.remove(at: incidents.firstIndex(where: \.isOver) ?? 0) }
     }
 
-    /// The open incident that an outage belongs to.
+    /// Returns the index of the open incident to which an outage belongs; nil without one.
     ///
-    /// - Parameter uncertainty: How much earlier the outage may have begun. Checks of different targets find a fault at different times.
+    /// - Parameter uncertainty: The maximum time by which the outage may have begun earlier. Checks of different targets detect the same
+    ///   fault at different times.
     private func index(
         for member: Incident.Member,
         _ uncertainty: Duration,
@@ -239,7 +247,7 @@ package struct IncidentTracker: Sendable {
         }
     }
 
-    /// A target that is affected again before the incident is over keeps its place.
+    /// Adds a member to an incident. A target that is affected again before the incident has ended keeps its position.
     private mutating func add(_ member: Incident.Member, to index: Int) {
         if let place = incidents[index].members.firstIndex(where: { $0.target == member.target }) {
             incidents[index].members[place] = member
@@ -253,7 +261,7 @@ package struct IncidentTracker: Sendable {
         incidents[index].members[place].reason = last.reason
         let isOther = incidents[index].members[place].state != last.state
         set(last.state, index, place, at: last.start)
-        // An incident without a delivery may turn out to be part of another.
+        // An incident that was not reported yet may turn out to be part of another.
         let isNew = incidents[index].deliveries.isEmpty && incidents[index].attempted.isEmpty
         let (member, uncertainty) = (incidents[index].members[place], outage.intervals[0].uncertainty)
         guard isOther, isNew, let other = self.index(for: member, uncertainty, except: index) else { return }
@@ -274,7 +282,7 @@ package struct IncidentTracker: Sendable {
         guard let end = outage.end, let (index, place) = find(target, isOutage: true) else { return }
         let deciding = outage.deciding(at: end)
         finish(target, at: end, outage.ending, isOutage: true)
-        // The end is notified with the state that lasted longest.
+        // The end is reported with the state that had the longest duration.
         if incidents[index].members[place].outage == outage.id {
             incidents[index].members[place].state = deciding.state
             incidents[index].members[place].reason = deciding.reason
@@ -292,10 +300,10 @@ package struct IncidentTracker: Sendable {
         incidents[index].members[place].ending = ending
     }
 
-    /// Returns the place of a target that is affected.
+    /// Returns the position of the open member of a target; nil without one.
     ///
-    /// - Parameter isOutage: True for a member in an outage, false for one in another state that is notified, nil for either. The state after an
-    ///   outage is opened before the outage ends.
+    /// - Parameter isOutage: True for a member in an outage, false for one in another reported state, nil for either. The distinction is
+    ///   needed because the state after an outage is opened before the outage ends.
     private func find(_ target: String, isOutage: Bool? = nil) -> (index: Int, place: Int)? {
         for (index, incident) in incidents.enumerated().reversed() {
             let place = incident.members.firstIndex { member in
@@ -307,6 +315,7 @@ package struct IncidentTracker: Sendable {
         return nil
     }
 
+    /// Returns the properties by which outages are grouped.
     private func root(of member: Incident.Member) -> Root {
         let (target, state) = (targets[member.target], member.state)
         let isTheirs = state.attribution == .them
@@ -319,9 +328,9 @@ package struct IncidentTracker: Sendable {
         )
     }
 
-    /// Whether the end of an incident may be known soon.
+    /// Returns a Boolean value that indicates whether the end of an incident may be detected soon.
     ///
-    /// - Parameter undecided: The targets for which a check is about to decide whether they are still down.
+    /// - Parameter undecided: The targets for which a running check decides whether they are still down.
     package func isUndecided(_ incident: Incident, _ undecided: Set<String>) -> Bool {
         if awaited.isEmpty, undecided.isEmpty { return false }
         return incident.members.contains { member in
@@ -331,21 +340,21 @@ package struct IncidentTracker: Sendable {
 
     // MARK: Deliveries
 
-    /// Records that a worker begins a delivery.
+    /// Records that a worker starts a delivery.
     package mutating func willDeliver(_ notification: Notification, by worker: String) {
         guard let index = index(of: notification.incident.id) else { return }
         incidents[index].willDeliver(by: worker)
     }
 
-    /// Records a delivery, or one that was given up.
+    /// Records that a worker has delivered a notification or has given up.
     package mutating func didDeliver(_ notification: Notification, by worker: String) {
         guard let index = index(of: notification.incident.id) else { return }
         incidents[index].didDeliver(notification, by: worker)
     }
 
-    /// Removes incidents of which nothing more is to be notified.
+    /// Removes incidents that need no more notifications.
     ///
-    /// - Parameter workers: All workers by their keys, with their notifiers.
+    /// - Parameter workers: The notifiers of all workers, keyed by the key of the worker.
     package mutating func settle(_ workers: [String: NotifierSettings]) {
         var counts: [String: Int] = [:]
         var done: Set<String> = []
@@ -359,12 +368,12 @@ package struct IncidentTracker: Sendable {
         if !done.isEmpty { incidents.removeAll { done.contains($0.id) } }
     }
 
-    /// The latest incidents are last, and change most often.
+    /// Returns the index of an incident. The search starts at the end, because the latest incidents change most often.
     private func index(of id: String) -> Int? { incidents.lastIndex { $0.id == id } }
 }
 
 extension TargetState {
-    /// Whether the cause is one of those that a single fault of the machine's connection has for different targets.
+    /// A Boolean value that indicates whether a single fault of the machine's connection can lead to this and similar causes.
     fileprivate var isOfLine: Bool {
         switch attribution {
         case .us: [.link, .address, .route, .dns].contains(cause)

@@ -8,12 +8,12 @@ import ServerTrust
 package protocol NotificationSender: Sendable {
     /// The host that must be reachable; nil if the channel needs no network.
     var host: String? { get }
-    /// The interval at which notifications of incidents that last are repeated; nil for never.
+    /// The interval at which notifications of ongoing incidents are repeated; nil if they are not repeated.
     var repetition: Duration? { get }
 
-    /// Makes one attempt. It ends soon after its task is cancelled.
+    /// Makes one attempt to send notifications. It ends soon after its task is cancelled.
     ///
-    /// - Parameter notifications: One notification, or all current ones if the channel repeats them.
+    /// - Parameter notifications: One notification, or all pending ones if the channel repeats them.
     func send(_ notifications: [Notification]) async throws(DeliveryFailure)
 }
 
@@ -26,7 +26,7 @@ extension NotificationSender {
 package struct DeliveryFailure: RetryableError {
     /// A short description without addresses and secrets.
     package let text: String
-    /// The stage that was reached; nil if the delivery is given up.
+    /// The stage at which the attempt failed; nil if the attempt must not be repeated.
     package let failureStage: FailureStage?
 
     package init(_ text: String, _ stage: FailureStage?) {
@@ -34,7 +34,7 @@ package struct DeliveryFailure: RetryableError {
     }
 }
 
-/// A setting of a channel that cannot be used. The text has no addresses and no secrets.
+/// The error of a channel with an unusable setting. The text contains no URLs and no secrets.
 struct ChannelError: Error {
     let text: String
 
@@ -43,12 +43,12 @@ struct ChannelError: Error {
     }
 }
 
-/// The senders of a configuration.
+/// The senders for the notifiers of a configuration.
 struct Channels: Sendable {
-    /// One for each recipient, with a key that is the same after a restart.
+    /// One sender per recipient. The key stays the same when the service restarts.
     private(set) var senders: [(key: String, notifier: NotifierSettings, sender: any NotificationSender)] = []
     private(set) var heartbeat: WebSender?
-    /// The names and the kinds of all notifiers.
+    /// The names and channels of all notifiers, and of the heartbeat.
     private(set) var names: [(name: String, way: String)] = []
 
     init(
@@ -88,7 +88,7 @@ struct Channels: Sendable {
                     guard let web = web(address, path + ".alertmanager[\(number + 1)]", notifier.policy) else {
                         continue
                     }
-                    // Each has its own deliveries. The key has a hash, because an address may contain a secret.
+                    // Each Alertmanager has its own deliveries. The key has a hash of the URL, because a URL may contain a secret.
                     let key = "\(name) \(Outage.id(of: address, from: LedgerInstant(nanoseconds: 0)))"
                     senders.append((key, notifier, AlertmanagerSender(web: web, writer: writer)))
                 }
@@ -106,12 +106,12 @@ struct Channels: Sendable {
     }
 }
 
-/// Runs a program, or the programs of a directory. Returns the first problem.
+/// Runs a program, or all programs in a directory, with environment variables. Returns the first error message; nil for success.
 package typealias HookRunner =
     @Sendable (_ path: String, _ limit: Duration, _ notifier: String, _ variables: [(name: String, value: String)])
     async -> String?
 
-/// Runs programs once for each notification. A failure is not repeated.
+/// Runs programs once for each notification. A failed run is not repeated.
 struct HookSender: NotificationSender {
     let name: String
     let path: String
@@ -123,7 +123,7 @@ struct HookSender: NotificationSender {
     func send(_ notifications: [Notification]) async throws(DeliveryFailure) {
         for notification in notifications {
             let variables = writer.fields(notification, for: name).map { name, value in
-                // A variable cannot contain a zero byte.
+                // An environment variable cannot contain a zero byte.
                 ("REACHABILITY_" + name, value.utf8.contains(0) ? value.printable : value)
             }
             if let problem = await run(path, limit, name, variables) { throw DeliveryFailure(problem, nil) }
@@ -131,7 +131,7 @@ struct HookSender: NotificationSender {
     }
 }
 
-/// Writes to the systemd journal with its native protocol, with fields to search by. Without a journal the text is logged.
+/// Writes notifications to the systemd journal with its native protocol, as structured fields. Without a journal, the text is logged.
 struct JournalSender: NotificationSender {
     let name: String
     let writer: any NotificationWriting
@@ -145,7 +145,7 @@ struct JournalSender: NotificationSender {
             let entry = JournalEntry(notification, writer.fields(notification, for: name))
             do { try LocalSocket.send(datagram: entry.bytes, to: socket) } catch {
                 logger?.warning("\(writer.text(notification))")
-                throw DeliveryFailure("there is no journal (\(error)), so standard error has it", nil)
+                throw DeliveryFailure("cannot write to the journal: \(error); the text was logged instead", nil)
             }
         }
     }
@@ -157,20 +157,20 @@ struct JournalSender: NotificationSender {
 struct JournalEntry {
     private(set) var bytes: [UInt8] = []
 
-    /// The maximum number of bytes of a value. A datagram must hold the whole entry.
+    /// The maximum length of a value, in bytes. The whole entry must fit into a datagram.
     static let longestValue = 16 << 10
 
     init(_ notification: Notification, _ fields: [(name: String, value: String)]) {
         let text = fields.first { $0.name == "TEXT" }?.value ?? ""
         add("MESSAGE", text)
         add("MESSAGE_ID", notification.event.messageID)
-        // LOG_NOTICE for what is over, LOG_WARNING otherwise (syslog(3)).
+        // LOG_NOTICE for the end, LOG_WARNING otherwise (syslog(3)).
         add("PRIORITY", notification.event == .ended ? "5" : "4")
         add("SYSLOG_IDENTIFIER", "reachability")
         for (name, value) in fields where name != "TEXT" && !value.isEmpty { add("REACHABILITY_" + name, value) }
     }
 
-    /// A value that contains a line feed is written with its length as a 64-bit little-endian number.
+    /// Adds a field. If the value contains a line feed, its length precedes it as a 64-bit little-endian number.
     private mutating func add(_ name: String, _ value: String) {
         let value = Array(value.utf8.prefix(Self.longestValue))
         bytes += name.utf8
@@ -188,7 +188,7 @@ struct JournalEntry {
 }
 
 extension Notification.Event {
-    /// The identifier for `journalctl MESSAGE_ID=...`. It never changes.
+    /// The message ID for `journalctl MESSAGE_ID=...`. It never changes.
     var messageID: String {
         switch self {
         case .began: "91537bf5a2884bf38bd342b09c63a694"

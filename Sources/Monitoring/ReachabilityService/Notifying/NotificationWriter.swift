@@ -1,30 +1,32 @@
 package import LinuxSupport
 import ReachabilityLedger
 
-/// Writes notifications in the formats of the channels. Control characters in texts from outside are escaped.
+/// Formats notifications for the channels. Control characters in external texts are escaped.
 package protocol NotificationWriting: Sendable {
-    /// Returns the object of a webhook.
+    /// Returns the JSON object for a webhook.
     func object(_ notification: Notification, for notifier: String) -> JSONObject
 
-    /// Returns one sentence.
+    /// Returns the notification as one sentence.
     func text(_ notification: Notification) -> String
 
-    /// Returns the variables of hooks and the fields of the journal. Unknown values are empty.
+    /// Returns the environment variables for programs, which are also the fields of the journal. Unknown values are empty.
     func fields(_ notification: Notification, for notifier: String) -> [(name: String, value: String)]
 
-    /// Returns the alerts of an Alertmanager. Alerts that last are last, because alerts with the same labels may end and begin again.
+    /// Returns the alerts for an Alertmanager.
     ///
-    /// - Parameter patience: The time from now to the end of an alert that lasts.
+    /// Firing alerts come after resolved ones, because an alert can be resolved and fire again with the same labels.
+    ///
+    /// - Parameter patience: The time from now to the `endsAt` of a firing alert.
     func alerts(_ notifications: [Notification], patience: Duration) -> [JSONObject]
 }
 
 extension NotificationWriting {
-    /// A quarter of the maximum length of a variable (MAX_ARG_STRLEN, `execve(2)`).
+    /// The maximum length of a variable, in bytes: a quarter of the kernel's limit MAX_ARG_STRLEN (`execve(2)`).
     private static var longestValue: Int { 32 << 10 }
     /// The maximum number of names in a sentence.
     private static var namesLimit: Int { 3 }
 
-    /// Returns as many names as a variable can hold, one on each line.
+    /// Returns names separated by line feeds. Names that do not fit into an environment variable are omitted.
     package func lines(_ names: some Sequence<String>) -> String {
         var text = ""
         for name in names.lazy.map(\.printable) {
@@ -34,9 +36,9 @@ extension NotificationWriting {
         return text
     }
 
-    /// Returns the first names and the number of others.
+    /// Returns the first three names and the number of the others, such as `a, b, c and 2 more`.
     ///
-    /// - Parameter count: The number of all names.
+    /// - Parameter count: The total number of names.
     package func few(_ names: [String], of count: Int) -> String {
         let first = names.prefix(Self.namesLimit)
         let rest = count - first.count
@@ -44,13 +46,13 @@ extension NotificationWriting {
     }
 }
 
-/// Writes notifications of the outages of this machine.
+/// Formats notifications of the outages of this machine.
 package struct NotificationWriter: NotificationWriting {
     /// The name of this machine.
     let host: String
     let outages: OutageReader
 
-    /// The maximum number of outages that are included whole. Others are included by the names of their targets.
+    /// The maximum number of outages that a webhook object includes. Of further outages it includes only the names of the targets.
     static let outageLimit = 50
 
     package init(host: String, _ outages: OutageReader) {
@@ -87,7 +89,7 @@ package struct NotificationWriter: NotificationWriting {
         return object
     }
 
-    /// For example `box: internet cannot be reached, us.link (noCarrier), since 2026-11-24T20:15:02.204Z`.
+    /// Returns a sentence such as `box: internet cannot be reached, us.link (noCarrier), since 2026-11-24T20:15:02.204Z`.
     package func text(_ notification: Notification) -> String {
         let (incident, now) = (notification.incident, snapshot)
         let reason = incident.reason.map { " (\($0))" } ?? ""
@@ -103,16 +105,16 @@ package struct NotificationWriter: NotificationWriting {
         let what: String
         switch notification.event {
         case .began: what = "\(state), \(why),"
-        case .refined: what = "\(state), it is now \(why),"
+        case .refined: what = "\(state), now \(why),"
         case .digest: what = "\(still) after \(length), \(why),"
         case .ended:
-            let end = incident.ending == .unknown ? "it is not known when it ended" : "over after \(length)"
+            let end = incident.ending == .unknown ? "ended at an unknown time" : "over after \(length)"
             return "\(host): \(names(incident)): \(end), \(why), from \(since)".printable
         }
         return "\(host): \(names(incident)) \(what) since \(since)".printable
     }
 
-    /// In the order of the documentation.
+    /// Returns the fields in the order in which the documentation lists them.
     package func fields(_ notification: Notification, for notifier: String) -> [(name: String, value: String)] {
         let (incident, now) = (notification.incident, snapshot)
         let end = incident.end
@@ -130,13 +132,13 @@ package struct NotificationWriter: NotificationWriting {
         ]
     }
 
-    /// The process that began the first outage, if it is known.
+    /// Returns the process that caused the first outage; nil if it is not known.
     private func actor(of incident: Incident) -> ActingProcess? {
         let outage = incident.members[0].outage
         return actors(of: [outage])[outage]
     }
 
-    /// The processes that began outages. None if the history cannot be read.
+    /// Returns the processes that caused outages, keyed by the id of the outage. Empty if the history cannot be read.
     private func actors(of ids: [String]) -> [String: ActingProcess] { (try? outages.actors(of: ids, snapshot)) ?? [:] }
 
     private func names(_ incident: Incident) -> String {
@@ -197,7 +199,7 @@ extension NotificationWriter {
         alert.add("labels", names)
         alert.add("annotations", words)
         alert.add("startsAt", now.time(member.start))
-        // Alertmanager refuses an alert without a duration.
+        // Alertmanager rejects an alert whose end is not after its start.
         alert.add("endsAt", now.time(max(end, member.start + .milliseconds(1))))
         return alert
     }

@@ -4,28 +4,29 @@ package import Logging
 import NetworkReachability
 package import ReachabilityLedger
 
-/// Notifies people and programs of incidents: once for each cause, and always of the end. Thread-safe.
+/// Sends notifications about incidents: one per cause, and one for the end. Thread-safe.
 ///
-/// From a change to a notification:
+/// A change becomes a notification in these steps:
 ///
-/// 1. ``IncidentTracker`` takes the change and groups outages of the same cause.
-/// 2. The incidents are saved, so that a killed service forgets none.
-/// 3. Each ``DeliveryWorker`` asks what is due for its recipient at that moment, and delivers it.
-/// 4. The delivery is saved, too.
+/// 1. ``IncidentTracker`` receives the change and groups outages with the same cause.
+/// 2. The incidents are saved, so that they survive a kill of the service.
+/// 3. Each ``DeliveryWorker`` queries the notifications that are due for its recipient and delivers them.
+/// 4. The delivery is saved.
 ///
 /// Accounting never waits for a recipient.
 package final class Notifier: Sendable {
-    /// The origin of the changes.
+    /// The origin of the changes: the service of this machine, or the hub of a fleet.
     package struct Source: Sendable {
-        /// The current time of incidents.
+        /// Returns the current time on the time scale of the incidents.
         let now: @Sendable () -> LedgerInstant
-        /// CLOCK_REALTIME, since 1970, and the timers.
+        /// The wall clock and the timers.
         let clock: ServiceClock
-        /// The targets for which a check is about to decide whether they are still down.
+        /// Returns the targets for which a running check decides whether they are still down.
         let undecided: @Sendable () -> Set<String>
-        /// The number of notified incidents of a site that are kept after their end.
+        /// The number of reported incidents of a site that are kept after their end.
         let keptPerSite: Int
-        /// Calls a listener with changes in order. `known` are the incidents of an earlier run; the first call has their changes since.
+        /// Starts to call a listener with changes in the order of their occurrence. `known` are the incidents of an earlier run. The first
+        /// call reports how they have changed since.
         let follow:
             @Sendable (_ known: [Incident], _ listener: @escaping @Sendable ([IncidentChange]) -> Void)
                 -> Cancellation?
@@ -42,14 +43,14 @@ package final class Notifier: Sendable {
         }
     }
 
-    /// The place where incidents and their deliveries are saved.
+    /// The storage of incidents and the state of their deliveries.
     package struct Storage: Sendable {
-        /// The name in messages.
+        /// The name in log messages.
         let name: String
         let isAvailable: @Sendable () -> Bool
-        /// Returns the incidents of an earlier run, the oldest first.
+        /// Returns the incidents of an earlier run, oldest first.
         let read: @Sendable () throws -> [Incident]
-        /// Replaces the incidents that were written before. They are on the disk when the call returns.
+        /// Replaces the incidents of the previous call, `before`. The new ones are on the disk when the call returns.
         let write: @Sendable (_ incidents: [Incident], _ before: [Incident]) throws -> Void
 
         package init(
@@ -67,7 +68,7 @@ package final class Notifier: Sendable {
         var workers: [String: DeliveryWorker] = [:]
         var settings: [NotifierSettings] = []
         var statuses: [String: NotifierStatus] = [:]
-        /// Whether the configuration is known. Until then nothing is delivered and nothing is removed.
+        /// A Boolean value that indicates whether a configuration was applied. Before that, nothing is delivered or removed.
         var isConfigured = false
         var heartbeat: (settings: HeartbeatSettings, task: Task<Void, Never>)?
         /// The incidents on the disk.
@@ -84,11 +85,11 @@ package final class Notifier: Sendable {
     private let environment: NotifyEnvironment
     private let logger: Logger?
     private let queue = DispatchQueue(label: "ReachabilityService")
-    /// Runs the heartbeat and workers that end.
+    /// The executor of the heartbeat and of the ends of workers.
     private let tasks = TaskQueue(label: "ReachabilityService.tasks")
     private let state: Locked<State>
 
-    /// - Parameter storage: Nil keeps incidents in memory only.
+    /// - Parameter storage: The storage of incidents. If nil, they are kept only in memory.
     package init(
         _ source: Source,
         storage: Storage?,
@@ -101,7 +102,7 @@ package final class Notifier: Sendable {
         state = Locked(State(tracker: IncidentTracker(keptPerSite: source.keptPerSite)))
     }
 
-    /// A notifier for the outages of a service. Incidents are saved in its history.
+    /// Creates a notifier for the outages of a service. Incidents are saved in its history.
     package convenience init(
         _ service: MonitoringService,
         history: HistoryWriter?,
@@ -124,9 +125,9 @@ package final class Notifier: Sendable {
         self.init(source, storage: storage, writer: writer, environment: environment, logger: logger)
     }
 
-    // MARK: Beginning and end
+    // MARK: Life cycle
 
-    /// Continues with the incidents of an earlier run and follows the source. Call it before the first change.
+    /// Continues with the incidents of an earlier run and follows the source. It must be called before the first change.
     package func begin() {
         let known = (try? storage?.read()) ?? []
         if !known.isEmpty {
@@ -135,14 +136,14 @@ package final class Notifier: Sendable {
                 state.written = known
             }
         }
-        // On a queue of its own, so that a burst does not delay other listeners.
+        // A separate queue ensures that a burst does not delay other listeners.
         let listener = source.follow(known) { [weak self, queue] changes in
             queue.async { [weak self] in self?.take(changes) }
         }
         state.withLock { $0.listener = listener }
     }
 
-    /// Ends all deliveries and waits for their ends. The next run delivers the rest.
+    /// Cancels all deliveries and waits until they have ended. The next run delivers the pending notifications.
     package func stop() async {
         let (workers, heartbeat) = state.withLock { state in
             (state.listener, state.alarm) = (nil, nil)
@@ -156,21 +157,21 @@ package final class Notifier: Sendable {
         queue.sync { write() }
     }
 
-    /// Waits until all changes so far are processed.
+    /// Blocks until all changes so far are processed.
     package func flush() {
         queue.sync {}
-        // Their consequences.
+        // Processing a change enqueues further work.
         queue.sync {}
     }
 
-    /// Waits until no delivery is under way.
+    /// Waits until no delivery is running.
     func rest() async {
         for worker in state.withLock({ Array($0.workers.values) }) { await worker.rest() }
     }
 
     /// Checks a configuration and returns a closure that applies it.
     ///
-    /// - Throws: Secrets that cannot be read and addresses that are not valid.
+    /// - Throws: ``ConfigurationProblems`` for secrets that cannot be read and for invalid URLs.
     package func prepare(
         _ configuration: ServiceConfiguration
     ) throws(ConfigurationProblems) -> @Sendable () -> Void {
@@ -210,7 +211,9 @@ package final class Notifier: Sendable {
         schedule()
     }
 
-    /// - Returns: The task of the previous heartbeat, which has to end.
+    /// Starts a heartbeat with new settings.
+    ///
+    /// - Returns: The task of the previous heartbeat, which the caller has to cancel; nil if the settings are unchanged.
     private func replaceHeartbeat(
         _ settings: HeartbeatSettings?,
         _ web: WebSender?,
@@ -237,7 +240,7 @@ package final class Notifier: Sendable {
         if isChanged { schedule() }
     }
 
-    /// Saves the changes and wakes the workers, once for a burst.
+    /// Schedules ``proceed()``. Calls before it runs are merged.
     private func schedule() {
         let isFirst = state.withLock { state in
             guard state.isConfigured else { return false }
@@ -247,9 +250,10 @@ package final class Notifier: Sendable {
         if isFirst { queue.async { [weak self] in self?.proceed() } }
     }
 
-    /// The interval at which an undecided incident is considered again.
+    /// The interval at which an undecided incident is examined again.
     private static let decisionPause = Duration.seconds(1)
 
+    /// Saves the incidents, schedules a timer for the next notification, and wakes the workers. Runs on the queue.
     private func proceed() {
         let (now, undecided) = (source.now(), source.undecided())
         let (workers, next) = state.withLock { state in
@@ -258,7 +262,7 @@ package final class Notifier: Sendable {
             var times = state.workers.values.flatMap { worker in
                 state.tracker.incidents.compactMap { $0.nextDue(for: worker.key, of: worker.notifier, after: now) }
             }
-            // Incidents of an earlier run are decided by an event.
+            // Only checks need the timer. For an incident of an earlier run, an event follows.
             if !undecided.isEmpty,
                 state.tracker.incidents.contains(where: { !$0.isOver && state.tracker.isUndecided($0, undecided) })
             {
@@ -276,10 +280,10 @@ package final class Notifier: Sendable {
         for worker in workers { worker.wake() }
     }
 
-    /// Call it on the queue.
+    /// Saves the incidents if they have changed. Runs on the queue.
     private func write() {
         guard let storage, storage.isAvailable(), state.withLock(\.isConfigured) else { return }
-        // Without a recipient nothing needs to be remembered.
+        // Without a recipient no incident has to be saved.
         let (incidents, written) = state.withLock { ($0.workers.isEmpty ? [] : $0.tracker.incidents, $0.written) }
         guard incidents != written else { return }
         let hadFailed = state.withLock(\.writeHasFailed)
@@ -288,42 +292,44 @@ package final class Notifier: Sendable {
             state.withLock { ($0.written, $0.writeHasFailed) = (incidents, false) }
         } catch {
             state.withLock { $0.writeHasFailed = true }
-            // The next change is the next attempt.
+            // The next change starts another attempt.
             if !hadFailed { logger?.warning("cannot save the state of notifications in \(storage.name.printable)") }
         }
     }
 }
 
-/// The workers' side.
+// The functions that workers call.
+
 extension Notifier {
-    /// The notifications that are due for a worker.
+    /// Returns the notifications that are due for a worker.
     ///
-    /// - Parameter repeats: Whether notifications of incidents that last are repeated.
+    /// - Parameter repeats: True if notifications of ongoing incidents are repeated.
     func pending(for worker: String, repeats: Bool) -> [Notification] {
         let (now, undecided) = (source.now(), source.undecided())
         return state.withLock { state in
             guard let notifier = state.workers[worker]?.notifier else { return [] }
             return state.tracker.incidents.compactMap { incident in
                 let next = incident.next(for: worker, of: notifier, at: now)
-                // If the incident is about to end, only its end is notified.
+                // If the incident may end soon, `began` waits, so that only the end is reported.
                 if next?.event == .began, state.tracker.isUndecided(incident, undecided) { return nil }
                 return next ?? (repeats ? incident.standing(for: worker, of: notifier, at: now) : nil)
             }
         }
     }
 
+    /// Records that a worker starts to deliver notifications.
     func willDeliver(_ notifications: [Notification], by worker: String) {
         state.withLock { state in
             for notification in notifications { state.tracker.willDeliver(notification, by: worker) }
         }
     }
 
-    /// Records notifications that were delivered, or given up because of a failure.
+    /// Records that notifications were delivered, or given up because of a failure.
     func didDeliver(_ notifications: [Notification], by worker: String, _ failure: DeliveryFailure?) {
         state.withLock { state in
             for notification in notifications { state.tracker.didDeliver(notification, by: worker) }
         }
-        // Before the next delivery, so that a killed service does not repeat this one.
+        // The delivery is saved before the next one, so that it is not repeated after a kill of the service.
         queue.sync { write() }
         count(worker, failure, isFinal: true)
         schedule()
@@ -331,7 +337,7 @@ extension Notifier {
 
     /// Counts an attempt, and logs a failure that differs from the last one.
     ///
-    /// - Parameter isFinal: Whether a failed delivery is given up.
+    /// - Parameter isFinal: True if a failed delivery is given up.
     func count(_ worker: String, _ failure: DeliveryFailure?, isFinal: Bool) {
         let time = source.clock.real()
         let (name, isNew) = state.withLock { state in
@@ -372,7 +378,7 @@ extension Notifier {
 /// The state of one notifier.
 package struct NotifierStatus: Hashable, Sendable {
     package let name: String
-    /// webhook, exec, alertmanager, journal or heartbeat.
+    /// The channel: `webhook`, `exec`, `alertmanager`, `journal` or `heartbeat`.
     package let way: String
     /// The number of notifications that are due and not delivered.
     package var pending = 0
@@ -380,9 +386,9 @@ package struct NotifierStatus: Hashable, Sendable {
     package var delivered: UInt64 = 0
     /// The number of failed attempts that are repeated.
     package var postponed: UInt64 = 0
-    /// The number of notifications that were given up, because the recipient refuses them.
+    /// The number of notifications that were given up because the recipient rejects them.
     package var refused: UInt64 = 0
-    /// The reason why the last attempt failed, without addresses and secrets; nil if it succeeded.
+    /// The error of the last attempt, without URLs and secrets; nil if it succeeded.
     package var failure: String?
     /// The time of the failure, since 1970.
     package var failureTime: Duration?

@@ -4,18 +4,18 @@ import ReachabilityRetry
 import ServerTrust
 import ServerTrustNIO
 
-/// Sends requests to one address. Redirects are not followed. Only a status of 2xx is a success.
+/// Sends HTTP requests to one URL. Only a status code of 2xx is a success. Redirects are not followed.
 struct WebSender: Sendable {
     private let url: TrustedHTTPURL
     private let client: TrustedHTTPClient
 
     /// - Parameters:
-    ///   - trust: Verifies the certificates of servers.
-    ///   - timeLimit: The timeout of a whole exchange.
+    ///   - trust: The manager that evaluates the server's certificate.
+    ///   - timeLimit: The timeout of a request with its response.
     init(_ url: String, trust: ServerTrustManager, timeLimit: Duration) throws(ChannelError) {
         var settings = TrustedHTTPSettings()
         settings.timeLimit = timeLimit
-        // Only the status counts.
+        // Only the status code is used.
         settings.sufficientBodyBytes = 0
         do {
             self.url = try TrustedHTTPURL(url)
@@ -27,7 +27,7 @@ struct WebSender: Sendable {
         }
     }
 
-    /// Without port, brackets and path.
+    /// The host of the URL, without port and brackets.
     var host: String { "\(url.host)" }
 
     func send(
@@ -56,12 +56,14 @@ struct WebSender: Sendable {
         throw DeliveryFailure("the server answered with \(status)", Self.isFinal(status) ? nil : failure.failureStage)
     }
 
-    /// Whether a status refuses the message itself. Other failures may disappear when the server or its configuration is fixed.
+    /// Returns a Boolean value that indicates whether a status code rejects the message itself.
+    ///
+    /// Other failures may disappear when the server or its configuration is fixed, so they are retried.
     private static func isFinal(_ status: Int) -> Bool {
         [400, 405, 406, 410, 411, 413, 414, 415, 422].contains(status)
     }
 
-    /// The stage that was reached; nil if another attempt is useless.
+    /// Returns the stage at which a request failed; nil if another attempt is useless.
     private static func stage(_ failure: TrustedHTTPFailure) -> FailureStage? {
         switch failure {
         case .invalidURL, .invalidMethod, .invalidHeader: nil
@@ -73,10 +75,10 @@ struct WebSender: Sendable {
         }
     }
 
-    /// A description with the host, but without the path.
+    /// Returns a description of a failure without the URL, which may contain a secret.
     private static func text(_ failure: TrustedHTTPFailure) -> String {
         switch failure {
-        case .invalidURL: "the address is not good"
+        case .invalidURL: "the URL is not valid"
         default: "\(failure)".printable
         }
     }

@@ -4,16 +4,16 @@ import NIOHTTP1
 import ReachabilityRetry
 import ServerTrust
 
-/// Sends each notification as a POST request with JSON and an id that is the same for each attempt.
+/// Sends each notification as a POST request with a JSON body. The id in the header is the same for each attempt.
 struct WebhookSender: NotificationSender {
     let name: String
     let web: WebSender
-    /// Nil for requests without a signature.
+    /// The signature of the requests; nil for requests without a signature.
     let signature: WebhookSignature?
     let writer: any NotificationWriting
-    /// CLOCK_REALTIME, in seconds.
+    /// Returns CLOCK_REALTIME, in seconds.
     var now: @Sendable () -> Int64 = { SystemClock.real.components.seconds }
-    /// The last body that the server may have processed. It is repeated without changes.
+    /// The body of the last attempt that the server may have processed. A retry sends the same body.
     private let sent = Locked<(id: String, body: [UInt8])?>(nil)
 
     init(name: String, web: WebSender, signature: WebhookSignature?, writer: any NotificationWriting) {
@@ -45,13 +45,15 @@ struct WebhookSender: NotificationSender {
     }
 }
 
-/// The signature of Standard Webhooks: HMAC-SHA256 of id, time and body.
+/// The signature of Standard Webhooks: the HMAC-SHA256 of id, time and body.
 ///
 /// Source: <https://github.com/standard-webhooks/standard-webhooks>, symmetric signatures (`v1`); RFC 2104.
 struct WebhookSignature: Sendable {
     private let key: [UInt8]
 
-    /// - Parameter secret: `whsec_` with base64, or at least 16 bytes. Nil for other values.
+    /// Creates a signature with a secret. The result is nil if the secret has fewer than 16 bytes or is not valid base64.
+    ///
+    /// - Parameter secret: The prefix `whsec_` with base64, or plain bytes.
     init?(secret: [UInt8]) {
         let text = String(decoding: secret, as: UTF8.self)
         if text.hasPrefix(Self.prefix) {
@@ -63,45 +65,49 @@ struct WebhookSignature: Sendable {
         guard key.count >= Self.shortest else { return nil }
     }
 
+    /// The prefix of a secret in base64.
     static let prefix = "whsec_"
+    /// The minimum length of a secret, in bytes.
     static let shortest = 16
 
     /// Returns the header fields of a message.
     ///
-    /// - Parameter time: The current time in seconds since 1970. Receivers refuse messages that are some minutes old.
+    /// - Parameter time: The current time in seconds since 1970. Receivers reject messages that are some minutes old.
     func headers(id: String, time: Int64, body: [UInt8]) -> [(name: String, value: String)] {
         let content = Array("\(id).\(time).".utf8) + body
         let code = HMAC<SHA256>.authenticationCode(for: content, using: SymmetricKey(data: key))
         return [("webhook-signature", "v1,\(Base64.encode(Array(code)))")]
     }
 
-    /// Reads a secret from a file. A name without a slash is a credential of systemd.
+    /// Reads a secret from a file. A name without a slash is a systemd credential.
     static func read(_ file: String) throws(ChannelError) -> WebhookSignature {
         guard let path = CredentialFile.path(of: file) else { throw ChannelError(CredentialFile.missing(file)) }
-        if let text = CredentialFile.exposure(of: path, remedy: "use another secret, here and at the receiver") {
+        if let text = CredentialFile.exposure(of: path, remedy: "replace the secret, also at the receiver") {
             throw ChannelError(text)
         }
         var bytes: [UInt8]
         do { bytes = try InputFile.read(path, limit: 4096) } catch {
-            throw ChannelError("\(path.printable) cannot be read: \(error)")
+            throw ChannelError("cannot read \(path.printable): \(error)")
         }
         while let last = bytes.last, [0x0a, 0x0d, 0x20].contains(last) { bytes.removeLast() }
         guard let signature = WebhookSignature(secret: bytes) else {
             throw ChannelError(
-                "\(path.printable) has no secret of \(shortest) bytes at least, or behind whsec_ no base64"
+                "\(path.printable) does not contain a secret of at least \(shortest) bytes, or base64 after whsec_"
             )
         }
         return signature
     }
 }
 
-/// Sends alerts to an Alertmanager (API v2, `POST /api/v2/alerts`), each minute while an incident lasts, and the end. An alert that is not
-/// repeated for four minutes ends, so an Alertmanager that restarts needs no state.
+/// Sends alerts to an Alertmanager (API v2, `POST /api/v2/alerts`).
+///
+/// Alerts are sent each minute while an incident is ongoing, and once at its end. An alert that is not repeated for four minutes is
+/// resolved. Therefore an Alertmanager needs no state when it restarts.
 struct AlertmanagerSender: NotificationSender {
     let web: WebSender
     let writer: any NotificationWriting
 
-    /// The time from now to the end of an alert that lasts.
+    /// The time from now to the `endsAt` of a firing alert.
     static let patience: Duration = .seconds(240)
     /// The maximum number of alerts in a request.
     static let batch = 200
@@ -109,7 +115,7 @@ struct AlertmanagerSender: NotificationSender {
     var host: String? { web.host }
     var repetition: Duration? { .seconds(60) }
 
-    /// Returns the address of the API for a configured address.
+    /// Returns the URL of the API for a configured URL.
     static func address(_ url: String) -> String {
         var url = url
         while url.hasSuffix("/") { url.removeLast() }
