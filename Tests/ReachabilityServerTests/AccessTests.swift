@@ -258,14 +258,14 @@ import TrustForge
         #expect(try identity()?.fault(at: .now) == nil)
         let past = TrustWorld.server("past").with(\.begins, World.begins).with(\.ends, TrustWorld.past)
         try write(past.signed(by: TrustWorld.root))
-        #expect(try identity()?.fault(at: .now)?.hasPrefix("the certificate ended on ") == true)
+        #expect(try identity()?.fault(at: .now)?.hasPrefix("the certificate expired on ") == true)
     }
 
     @Test func `a file without a certificate is refused`() throws {
         _ = try directory.write("server.pem", "")
         #expect(problem() == "access.certificate: DIR/server.pem is empty")
         _ = try directory.write("server.pem", "text")
-        let text = "has no certificate that can be read: it must be in PEM, the service's own first"
+        let text = "has no readable certificate; it must be in PEM format, with the service's certificate first"
         #expect(problem() == "access.certificate: DIR/server.pem \(text)")
     }
 

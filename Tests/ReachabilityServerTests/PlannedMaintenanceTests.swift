@@ -59,7 +59,7 @@ import Testing
         #expect(try state("b") == "maintenance")
         let text = try world.text("/v1/maintenance", [("Accept", "text/plain")])
         #expect(text.hasPrefix("x: b, 2023-11-14T22:"))
-        #expect(text.hasSuffix(", it is under way, by root\n"))
+        #expect(text.hasSuffix(", in progress, by root\n"))
         #expect(try delete("x") == .noContent)
         #expect(try state("b") == "up")
         #expect(try delete("x") == .notFound)

@@ -144,7 +144,7 @@ import Testing
             )
         let without = try await ServeLab.start()
         try await Command.run(["serve", "--reload", "--socket", without.socket])
-            .expectRefusal("the service was started without a configuration: give it one with --config", status: 69)
+            .expectRefusal("the service was started without a configuration; start it with --config", status: 69)
         #expect(try await without.end() == 0)
     }
 

@@ -4,17 +4,17 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
-    /// The availability of a target, or of each.
+    /// Returns the availability of one target, or of each target.
     func availability(_ query: Query) throws(Problem) -> Page {
         let snapshot = service.snapshot
         let window = try query.duration("window")
         let to = try query.instant("to", snapshot.calendar) ?? snapshot.now
         let from = try query.instant("from", snapshot.calendar) ?? (to - (window ?? .seconds(30 * 86400)))
         if window != nil, query.text("from") != nil {
-            throw Problem(.badRequest, "window and from exclude each other")
+            throw Problem(.badRequest, "window and from cannot be combined")
         }
         guard from < to, to <= snapshot.now else {
-            throw Problem(.badRequest, "a window begins before it ends, and ends before now")
+            throw Problem(.badRequest, "from must be before to, and to must not be in the future")
         }
         let target = query.placeholders["name"] ?? query.text("target")
         if let target { try checkTarget(target, snapshot) }
@@ -27,23 +27,24 @@ extension API {
     }
 }
 
-/// The states of a target within a window: intervals, and sums of days.
+/// The states of a target within a window, as intervals and sums of days.
 struct TargetTimes {
     let from: LedgerInstant
     let to: LedgerInstant
-    /// Earliest first, without overlaps.
+    /// The intervals, earliest first, without overlaps.
     var intervals: [LedgerInterval]
-    /// The sums of days without the intervals, earliest first.
+    /// The sums of days, earliest first. They do not include the time of ``intervals``.
     var days: [SettledDay]
     var basis: AttributionBasis
 
+    /// The availability within the window.
     var availability: Availability {
         var availability = Availability(of: intervals, from: from, to: to)
         availability.add(days)
         return availability
     }
 
-    /// The intervals for a picture. Within a day of which only sums are kept, the lengths are right and the times are arbitrary.
+    /// The intervals for a chart. Within a day of which only sums are kept, the lengths are exact but the order is arbitrary.
     var picture: [LedgerInterval] {
         var rest = intervals[...]
         return intervals
@@ -56,9 +57,11 @@ struct TargetTimes {
 }
 
 extension API {
-    /// The states of a target within a window. Sums of days are used in place of their intervals, so that a year takes no longer than a month.
+    /// Returns the states of a target within a window.
     ///
-    /// - Parameter limit: If the window has at most this number of intervals, all are read, because they have exact times.
+    /// Sums of days are used instead of intervals where they exist, so that a year takes no longer than a month.
+    ///
+    /// - Parameter limit: If the window has at most this number of intervals, all of them are read, because they have exact times.
     func times(
         of target: String,
         from: LedgerInstant,
@@ -75,7 +78,7 @@ extension API {
         if let summed, limit > 0, try !hasMoreIntervals(of: target, from: from, to: to, than: limit) {
             let all = try self.intervals(of: target, from: from, to: to, limit: limit + 1, snapshot)
             if all.count <= limit {
-                // The sums include intervals that were deleted.
+                // The sums also include intervals that were deleted. Only the time of existing intervals is subtracted.
                 for index in days.indices where days[index].start < summed.to { days[index].remove(all) }
                 intervals = all.reversed()
             }
@@ -112,12 +115,12 @@ extension API {
         }
     }
 
-    /// The maximum number of intervals that are read for an answer: a change of state every two seconds for two days.
+    /// The maximum number of intervals that are read for an answer. It corresponds to a change of state every two seconds for two days.
     static let intervalLimit = 100_000
 }
 
 extension LedgerInterval {
-    /// The part of the interval within a window.
+    /// Returns the part of the interval within a window; nil if they do not overlap.
     fileprivate func part(from: LedgerInstant, to: LedgerInstant) -> LedgerInterval? {
         if start >= from, let end, end <= to { return self }
         let start = max(start, from)
@@ -128,7 +131,7 @@ extension LedgerInterval {
 }
 
 extension SettledDay {
-    /// Subtracts intervals from the sums.
+    /// Subtracts the time of intervals from the sums of the day.
     fileprivate mutating func remove(_ intervals: [LedgerInterval]) {
         let end = start + Self.length
         for interval in intervals {
@@ -142,7 +145,7 @@ extension SettledDay {
 }
 
 extension API {
-    /// The sums of whole days, earliest first.
+    /// Returns the sums of whole days, earliest first.
     func settledDays(
         of target: String,
         from: LedgerInstant,
@@ -164,6 +167,7 @@ extension Availability {
 }
 
 extension MonitoringService.Snapshot {
+    /// Returns the availability of a target as JSON and text.
     func item(of availability: Availability, target: String, _ basis: AttributionBasis) -> Item {
         var object = JSONObject()
         object.add("schema", 1)
@@ -186,7 +190,7 @@ extension MonitoringService.Snapshot {
         return Item(key: target, object: object, text: text(of: availability, target))
     }
 
-    /// For example `internet: 99.98 % of 29d 23h observed; us 4.001s, unknown 1h`.
+    /// Returns a line such as `internet: 99.98 % of what was observed in 30d: up 29d 22h, us 4.001s, unknown 1h`.
     private func text(of availability: Availability, _ target: String) -> String {
         let share = availability.availability.map { "\($0.percentText) %" } ?? "nothing"
         let lost = LedgerAccount.allCases.dropFirst().compactMap { account in
@@ -200,7 +204,7 @@ extension MonitoringService.Snapshot {
 }
 
 extension JSONObject {
-    /// A share from 0 to 1 with nine digits, rounded down.
+    /// Adds a share from 0 to 1 with nine decimal places, rounded down; null for nil.
     mutating func add(share key: String, _ value: Double?) {
         guard let value else { return add(key, String?.none) }
         add(key, number: Int64((value * 1e9).rounded(.down)).decimal(places: 9))

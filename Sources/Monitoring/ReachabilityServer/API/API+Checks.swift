@@ -6,7 +6,8 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
-    /// The results of a target's checks, latest first: the last two weeks in intervals of five minutes, older ones by the hour.
+    /// Returns the statistics of a target's checks, latest first: in periods of five minutes for the last two weeks, and of an hour before
+    /// that.
     func checks(_ query: Query) throws(Problem) -> Page {
         let (snapshot, name) = (service.snapshot, query["name"])
         try checkTarget(name, snapshot)
@@ -16,7 +17,7 @@ extension API {
         return Page(first: limit, of: found.map { snapshot.item(of: $0) })
     }
 
-    /// The results of checks, latest first. Of this run, memory is used in place of the disk.
+    /// Returns the buckets of a target's checks, latest first. Buckets of this run are read from memory where possible.
     func buckets(of name: String, from: LedgerInstant, to: LedgerInstant, limit: Int) throws(Problem) -> [CheckBucket] {
         let memory = service.checkLog.buckets(of: name).reversed().filter { $0.start >= from && $0.start < to }
         guard let store = history?.store else { return Array(memory.prefix(limit)) }
@@ -34,7 +35,7 @@ extension API {
             for bucket in written { found[bucket.start] = bucket }
             for bucket in memory {
                 var whole = bucket
-                // An earlier run ended within this interval.
+                // An earlier run ended within the period of this bucket.
                 if let written = found[bucket.start] { whole.merge(written) }
                 found[bucket.start] = whole
             }
@@ -44,7 +45,7 @@ extension API {
         }
     }
 
-    /// Starts a check of a target. Its result is published like any other.
+    /// Starts a check of a target. Its result is published like that of any other check.
     func check(_ query: Query) throws(Problem) -> WebAnswer {
         let name = query["name"]
         switch service.askForCheck(of: name) {
@@ -54,7 +55,7 @@ extension API {
             object.add("target", name)
             object.add("accepted", true)
             object.add("kind", "check")
-            let text = "\(name.printable): a check begins"
+            let text = "\(name.printable): check started"
             return .one(Item(key: name, object: object, text: text), query.request, .accepted)
         case .tooSoon:
             throw Problem(
@@ -72,7 +73,7 @@ extension API {
 }
 
 extension MonitoringService.Snapshot {
-    /// The result of a check.
+    /// Returns the JSON object of the result of a check.
     func object(of check: CheckStatus) -> JSONObject {
         var object = JSONObject()
         object.add("place", check.finding.observation.place)
@@ -85,9 +86,10 @@ extension MonitoringService.Snapshot {
         return object
     }
 
+    /// Returns a bucket as JSON and text.
     func item(of bucket: CheckBucket) -> Item {
         var object = JSONObject()
-        // The wall clock differs a little from the ledger's clock.
+        // The start is rounded to seconds, because the wall clock differs slightly from the ledger's time.
         let start = calendar.wall(at: bucket.start) + .milliseconds(500)
         object.add("start", Timestamp(real: .seconds(start.components.seconds)))
         object.add("seconds", bucket.length.components.seconds)
@@ -117,15 +119,15 @@ extension MonitoringService.Snapshot {
     }
 }
 
-/// Encodes evidence from a namespace as `reachability why --json` does: an object in UTF-8.
+/// Encodes evidence from a network namespace as the JSON object of `reachability why --json`, in UTF-8.
 package typealias EvidenceWriter = @Sendable (NetworkEvidence, NetworkNamespace) -> [UInt8]
 
 extension API {
-    /// The kernel's current evidence for the state of a target, and under `account` the target as the service has it.
+    /// Answers with the kernel's current evidence for the state of a target, and with the recorded state as `account`.
     func why(_ query: Query) throws(Problem) -> WebAnswer {
         try query.checkNames()
         let name = query["name"]
-        guard let evidenceWriter else { throw Problem(.serviceUnavailable, "the kernel is not queried here") }
+        guard let evidenceWriter else { throw Problem(.serviceUnavailable, "this server cannot query the kernel") }
         guard let evidence = memory.evidence(of: name, service, evidenceWriter) else { throw Self.noTarget(name) }
         let snapshot = service.snapshot
         guard let account = snapshot.item(of: name) else { throw Self.noTarget(name) }
@@ -137,16 +139,19 @@ extension API {
     }
 }
 
-/// The latest evidence of each target, for one second, so that frequent requests do not query the kernel each time.
+/// A cache for the evidence of each target, so that frequent requests do not query the kernel each time. Thread-safe.
 final class EvidenceMemory: Sendable {
     /// The encoded evidence, and its steps as text with remedies.
     typealias Evidence = (object: [UInt8], lines: [String])
 
+    /// The time for which evidence is cached.
     static let age: Duration = .seconds(1)
 
     private let known = Locked<[String: (time: Duration, evidence: Evidence)]>([:])
 
-    /// Queries the kernel on the calling thread, and for up to a second DNS servers. Nil for an unknown target.
+    /// Returns the evidence of a target; nil for an unknown target.
+    ///
+    /// If it is not cached, the calling thread queries the kernel and, for up to a second, DNS servers.
     func evidence(of target: String, _ service: MonitoringService, _ write: EvidenceWriter) -> Evidence? {
         let now = service.clock.monitor.boot
         let recent = known.withLock { known in

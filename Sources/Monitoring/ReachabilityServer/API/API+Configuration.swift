@@ -3,7 +3,7 @@ import NIOHTTP1
 package import ReachabilityService
 
 extension API {
-    /// The configuration in force without secrets. Defaults are not included.
+    /// Returns the configuration in force without secrets. Default values are not included.
     func configuration() -> Item {
         let inForce = reloader?.inForce
         var object = JSONObject()
@@ -13,16 +13,17 @@ extension API {
         object.add("needsRestart", inForce?.needsRestart ?? [])
         object.add("configuration", TOMLNode.object(of: inForce?.document ?? [:]))
         object.add("kind", "configuration")
-        let text = reloader.map { "\($0.file.printable) is in force" } ?? "no file: the network at large is watched"
+        let text = reloader.map { "\($0.file.printable) is in force" } ?? "no file; the network at large is monitored"
         return Item(key: "configuration", object: object, text: text, report: "\(text)\n\(object)")
     }
 }
 
-/// The JSON of a configuration without secrets: texts are shown only under keys that are known to have none.
+// The JSON of a configuration without secrets. Only the texts of keys that cannot contain a secret are shown.
+
 extension TOMLNode {
     private static let mask = String.mask
 
-    /// The keys of texts that are not secrets.
+    /// The keys whose texts are not secrets.
     static let shown: Set<String> = [
         "after", "allow", "authority", "certificate", "checks", "clients", "daily", "device", "dns", "exec", "expect",
         "family", "for", "from", "host", "hosts", "http", "https", "interface", "interval", "interval-when-down",
@@ -31,16 +32,19 @@ extension TOMLNode {
         "settle", "site", "socket", "targets", "weekly", "will-delay",
     ]
 
-    /// The keys of addresses. The path of an address may be a secret.
+    /// The keys of URLs. The path of a URL may be a secret.
     static let addresses: Set<String> = ["alertmanager", "broker", "url", "urls", "webhook"]
 
+    /// Returns the JSON object of a table.
     static func object(of table: [String: TOMLNode]) -> JSONObject {
         var object = JSONObject()
         for (key, node) in table.sorted(by: { $0.key < $1.key }) { node.add(to: &object, key, under: key) }
         return object
     }
 
-    /// - Parameter key: The key in the file that this value belongs to.
+    /// Adds the value to a JSON object.
+    ///
+    /// - Parameter key: The key of the value in the file, which determines whether it is shown.
     private func add(to object: inout JSONObject, _ name: String, under key: String) {
         switch self {
         case .string(let text): object.add(name, Self.withoutSecrets(text, under: key))
@@ -49,18 +53,19 @@ extension TOMLNode {
         case .table(let table): object.add(name, Self.object(of: table))
         case .array(let nodes):
             object.add(name, number: "[\(nodes.map { $0.element(under: key) }.joined(separator: ","))]")
-        // No key has such a value.
+        // No key accepts such a value.
         case .number, .time: object.add(name, String?.none)
         }
     }
 
-    /// The value as an element of a list of any types.
+    /// Returns the JSON of the value as an element of an array.
     private func element(under key: String) -> String {
         var object = JSONObject()
         add(to: &object, "", under: key)
         return String(object.description.dropFirst(#"{"":"#.count).dropLast())
     }
 
+    /// Returns a text with parts masked that may be secrets.
     static func withoutSecrets(_ text: String, under key: String) -> String {
         if addresses.contains(key) { return text.hostAlone }
         guard shown.contains(key) else { return mask }
@@ -68,9 +73,10 @@ extension TOMLNode {
     }
 }
 
-/// It works on bytes, because a delimiter with a combining accent is another character.
 extension String {
-    /// `https://example.org/***`.
+    /// The URL with its path masked, such as `https://example.org/***`.
+    ///
+    /// The delimiters are searched in the bytes, because a delimiter followed by a combining accent is a different Character.
     fileprivate var hostAlone: String {
         guard let scheme = utf8.firstRange(of: "://".utf8) else { return .mask }
         let rest = utf8[scheme.upperBound...]
@@ -81,15 +87,16 @@ extension String {
 }
 
 extension API {
+    /// Reloads the configuration.
     func reload(_ query: Query) throws(Problem) -> WebAnswer {
         try Reloader.answer(reloader, of: "service", query) { $0.add("targets", service.snapshot.books.targets) }
     }
 }
 
 extension Reloader {
-    /// Reloads the configuration, and answers with the result: 422 with all problems if the configuration is refused.
+    /// Reloads the configuration and answers with the result. If the configuration has problems, the answer is 422 with all of them.
     ///
-    /// - Parameter more: Adds members to the answer about an applied configuration.
+    /// - Parameter more: Adds members to the answer if the configuration was applied.
     package static func answer(
         _ reloader: Reloader?,
         of owner: String,
@@ -97,7 +104,7 @@ extension Reloader {
         _ more: (inout JSONObject) -> Void = { _ in }
     ) throws(Problem) -> WebAnswer {
         guard let reloader else {
-            throw Problem(.conflict, "the \(owner) was started without a configuration: give it one with --config")
+            throw Problem(.conflict, "the \(owner) was started without a configuration; start it with --config")
         }
         let isText = Representation(of: query.request) == .text
         do {

@@ -2,15 +2,16 @@ import NIOHTTP1
 import ReachabilityLedger
 import ReachabilityService
 
-/// The history behind the API. A history that cannot be read is a ``Problem``.
+// Access to the history. If it cannot be read, the functions throw a ``Problem``.
+
 extension API {
     private func reading<Value>(_ body: (OutageReader) throws -> Value) throws(Problem) -> Value {
         do { return try body(OutageReader(service, history)) } catch { throw Self.unreadable(error) }
     }
 
-    /// The outages that a filter admits, the latest first.
+    /// Returns the outages that match a filter, latest first.
     ///
-    /// - Parameter after: Only outages that come after this one in that order.
+    /// - Parameter after: The last outage of the previous page. Only outages that follow it in the order are returned.
     func outages(
         _ filter: OutageFilter = OutageFilter(),
         after: OutageKey? = nil,
@@ -20,14 +21,15 @@ extension API {
         try reading { try $0.outages(filter, after: after, limit: limit, snapshot) }
     }
 
-    /// The number and the length of outages by attribution and cause, of this run only if the history cannot be read.
+    /// Returns the number and the total duration of outages by attribution and cause. If the history cannot be read, only outages of this
+    /// run are counted.
     func outageSums(_ filter: OutageFilter, _ snapshot: MonitoringService.Snapshot) -> [OutageSum] {
         OutageReader(service, history).outageSums(filter, snapshot)
     }
 
-    /// The number of outages that a filter admits; nil if there are more than are counted for one request, or if the disk cannot be read.
+    /// Returns the number of outages that match a filter; nil if there are more than 100,000, or if the history cannot be read.
     func outageTotal(_ filter: OutageFilter, _ snapshot: MonitoringService.Snapshot) -> Int? {
-        // An outage that lasts is in memory. What an earlier run left open ended with that run.
+        // An open outage is always in memory. One that an earlier run left open ended with that run.
         guard !filter.isOpen, let store = history?.store else {
             return snapshot.books.outages(filter, upTo: snapshot.now, limit: .max, at: snapshot.now).count
         }
@@ -38,12 +40,14 @@ extension API {
         return count
     }
 
-    /// The outage with an id; nil if there is none.
+    /// Returns the outage with an id; nil for an unknown id.
     func outage(with key: OutageKey, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> ExplainedOutage? {
         try reading { try $0.outage(with: key, snapshot) }
     }
 
-    /// The intervals of a target that overlap a window, the latest first: at least `limit` if there are as many.
+    /// Returns the intervals of a target that overlap a window, latest first.
+    ///
+    /// - Parameter limit: The maximum number of intervals that are read from the history. Those in memory are always returned.
     func intervals(
         of target: String,
         from: LedgerInstant,
@@ -54,7 +58,8 @@ extension API {
         try reading { try $0.intervals(of: target, from: from, to: to, limit: limit, snapshot) }
     }
 
+    /// Returns the problem for a history that cannot be read.
     static func unreadable(_ error: any Error) -> Problem {
-        Problem(.serviceUnavailable, "the history cannot be read now; /readyz says why")
+        Problem(.serviceUnavailable, "cannot read the history; see /readyz for the reason")
     }
 }

@@ -4,38 +4,39 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
-    /// The planned maintenance that is not over, by name. Maintenance of the configuration is in `/v1/config`.
+    /// Returns the announced maintenance that has not ended, sorted by name. Configured maintenance is in `/v1/config`.
     func maintenances(_ query: Query) throws(Problem) -> Page {
         let now = service.clock.real()
         return try Page(of: service.planned, query, key: \.id, isAfter: { $0.id > $1 }) { $0.item(at: now) }
     }
 
+    /// Returns the announced maintenance with a name.
     func maintenance(_ query: Query) throws(Problem) -> Item {
         let id = query["id"]
         guard let found = service.planned.first(where: { $0.id == id }) else { throw Self.noMaintenance(id) }
         return found.item(at: service.clock.real())
     }
 
-    /// Plans maintenance, or changes its time.
+    /// Announces maintenance, or replaces an announcement.
     func plan(_ query: Query) throws(Problem) -> WebAnswer {
         let (id, request) = (query["id"], query.request)
         guard PlannedMaintenance.isID(id) else {
-            let form = "1 to 64 letters, digits, points, - and _, and is not . or .."
-            throw Problem(.badRequest, "the name of maintenance has \(form)")
+            let form = "1 to 64 letters, digits, \".\", \"-\" and \"_\", and not . or .."
+            throw Problem(.badRequest, "the name of maintenance must be \(form)")
         }
         let body = try RequestObject(request, keys: ["targets", "from", "for"])
         let now = service.clock.real()
         let targets = try body.texts("targets")
         if let targets, targets.isEmpty {
-            throw Problem(.badRequest, "targets has at least one name; without targets it is for all")
+            throw Problem(.badRequest, "targets must not be empty; omit it for all targets")
         }
         let snapshot = service.snapshot
         for target in targets ?? [] { try checkTarget(target, snapshot) }
         let start = try Self.start(of: body) ?? now
         let length = try Self.length(of: body)
-        guard start + length > now else { throw Problem(.badRequest, "the maintenance would be over already") }
+        guard start + length > now else { throw Problem(.badRequest, "the maintenance would end in the past") }
         guard start <= now + PlannedMaintenance.farthest else {
-            throw Problem(.badRequest, "from is \(DurationText.text(PlannedMaintenance.farthest)) ahead at most")
+            throw Problem(.badRequest, "from must be at most \(DurationText.text(PlannedMaintenance.farthest)) ahead")
         }
         let maintenance = PlannedMaintenance(
             id: id,
@@ -47,13 +48,13 @@ extension API {
         guard let isNew = service.plan(maintenance) else {
             throw Problem(
                 .conflict,
-                "there are \(PlannedMaintenance.countLimit) planned maintenances: cancel one first"
+                "the maximum of \(PlannedMaintenance.countLimit) announcements is reached; cancel one first"
             )
         }
         return .one(maintenance.item(at: now), request, isNew ? .created : .ok, isTagged: false)
     }
 
-    /// Cancels maintenance, or ends it now.
+    /// Cancels announced maintenance. If it has started, it ends now.
     func cancelMaintenance(_ query: Query) throws(Problem) -> WebAnswer {
         let id = query["id"]
         guard service.cancelMaintenance(id) else { throw Self.noMaintenance(id) }
@@ -63,7 +64,7 @@ extension API {
     private static func start(of body: RequestObject) throws(Problem) -> Duration? {
         guard let text = try body.text("from") else { return nil }
         if let real = Timestamp.real(of: text) { return real }
-        throw Problem(.badRequest, "from is a time such as 2026-11-21T22:00:00Z (RFC 3339), not \"\(text.printable)\"")
+        throw Problem(.badRequest, "from must be a time such as 2026-11-21T22:00:00Z, not \"\(text.printable)\"")
     }
 
     private static func length(of body: RequestObject) throws(Problem) -> Duration {
@@ -74,7 +75,7 @@ extension API {
             return length
         }
         let longest = DurationText.text(PlannedMaintenance.longest)
-        throw Problem(.badRequest, "for is how long it takes, such as 2h: from 1s to \(longest)")
+        throw Problem(.badRequest, "for must be a duration such as 2h, from 1s to \(longest)")
     }
 
     private static func noMaintenance(_ id: String) -> Problem {
@@ -83,6 +84,7 @@ extension API {
 }
 
 extension PlannedMaintenance {
+    /// The JSON object in the API and in events.
     var object: JSONObject {
         var object = JSONObject()
         object.add("schema", 1)
@@ -98,7 +100,7 @@ extension PlannedMaintenance {
     fileprivate func item(at now: Duration) -> Item {
         let names = targets.map { $0.sorted().map(\.printable).joined(separator: ", ") } ?? "all targets"
         let times = "\(Timestamp(real: start).text) to \(Timestamp(real: end).text)"
-        let state = start <= now ? ", it is under way" : ""
+        let state = start <= now ? ", in progress" : ""
         return Item(key: id, object: object, text: "\(id): \(names), \(times)\(state), by \(author.printable)")
     }
 }

@@ -4,7 +4,7 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
-    /// The outages, latest first.
+    /// Returns a page of outages, latest first.
     func outages(_ query: Query) throws(Problem) -> Page {
         let snapshot = service.snapshot
         let target = query.text("target")
@@ -17,7 +17,7 @@ extension API {
         filter.to = try query.instant("to", snapshot.calendar)
         let after = query.after.flatMap { OutageKey($0) }
         if let text = query.after, after == nil {
-            throw Problem(.badRequest, "after is the id of an outage, not \"\(text.printable)\"")
+            throw Problem(.badRequest, "after must be the id of an outage, not \"\(text.printable)\"")
         }
         let limit = try query.limit
         let found = try outages(filter, after: after, limit: limit + 1, snapshot)
@@ -25,13 +25,13 @@ extension API {
         return Page(first: limit, of: found.map { snapshot.item(of: $0) }, total: total)
     }
 
-    /// An outage by its id, or the latest.
+    /// Returns the outage with an id, or the latest outage for the id `latest`.
     func outage(_ id: String) throws(Problem) -> Item {
         let snapshot = service.snapshot
         return snapshot.item(of: try explained(id, snapshot))
     }
 
-    /// An outage by its id, or the latest, with its evidence.
+    /// Returns the outage with an id, or the latest outage for the id `latest`, with its evidence.
     func explained(_ id: String, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> ExplainedOutage {
         let found =
             id == "latest"
@@ -49,7 +49,7 @@ enum ReportForm: String, CaseIterable {
 }
 
 extension API {
-    /// A report of an outage: as text, as a table of its intervals, or as JSON.
+    /// Answers with a report of an outage: a text, the JSON object, or a table of its intervals as CSV.
     func report(_ query: Query) throws(Problem) -> WebAnswer {
         let form = try query.word("format", ReportForm.self) ?? .text
         try query.checkNames()
@@ -66,6 +66,7 @@ extension API {
 }
 
 extension MonitoringService.Snapshot {
+    /// Returns the intervals of an outage as a table.
     fileprivate func table(of outage: Outage) -> CSV {
         var csv = CSV([
             "outage", "target", "start", "end", "durationMilliseconds", "uncertaintyMilliseconds", "attribution",
@@ -89,7 +90,7 @@ extension API {
         guard let text, OutageNote.isText(text) else {
             throw Problem(
                 .badRequest,
-                "text is the note: 1 to \(OutageNote.textLimit) characters, none of them a control character"
+                "text must be 1 to \(OutageNote.textLimit) characters, without control characters"
             )
         }
         let snapshot = service.snapshot
@@ -109,7 +110,7 @@ extension API {
 }
 
 extension MonitoringService.Snapshot {
-    /// For example `2026-11-21T08:15:30.123Z note of root: the cable was cut`.
+    /// Returns the lines of a note, such as `2026-11-21T08:15:30.123Z note of root: the cable was cut`.
     func lines(of note: OutageNote) -> [String] {
         let lines = note.text.split(at: "\n", omittingEmptySubsequences: false).map { String($0).printable }
         let head = "\(time(note.instant).text) note of \(note.author.printable): \(lines[0])"

@@ -5,6 +5,7 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
+    /// Answers that the service is ready.
     func readiness() -> WebAnswer {
         var object = JSONObject()
         object.add("schema", 1)
@@ -15,7 +16,7 @@ extension API {
         return WebAnswer.one(object).unstored
     }
 
-    /// The state of the history. Its faults do not make the service unready.
+    /// Returns the state of the history. A fault of the history does not make the service unready.
     private static func object(of status: HistoryWriter.Status) -> JSONObject {
         var object = JSONObject()
         object.add("state", status.fault?.kind.rawValue ?? "ok")
@@ -25,7 +26,7 @@ extension API {
         return object
     }
 
-    /// The service and all targets.
+    /// Returns the JSON object of the service and all targets.
     func status(of snapshot: MonitoringService.Snapshot) -> JSONObject {
         var object = JSONObject()
         object.add("schema", 1)
@@ -40,11 +41,13 @@ extension API {
         return object
     }
 
+    /// Returns a page of targets, sorted by name.
     func targets(_ query: Query) throws(Problem) -> Page {
         let snapshot = service.snapshot
         return try Page(of: snapshot.books.targets, query, key: \.self, isAfter: >) { snapshot.item(of: $0) }
     }
 
+    /// Returns one target with the results of its latest checks.
     func target(_ query: Query) throws(Problem) -> Item {
         let (snapshot, name) = (service.snapshot, query["name"])
         guard let item = snapshot.item(of: name) else { throw Self.noTarget(name) }
@@ -60,7 +63,7 @@ extension API {
         )
     }
 
-    /// The intervals of a target, latest first.
+    /// Returns a page of the intervals of a target, latest first.
     func intervals(_ query: Query) throws(Problem) -> Page {
         let (snapshot, name) = (service.snapshot, query["name"])
         try checkTarget(name, snapshot)
@@ -73,7 +76,7 @@ extension API {
         ) { snapshot.item(of: $0) }
     }
 
-    /// The time window of a page in descending order of time. It ends before the last item of the previous page.
+    /// Returns the time window of a page whose items are sorted latest first. It ends at the start of the last item of the previous page.
     func window(
         _ query: Query,
         _ snapshot: MonitoringService.Snapshot
@@ -82,27 +85,30 @@ extension API {
         var to = try query.instant("to", snapshot.calendar) ?? LedgerInstant(nanoseconds: .max)
         if let after = query.after {
             guard let start = Int64(after) else {
-                throw Problem(.badRequest, "after is the value of next, not \"\(after.printable)\"")
+                throw Problem(.badRequest, "after must be the next of the previous page, not \"\(after.printable)\"")
             }
             to = min(to, LedgerInstant(nanoseconds: start))
         }
         return (from, to)
     }
 
-    /// - Throws: ``Problem`` for a target that is unknown, also to the history.
+    /// Checks that a target exists.
+    ///
+    /// - Throws: ``Problem`` if neither the service nor the history has the target.
     func checkTarget(_ name: String, _ snapshot: MonitoringService.Snapshot) throws(Problem) {
         if snapshot.books.accounts[name] != nil { return }
         if let isKnown = try? history?.store?.knows(name), isKnown { return }
         throw Self.noTarget(name)
     }
 
+    /// Returns the problem for an unknown target.
     static func noTarget(_ name: String) -> Problem {
         Problem(.notFound, "there is no target \"\(name.printable)\"; /v1/targets lists all")
     }
 }
 
 extension MonitoringService.Snapshot {
-    /// The state of a target; nil if it is unknown.
+    /// Returns the state of a target as JSON and text; nil for an unknown target.
     func item(of target: String) -> Item? {
         guard let account = books.accounts[target] else { return nil }
         let current = account.ledger.current
@@ -121,6 +127,7 @@ extension MonitoringService.Snapshot {
         return Item(key: target, object: object, text: "\(since) \(target.printable): \(current.state)\(reason)")
     }
 
+    /// Returns an interval as JSON and text.
     func item(of interval: LedgerInterval) -> Item {
         Item(
             key: String(interval.start.nanoseconds),

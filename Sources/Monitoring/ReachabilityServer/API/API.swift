@@ -7,16 +7,17 @@ package import ReachabilityService
 /// The HTTP API and the dashboard of the service, version 1.
 package struct API: Sendable {
     let service: MonitoringService
-    /// For example `0.1.0`.
+    /// The version of the program, for example `0.1.0`.
     let version: String
     let access: Access
     let statistics: @Sendable () -> WebStatistics
     let counters = MonotonicCounters()
-    /// Reloads the configuration; nil without one.
+    /// The reloader of the configuration; nil without a configuration file.
     let reloader: Reloader?
-    /// The history on disk; nil without one.
+    /// The history on disk; nil if the service runs without one.
     let history: HistoryWriter?
     let feed: EventFeed
+    /// Returns the states of the notifiers.
     let notifiers: @Sendable () -> [NotifierStatus]
     /// Returns the network interfaces of the machine; nil if the kernel cannot be queried.
     let interfaces: @Sendable () -> [InterfaceDetails]?

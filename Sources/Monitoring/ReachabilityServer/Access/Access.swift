@@ -18,7 +18,7 @@ package final class Access: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - now: The time for the validity of certificates.
+    ///   - now: Returns the time for which the validity of certificates is checked.
     ///   - warn: Receives warnings about settings that are wrong but still used.
     package init(
         now: @escaping @Sendable () -> TrustTime = { .now },
@@ -27,11 +27,13 @@ package final class Access: Sendable {
         (self.now, self.warn) = (now, warn)
     }
 
+    /// The current access rules.
     var rules: AccessRules { state.withLock(\.rules) }
 
     /// Applies the access rules to a request, and stores its token in it.
     ///
-    /// - Parameter isPage: Whether the request is for a page for people.
+    /// - Parameter isPage: True if the path is a page of the dashboard.
+    /// - Throws: ``Problem`` if the request is not allowed.
     package func admit(_ request: inout WebRequest, isPage: Bool) throws(Problem) {
         request.token = try rules.admit(request, isPage: isPage)
     }
@@ -39,13 +41,15 @@ package final class Access: Sendable {
     /// The TLS context of new connections; nil without a certificate.
     package var tls: NIOSSLContext? { state.withLock(\.identity?.context) }
 
+    /// The end of the validity of the certificate; nil without a certificate.
     var certificateEnd: TrustTime? { state.withLock(\.identity?.certificate.notAfter) }
 
-    /// Reads the files of a configuration and checks its addresses. A certificate that is expired or not yet valid is used with a warning,
-    /// because the clock may be wrong.
+    /// Reads the files that a configuration names and checks its listen addresses.
     ///
-    /// - Returns: A function that applies the configuration. It returns true if a client may have lost its access: existing connections must
-    ///   end.
+    /// A certificate that is expired or not yet valid is used with a warning, because the clock may be wrong.
+    ///
+    /// - Returns: A function that applies the configuration. It returns true if a client may have lost its access, so that existing TLS
+    ///   connections have to end.
     package func prepare(
         _ configuration: ServiceConfiguration
     ) throws(ConfigurationProblems) -> @Sendable () -> Bool {
@@ -67,7 +71,7 @@ package final class Access: Sendable {
         }
     }
 
-    /// Checks a configuration. Files that this user cannot read, such as systemd credentials, are not checked.
+    /// Checks a configuration without applying it. If this user cannot read the files, such as systemd credentials, they are not checked.
     package func check(_ configuration: ServiceConfiguration) throws(ConfigurationProblems) {
         let settings = configuration.access
         let files = [settings.certificate, settings.key, settings.clients].compactMap(\.self)
@@ -80,14 +84,14 @@ package final class Access: Sendable {
     }
 }
 
-/// The TLS identity of a server, and the authorities of its clients.
+/// The TLS identity of a server, and the certificate authorities of its clients.
 struct ServerIdentity: Sendable {
     let certificate: TrustCertificate
-    /// The authorities whose clients may read without a token.
+    /// The authorities whose client certificates permit reading without a token.
     let authorities: [TrustCertificate]
     let context: NIOSSLContext
 
-    /// Reads the files of the settings. Nil if they name no certificate.
+    /// Reads the files that the settings name. The result is nil if they name no certificate.
     init?(_ settings: AccessSettings) throws(ConfigurationProblems) {
         guard let certificate = settings.certificate, let key = settings.key else { return nil }
         let (chain, own): (TLSClientIdentity, TrustCertificate)
@@ -101,7 +105,7 @@ struct ServerIdentity: Sendable {
                 try TrustCertificate(derEncoded: try chain.certificateChain[0].toDERBytes())
             }
             if settings.hosts.isEmpty, own.subjectAlternativeNames.isEmpty {
-                let text = "\(certificate.printable) is for no host (subjectAltName): get another, or say access.hosts"
+                let text = "\(certificate.printable) has no subjectAltName; get another one, or set access.hosts"
                 throw ConfigurationProblem(path: "access.certificate", text: text)
             }
             authorities =
@@ -120,10 +124,10 @@ struct ServerIdentity: Sendable {
     /// The names and addresses of the certificate.
     var names: [HostPattern] { certificate.subjectAlternativeNames.compactMap { try? HostPattern($0) } }
 
-    /// The reason why the certificate is not valid at a time.
+    /// Returns the reason why the certificate is not valid at a time; nil if it is valid.
     func fault(at time: TrustTime) -> String? {
-        if time > certificate.notAfter { return "the certificate ended on \(certificate.notAfter): get a new one" }
-        if time < certificate.notBefore { return "the certificate begins on \(certificate.notBefore) only" }
+        if time > certificate.notAfter { return "the certificate expired on \(certificate.notAfter); get a new one" }
+        if time < certificate.notBefore { return "the certificate is not valid before \(certificate.notBefore)" }
         return nil
     }
 
@@ -134,7 +138,7 @@ struct ServerIdentity: Sendable {
         return path
     }
 
-    /// Refuses a key that other users can read.
+    /// Rejects a key file that all users of this machine can access.
     private static func checkMode(_ key: String) throws(ConfigurationProblem) {
         guard let text = CredentialFile.exposure(of: key, remedy: "get a new key") else { return }
         throw ConfigurationProblem(path: "access.key", text: text)
@@ -147,10 +151,10 @@ struct ServerIdentity: Sendable {
         )
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
-        // Some clients do not answer close_notify.
+        // The timeout is short, because some clients do not answer close_notify.
         configuration.shutdownTimeout = .seconds(1)
         if !authorities.isEmpty {
-            // A client without a certificate may have a token.
+            // Verification is optional, because a client without a certificate may have a token.
             configuration.certificateVerification = .optionalVerification
             configuration.trustRoots = .certificates(
                 try authorities.map { try NIOSSLCertificate(bytes: $0.derRepresentation, format: .der) }
@@ -163,7 +167,7 @@ struct ServerIdentity: Sendable {
     private static func problem<Value>(_ key: String, _ body: () throws -> Value) throws(ConfigurationProblem) -> Value
     {
         do { return try body() } catch {
-            throw ConfigurationProblem(path: "access.\(key)", text: "it cannot be used: \(error)".printable)
+            throw ConfigurationProblem(path: "access.\(key)", text: "cannot use the certificates: \(error)".printable)
         }
     }
 
@@ -177,10 +181,10 @@ struct ServerIdentity: Sendable {
             }
         var text = error.description
         if case .passphraseMissing(let file) = error {
-            text = "the key of \(file) is encrypted: `openssl pkey -in FILE -out FILE` makes one that is not"
+            text = "the key of \(file) is encrypted; decrypt it with `openssl pkey -in FILE -out FILE`"
         }
         if case .noCertificate(let file) = error {
-            text = "\(file) has no certificate that can be read: it must be in PEM, the service's own first"
+            text = "\(file) has no readable certificate; it must be in PEM format, with the service's certificate first"
         }
         return ConfigurationProblem(path: "access.\(key)", text: text.printable)
     }

@@ -8,26 +8,30 @@ import ServerTrust
 
 /// The access rules.
 ///
-/// | Transport | Clients that may read | Clients that may change something |
+/// | Transport | Clients that may read | Clients that may make changes |
 /// |---|---|---|
-/// | the Unix socket | all that may connect | root, the service's user and the group `reachability` |
-/// | HTTP over the loopback | all programs of this machine | those with a token of the scope `admin` |
-/// | HTTPS | those with a token, or a certificate of the authorities | those with a token of the scope `admin` |
+/// | Unix socket | all that can connect | root, the user of the service, and members of the group `reachability` |
+/// | HTTP over loopback | all programs on this machine | clients with a token of scope `admin` |
+/// | HTTPS | clients with a token, or with a certificate from the authorities | clients with a token of scope `admin` |
 ///
-/// A foreign page can make a browser send requests to 127.0.0.1, or resolve its own name to that address (DNS rebinding). In both cases the
-/// browser sends the foreign host in `Host` or `Origin`. Without TLS there may be no token, so `Sec-Fetch-Site` (Fetch Metadata) counts too:
-/// a link of another site may lead to a page of the dashboard, and to nothing else.
+/// A web page of another site can make a browser send requests to 127.0.0.1, or resolve its own name to that address (DNS rebinding). In
+/// both cases the browser sends the host of that site in `Host` or `Origin`. Because requests without TLS may have no token,
+/// `Sec-Fetch-Site` (Fetch Metadata) is checked as well. Pages of other sites may link to a page of the dashboard, but not to the API.
 struct AccessRules: Sendable {
-    /// The names of the service for TLS.
+    /// The host names and addresses of the service.
     var hosts: [HostPattern] = []
+    /// The configured tokens.
     var tokens: [AccessSettings.Token] = []
 
-    /// Checks a request, and returns its token.
+    /// Checks whether a request may read.
+    ///
+    /// - Returns: The token of the request; nil if it has none and needs none.
+    /// - Throws: ``Problem`` if the request is not allowed.
     func admit(_ request: WebRequest, isPage: Bool = false) throws(Problem) -> AccessSettings.Token? {
         try checkHost(request, isPage: isPage)
         switch request.way {
         case .local: return nil
-        // Without configured tokens an Authorization field over the loopback is ignored.
+        // If no tokens are configured, `Authorization` is ignored on loopback.
         case .loopback where tokens.isEmpty: return nil
         case .loopback, .secured(certificate: .some):
             return try PresentedToken(request.headers).map { presented throws(Problem) in try token(presented) }
@@ -39,20 +43,21 @@ struct AccessRules: Sendable {
         if let token = presented?.known(among: tokens) { return token }
         let detail =
             presented == nil
-            ? "a token is required: Authorization: Bearer TOKEN, or as the password in a browser"
-            : "the token is unknown: create one with `reachability serve token` for [access] in the configuration"
+            ? "a token is required; send Authorization: Bearer TOKEN, or enter it as the password in a browser"
+            : "the token is unknown; create one with `reachability serve token` and add it to [access] in the configuration"
         let bearer = "Bearer realm=\"reachability\"" + (presented == nil ? "" : ", error=\"invalid_token\"")
-        // Browsers show a password dialog for Basic.
+        // Browsers show a password dialog only for Basic.
         let basic = "Basic realm=\"reachability\", charset=\"UTF-8\""
         throw Problem(.unauthorized, detail, headers: [("WWW-Authenticate", bearer), ("WWW-Authenticate", basic)])
     }
 
-    /// The group of administrators, which need not exist.
+    /// The group of administrators. It does not have to exist.
     static let group = "reachability"
 
-    /// Refuses a request for a change by another client than an administrator.
+    /// Checks whether a request may make changes.
     ///
-    /// - Parameter number: Returns the current number of the group. It is called only if necessary, on the calling thread.
+    /// - Parameter number: Returns the current id of the group. It is called only if necessary, on the calling thread.
+    /// - Throws: ``Problem`` if the client is not an administrator.
     static func checkAdministrator(
         _ request: WebRequest,
         group number: () -> UInt32? = { UserGroup.number(of: group) }
@@ -61,48 +66,48 @@ struct AccessRules: Sendable {
             if request.token?.scope == .admin { return }
             throw Problem(
                 .forbidden,
-                "this requires the Unix socket, or a token of the scope admin",
+                "this request requires the Unix socket, or a token of scope admin",
                 headers: [
                     ("WWW-Authenticate", "Bearer realm=\"reachability\", error=\"insufficient_scope\", scope=\"admin\"")
                 ]
             )
         }
         if let user, user == 0 || user == geteuid() { return }
-        // A process of another user namespace has no user here, and its groups do not count.
+        // A process in another user namespace has no user id here. Then its groups are ignored.
         if user != nil, let number = number(), groups.contains(number) { return }
-        throw Problem(.forbidden, "this requires root, the user of the service or the group \(group)")
+        throw Problem(.forbidden, "this request requires root, the user of the service or the group \(group)")
     }
 }
 
 extension AccessRules {
-    /// Refuses requests for other hosts, and requests from pages of other sites.
+    /// Rejects requests for other hosts and requests from web pages of other sites.
     private func checkHost(_ request: WebRequest, isPage: Bool) throws(Problem) {
         if case .local = request.way { return }
         let isSecured = request.way != .loopback
         if !isSecured { try Self.checkSite(request, isPage: isPage) }
-        // RFC 9112, 3.2. No browser sends HTTP/1.0 without it.
+        // Source: RFC 9112, 3.2. Only clients of HTTP/1.0, which no browser is, may omit `Host`.
         let count = request.headers["Host"].count
         guard count == 1 || count == 0 && request.version == .http1_0 else {
-            throw Problem(.badRequest, "a request has one field Host")
+            throw Problem(.badRequest, "a request must have exactly one Host field")
         }
         guard let host = request.host else {
             if let origin = request.headers.first(name: "Origin") { throw Self.foreign(origin) }
             return
         }
         guard let name = Self.name(of: host) else {
-            throw Problem(.misdirectedRequest, "Host names the service, with the port or without")
+            throw Problem(.misdirectedRequest, "Host must be a name or address, with or without a port")
         }
-        // A proxy such as nginx sends HTTP/1.0 and may pass on its own name. Browsers do not send HTTP/1.0.
+        // A proxy such as nginx uses HTTP/1.0 and may forward its own name in `Host`. Browsers do not use HTTP/1.0.
         let isForwarded = !isSecured && request.version == .http1_0 && host == request.headers.first(name: "Host")
         guard isForwarded || !isSecured && Self.isOfThisMachine(name) || isKnown(name) else {
             throw Problem(
                 .misdirectedRequest,
                 isSecured
-                    ? "Host is neither a name of the service's certificate nor one of access.hosts in its configuration"
-                    : "Host names this machine: localhost, 127.0.0.1 or [::1]; behind a proxy it may be one of access.hosts"
+                    ? "Host must be a name in the certificate of the service or one of access.hosts in its configuration"
+                    : "Host must be localhost, a loopback address or one of access.hosts in the configuration"
             )
         }
-        // The browser may use TLS to the proxy.
+        // Between the browser and the proxy, TLS may be used.
         let schemes = isSecured ? ["https"] : isForwarded ? ["http", "https"] : ["http"]
         for origin in request.headers["Origin"]
         where !schemes.contains(where: { origin.lowercased() == "\($0)://\(host.lowercased())" }) {
@@ -116,10 +121,10 @@ extension AccessRules {
     }
 
     private static func foreign(_ origin: String) -> Problem {
-        Problem(.forbidden, "pages of other sites have no access: Origin is \(origin.printable)")
+        Problem(.forbidden, "web pages of other sites have no access: Origin is \(origin.printable)")
     }
 
-    /// Refuses requests that a page of another site causes, except navigation to a page.
+    /// Rejects requests that a web page of another site causes, except navigation to a page of the dashboard.
     private static func checkSite(_ request: WebRequest, isPage: Bool) throws(Problem) {
         func field(_ name: String) -> String? { request.headers.first(name: name)?.lowercased() }
         guard let site = request.headers["Sec-Fetch-Site"].first(where: { !["same-origin", "none"].contains($0) })
@@ -128,11 +133,11 @@ extension AccessRules {
             isPage && request.method == .GET && field("Sec-Fetch-Mode") == "navigate"
             && field("Sec-Fetch-Dest") == "document"
         guard isNavigation else {
-            throw Problem(.forbidden, "pages of other sites have no access: Sec-Fetch-Site is \(site.printable)")
+            throw Problem(.forbidden, "web pages of other sites have no access: Sec-Fetch-Site is \(site.printable)")
         }
     }
 
-    /// The host without its port, which may be any, because the port may be forwarded. Nil for an invalid port.
+    /// Returns the host without its port; nil for an invalid port. Any port is allowed, because it may be forwarded.
     private static func name(of host: String) -> String? {
         guard let colon = host.unicodeScalars.lastIndex(of: ":"), !host.hasSuffix("]") else { return host }
         return UInt16(host[host.unicodeScalars.index(after: colon)...]) == nil ? nil : String(host[..<colon])
@@ -149,17 +154,18 @@ extension AccessRules {
 }
 
 extension IPAddress {
-    /// Whether it is in 127.0.0.0/8 or `::1`.
+    /// A Boolean value that indicates whether the address is in 127.0.0.0/8 or is `::1`.
     var isLoopback: Bool { wire.isLoopback }
 }
 
-/// The token of a request: from `Bearer` (RFC 6750), or the password of `Basic` (RFC 7617) with any user, for browsers. Tokens in the
-/// address are not accepted, because logs contain addresses.
+/// The token of a request: that of `Bearer` (RFC 6750), or the password of `Basic` (RFC 7617) with any user, which browsers send.
+///
+/// Tokens in the URL are not accepted, because logs contain URLs.
 struct PresentedToken {
-    /// The token; nil if the field is invalid.
+    /// The token; nil if the field `Authorization` is invalid.
     private let bytes: [UInt8]?
 
-    /// Nil without the field `Authorization`.
+    /// Reads the token. The result is nil without the field `Authorization`.
     init?(_ headers: HTTPHeaders) {
         let fields = headers["Authorization"]
         guard let field = fields.first else { return nil }
@@ -181,7 +187,7 @@ struct PresentedToken {
         }
     }
 
-    /// Returns the configured token. Comparing hashes does not reveal the token by its timing.
+    /// Returns the configured token that matches; nil if none does. Hashes are compared, so that the timing does not reveal a token.
     func known(among tokens: [AccessSettings.Token]) -> AccessSettings.Token? {
         guard let bytes else { return nil }
         let digest = Array(SHA256.hash(data: bytes))
