@@ -195,7 +195,7 @@ import Testing
         #expect(try world.object("/v1/outages/latest/report?format=json")["id"] as? String == id)
         let rows = try text("/v1/outages/\(id)/report?format=csv").split(separator: "\r\n")
         #expect(rows.count == 2 && rows.last?.hasSuffix(",2000,0,us,link,noCarrier") == true)
-        #expect(try text("/v1/outages/\(id)/report?format=pdf").contains("format is one of"))
+        #expect(try text("/v1/outages/\(id)/report?format=pdf").contains("format must be one of"))
     }
 
     @Test func `an outage that was over before anybody could ask why says so`() throws {

@@ -68,7 +68,7 @@ import Testing
         #expect(try world.items("/v1/outages?state=open").isEmpty)
         #expect(
             try world.object("/v1/outages?state=closed")["detail"] as? String
-                == "state is one of open, any, not \"closed\""
+                == "state must be one of open, any, not \"closed\""
         )
         let last = try #require(try world.items("/v1/outages").first?["start"] as? String)
         #expect(try world.items("/v1/outages?from=\(last)").count == 2)
@@ -90,12 +90,12 @@ import Testing
 
     @Test(arguments: [
         ("/v1/nothing", 404, "/v1/nothing does not exist"), ("/v1/targets/x", 404, "there is no target \"x\""),
-        ("/v1/outages/1-2", 404, "there is no outage \"1-2\""), ("/v1/outages?limit=0", 400, "limit is a number"),
-        ("/v1/outages?limit=1001", 400, "limit is a number"), ("/v1/outages?after=x", 400, "after is the id"),
-        ("/v1/outages?form=1", 400, "there is no parameter \"form\""),
-        ("/v1/outages?from=yesterday", 400, "from is a time"),
-        ("/v1/availability?window=1w", 400, "window is a duration"),
-        ("/v1/outages?attribution=you", 400, "attribution is one of"),
+        ("/v1/outages/1-2", 404, "there is no outage \"1-2\""), ("/v1/outages?limit=0", 400, "limit must be a number"),
+        ("/v1/outages?limit=1001", 400, "limit must be a number"), ("/v1/outages?after=x", 400, "after must be the id"),
+        ("/v1/outages?form=1", 400, "unknown parameter \"form\""),
+        ("/v1/outages?from=yesterday", 400, "from must be a time"),
+        ("/v1/availability?window=1w", 400, "window must be a duration"),
+        ("/v1/outages?attribution=you", 400, "attribution must be one of"),
         ("/v1/availability?window=1h&from=2023-11-14T22:13:20Z", 400, "window and from"),
     ])
     func `what cannot be answered is told with what to do`(target: String, status: Int, detail: String) throws {

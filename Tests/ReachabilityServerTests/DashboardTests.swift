@@ -220,7 +220,7 @@ import Testing
 
     @Test(arguments: [
         ("/targets/x", 404, "There is no target x."), ("/outages/%3Cb%3E", 404, "There is no outage &lt;b&gt;."),
-        ("/?window=1y", 400, "window is one of"), ("/?x=1", 400, "there is no parameter"),
+        ("/?window=1y", 400, "window must be one of"), ("/?x=1", 400, "unknown parameter"),
     ])
     func `what is not there is said`(path: String, status: Int, text: String) throws {
         let world = try APIWorld()

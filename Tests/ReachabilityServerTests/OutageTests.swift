@@ -168,7 +168,7 @@ import Testing
         #expect(actor["unit"] as? String == "openvpn@site.service")
         #expect(asked.withLock(\.self).map(\.namespace) == [.current])
         let report = try world.text("/v1/outages/latest", [("Accept", "text/plain")])
-        #expect(report.contains("the way was taken away by openvpn, pid 812, of openvpn@site.service\n"))
+        #expect(report.contains("the path was removed by openvpn, pid 812, of openvpn@site.service\n"))
         let id = try #require(try world.object("/v1/outages/latest")["id"] as? String)
         #expect(
             try world.text("/outages/\(id)").contains(
@@ -197,7 +197,7 @@ import Testing
         let id = try #require(outage["id"] as? String)
         let report = try world.text("/v1/outages/latest", [("Accept", "text/plain")])
         #expect(report.ranges(of: ", by openvpn, pid 812, of openvpn@site.service\n").count == 1)
-        #expect(!report.contains("the way was taken away by"))
+        #expect(!report.contains("the path was removed by"))
         #expect(try world.text("/outages/\(id)").contains("by <bdi>openvpn, pid 812, of openvpn@site.service</bdi>"))
         let event = try #require(try world.items("/v1/events").first { $0["event"] as? String == "actorFound" })
         #expect(event["outageID"] as? String == id)

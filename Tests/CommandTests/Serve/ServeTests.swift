@@ -70,7 +70,7 @@ import Testing
     @Test func `what cannot be listened at is refused`() async throws {
         try await Command.run(["serve", "--listen", "192.0.2.1:80", "--socket", "none", "--history", "none"])
             .expectRefusal(
-                "cannot listen at 192.0.2.1:80: others could ask without saying who they are: name an address of the loopback, or say listen.https in the configuration"
+                "cannot listen at 192.0.2.1:80: without TLS, only loopback addresses are allowed; use listen.https in the configuration"
             )
         try await Command.run(["serve", "--listen", "none", "--socket", "none", "--history", "none"])
             .expectRefusal("there is nothing to listen at: name an address with --listen or a path with --socket")

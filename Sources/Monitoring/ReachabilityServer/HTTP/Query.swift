@@ -3,13 +3,14 @@ import NIOHTTP1
 import ReachabilityLedger
 import ReachabilityService
 
-/// An element of a list, as JSON and as a line of text.
+/// An element of a list, as JSON and as text.
 package struct Item {
-    /// The key that identifies and orders it within its list.
+    /// The key that identifies the item and determines its position in the list.
     package let key: String
     package let object: JSONObject
+    /// The item as one line of text.
     package let text: String
-    /// The whole item as text, which may have several lines.
+    /// The item as text with all details, which may have several lines.
     package let report: String
 
     package init(key: String, object: JSONObject, text: String, report: String? = nil) {
@@ -17,10 +18,10 @@ package struct Item {
     }
 }
 
-/// A part of a list.
+/// One page of a list.
 package struct Page {
     package let items: [Item]
-    /// The key of the last item, if there are more pages.
+    /// The key of the last item; nil for the last page.
     package let next: String?
     /// The number of items on all pages; nil if it is not counted.
     let total: Int?
@@ -29,18 +30,21 @@ package struct Page {
         (self.items, self.next, total) = (items, next, nil)
     }
 
+    /// Creates a page from its items.
+    ///
     /// - Parameters:
+    ///   - limit: The maximum number of items of the page.
     ///   - items: The items of the page, and one more if there is another page.
-    ///   - total: The number of items on all pages, if known.
+    ///   - total: The number of items on all pages; nil if it is not known.
     package init(first limit: Int, of items: [Item], total: Int? = nil) {
         self.items = Array(items.prefix(limit))
         next = items.count > limit ? items[limit - 1].key : nil
         self.total = total
     }
 
-    /// Takes a page of a sorted list.
+    /// Creates the page of a sorted list that a request asks for with `limit` and `after`.
     ///
-    /// - Parameter isAfter: Whether an element comes after a key.
+    /// - Parameter isAfter: Returns true if an element follows a key in the list.
     package init<Element>(
         of all: [Element],
         _ query: Query,
@@ -57,6 +61,7 @@ package struct Page {
         next = rest.count > limit ? rest.prefix(limit).last.map(key) : nil
     }
 
+    /// Returns the page in a representation.
     func bytes(as representation: Representation) -> [UInt8] {
         switch representation {
         case .json:
@@ -71,12 +76,12 @@ package struct Page {
     }
 }
 
-/// The value of `state` in lists of outages and of incidents.
+/// The value of the parameter `state` in lists of outages and incidents.
 package enum OpenState: String, CaseIterable {
     case open, any
 }
 
-/// The parameters of a request, and a record of those that the handler knows.
+/// The parameters of a request. It records which ones the handler reads, so that unknown ones can be reported.
 package final class Query {
     package let request: WebRequest
     let placeholders: [String: String]
@@ -87,16 +92,18 @@ package final class Query {
         (self.request, self.placeholders) = (request, placeholders)
     }
 
-    /// The value of a placeholder in the route's path.
+    /// Returns the value of a placeholder in the path of the route.
     package subscript(_ placeholder: String) -> String { placeholders[placeholder] ?? "" }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter; nil without it.
     package func text(_ name: String) -> String? {
         names.insert(name)
         return request.query[name]
     }
 
-    /// The value of a parameter that has a few possible values.
+    /// Returns the value of a parameter that is one of some words; nil without it.
+    ///
+    /// - Throws: ``Problem`` for another word.
     package func word<Word: RawRepresentable & CaseIterable>(
         _ name: String,
         _ type: Word.Type
@@ -104,109 +111,121 @@ package final class Query {
         guard let text = text(name) else { return nil }
         guard let word = Word(rawValue: text) else {
             let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Problem(.badRequest, "\(name) is one of \(words), not \"\(text.printable)\"")
+            throw Problem(.badRequest, "\(name) must be one of \(words), not \"\(text.printable)\"")
         }
         return word
     }
 
+    /// Returns the value of a parameter that is a duration such as `90m`; nil without it.
+    ///
+    /// - Throws: ``Problem`` for an invalid duration.
     package func duration(_ name: String) throws(Problem) -> Duration? {
         guard let text = text(name) else { return nil }
         guard let duration = DurationText.duration(text), duration > .zero else {
-            throw Problem(.badRequest, "\(name) is a duration such as 30d, 24h or 90m, not \"\(text.printable)\"")
+            throw Problem(.badRequest, "\(name) must be a duration such as 30d, 24h or 90m, not \"\(text.printable)\"")
         }
         guard duration <= DurationText.longest else {
-            throw Problem(.badRequest, "\(name) is at most \(DurationText.text(DurationText.longest))")
+            throw Problem(.badRequest, "\(name) must be at most \(DurationText.text(DurationText.longest))")
         }
         return duration
     }
 
-    /// The maximum time to wait for an event, at most a minute. Nil to answer immediately.
+    /// The value of the parameter `wait`: the maximum time to wait for an event, at most 60 s. Nil answers immediately.
     package var wait: Duration? {
         get throws(Problem) {
             guard let duration = try duration("wait"), duration > .seconds(60) else { return try duration("wait") }
-            throw Problem(.badRequest, "wait is at most 60s")
+            throw Problem(.badRequest, "wait must be at most 60s")
         }
     }
 
-    /// The value of a parameter that is a time (RFC 3339). A time outside the ledger's calendar is its first or last.
+    /// Returns the value of a parameter that is a time (RFC 3339); nil without it. A time outside the ledger's range becomes its first or
+    /// last instant.
+    ///
+    /// - Throws: ``Problem`` for an invalid time.
     func instant(_ name: String, _ calendar: Calendar) throws(Problem) -> LedgerInstant? {
         guard let text = text(name) else { return nil }
         guard let real = Timestamp.real(of: text) else {
             let example = "2026-11-21T08:15:30Z"
-            throw Problem(.badRequest, "\(name) is a time such as \(example) (RFC 3339), not \"\(text.printable)\"")
+            throw Problem(.badRequest, "\(name) must be a time such as \(example) not \"\(text.printable)\"")
         }
         return calendar.instant(atWall: real)
     }
 
-    /// The maximum number of items of a page.
+    /// The value of the parameter `limit`: the maximum number of items of a page, 100 by default.
     package var limit: Int {
         get throws(Problem) {
             guard let text = text("limit") else { return 100 }
             guard let limit = Int(text), (1...1000).contains(limit) else {
-                throw Problem(.badRequest, "limit is a number from 1 to 1000, not \"\(text.printable)\"")
+                throw Problem(.badRequest, "limit must be a number from 1 to 1000, not \"\(text.printable)\"")
             }
             return limit
         }
     }
 
-    /// The key of the last item of the previous page.
+    /// The value of the parameter `after`: the key of the last item of the previous page.
     package var after: String? { text("after") }
 
-    /// - Throws: ``Problem`` if the client has disconnected, so that a slow answer is not finished.
+    /// Checks that the client is still connected, so that a slow answer can be aborted.
+    ///
+    /// - Throws: ``Problem`` if the client has disconnected.
     func checkClient() throws(Problem) {
         if request.isAbandoned() { throw Problem(.serviceUnavailable, "the client has disconnected") }
     }
 
-    /// - Throws: ``Problem`` for a parameter that the handler does not know, because it may be mistyped.
+    /// Checks that the handler has read all parameters of the request. An unknown one may be mistyped.
+    ///
+    /// - Throws: ``Problem`` for an unknown parameter.
     package func checkNames() throws(Problem) {
         for name in request.query.keys.sorted() where !names.contains(name) {
             let known = names.sorted().joined(separator: ", ")
-            throw Problem(.badRequest, "there is no parameter \"\(name.printable)\", only \(known)")
+            throw Problem(.badRequest, "unknown parameter \"\(name.printable)\"; the known parameters are \(known)")
         }
     }
 
-    /// The address of the next page.
+    /// Returns the URL of the page that follows a key.
     func link(after key: String) -> String {
         let others = request.query.filter { $0.key != "after" }.sorted { $0.key < $1.key }
         let path = "/" + request.path.map(\.percentEncoded).joined(separator: "/")
         return Self.link(path, others.map { ($0.key, $0.value) } + [("after", key)])
     }
 
-    /// The address of a path with parameters. Those without a value are left out.
+    /// Returns the URL of a path with parameters. Parameters without a value are omitted.
     package static func link(_ path: String, _ parameters: [(name: String, value: String?)]) -> String {
         let pairs = parameters.compactMap { name, value in value.map { "\(name.percentEncoded)=\($0.percentEncoded)" } }
         return pairs.isEmpty ? path : path + "?" + pairs.joined(separator: "&")
     }
 }
 
-/// The JSON object in the body of a request. Unknown keys are errors.
+/// The JSON object in the body of a request.
 struct RequestObject {
     private let members: [String: JSONValue]
 
-    /// - Throws: ``Problem`` for a body that is not an object with these keys.
+    /// Parses the body of a request.
+    ///
+    /// - Throws: ``Problem`` if the body is not a JSON object, or has a key that is not in `keys`.
     init(_ request: WebRequest, keys: [String]) throws(Problem) {
         guard case .object(let members)? = JSONValue(request.body) else {
-            throw Problem(.badRequest, "the body is a JSON object with the keys \(keys.joined(separator: ", "))")
+            throw Problem(.badRequest, "the body must be a JSON object with the keys \(keys.joined(separator: ", "))")
         }
         for key in members.keys.sorted() where !keys.contains(key) {
             let known = keys.joined(separator: ", ")
-            throw Problem(.badRequest, "there is no key \"\(key.printable)\", only \(known)")
+            throw Problem(.badRequest, "unknown key \"\(key.printable)\"; the known keys are \(known)")
         }
         self.members = members
     }
 
-    /// The text of a key; nil if the key is missing or null.
+    /// Returns the string of a key; nil if the key is missing or null.
     func text(_ key: String) throws(Problem) -> String? {
         switch members[key] {
         case nil, .null?: return nil
         case .string(let text)?: return text
-        default: throw Problem(.badRequest, "\(key) is a text")
+        default: throw Problem(.badRequest, "\(key) must be a string")
         }
     }
 
-    /// The list of texts of a key; nil if the key is missing or null.
+    /// Returns the array of strings of a key; nil if the key is missing or null.
     func texts(_ key: String) throws(Problem) -> [String]? {
-        let wrong = Problem(.badRequest, "\(key) is a list of texts")
+        let wrong = Problem(.badRequest, "\(key) must be an array of strings")
         switch members[key] {
         case nil, .null?: return nil
         case .array(let values)?:

@@ -6,8 +6,9 @@ import NIOSSL
 import NIOTLS
 import ServerTrust
 
-/// Handles the requests of one connection, and its timeouts. The handlers before it in the pipeline parse, and pass on a request only after
-/// the answer to the previous one.
+/// Handles the requests and the timeouts of one connection. Runs on the event loop.
+///
+/// The handlers before it in the pipeline parse requests, and deliver a request only after the answer to the previous one.
 final class RequestHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -15,7 +16,7 @@ final class RequestHandler: ChannelInboundHandler {
     private enum State {
         case idle
         case reading(HTTPRequestHead, [UInt8])
-        /// Reads the rest of a request that has its answer.
+        /// The rest of a request is read that was already answered.
         case skipping
         case answering(HTTPRequestHead)
         case waiting(HTTPRequestHead, WebWait, Cancellation)
@@ -26,12 +27,12 @@ final class RequestHandler: ChannelInboundHandler {
     private let client: WebClient
     private let shared: WebServer.Shared
     private let firstBytes: FirstBytesHandler
-    /// Whether the connection has ended.
+    /// A Boolean value that indicates whether the connection has ended.
     private let hasEnded = Locked(false)
     private var state = State.idle
-    /// Whether the connection ends after the current answer.
+    /// A Boolean value that indicates whether the connection ends after the current answer.
     private var isLast = false
-    /// Whether a request was answered on this connection.
+    /// A Boolean value that indicates whether a request was answered on this connection.
     private var isReused = false
     private var timer: Scheduled<Void>?
 
@@ -47,7 +48,7 @@ final class RequestHandler: ChannelInboundHandler {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         firstBytes.notify = {
             let (handler, context) = bound.value
-            // The timeout of an idle connection ends with the first bytes of a request.
+            // The first bytes of a request replace the timeout of an idle connection with that of a request.
             if case .idle = handler.state, handler.isReused {
                 handler.start(handler.shared.limits.requestTime, context)
             }
@@ -76,7 +77,7 @@ final class RequestHandler: ChannelInboundHandler {
         case (.body(let part), .reading(let head, var body)):
             guard body.count + part.readableBytes <= shared.limits.bodySize else {
                 state = .skipping
-                let problem = Problem(.payloadTooLarge, "a body has at most \(shared.limits.bodySize) bytes")
+                let problem = Problem(.payloadTooLarge, "a body must have at most \(shared.limits.bodySize) bytes")
                 return write(problem.answer(as: .json), to: head, closing: true, context)
             }
             body.append(contentsOf: part.readableBytesView)
@@ -133,19 +134,19 @@ final class RequestHandler: ChannelInboundHandler {
         let stream = WebStream(context.channel, shared)
         state = .streaming(stream)
         var head = head(of: answer, to: request)
-        // The end of the connection ends the stream.
+        // The stream has no length. It ends with the connection.
         head.headers.replaceOrAdd(name: "Connection", value: "close")
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
         begin(stream)
         if isLast { end(context) }
     }
 
-    /// Returns true if one more stream is allowed; otherwise the client gets 503.
+    /// Returns true if one more stream is allowed. Otherwise answers with 503 and returns false.
     private func hasPlace(for request: HTTPRequestHead, _ context: ChannelHandlerContext) -> Bool {
         if shared.statistics.withLock({ $0.streams < shared.limits.effectiveStreams }) { return true }
         let problem = Problem(
             .serviceUnavailable,
-            "\(shared.limits.effectiveStreams) streams are open, which is the maximum: try again later",
+            "the maximum of \(shared.limits.effectiveStreams) streams is open; try again later",
             headers: [("Retry-After", "5")]
         )
         write(problem.answer(as: .json), to: request, closing: !request.isKeepAlive, context)
@@ -190,7 +191,7 @@ final class RequestHandler: ChannelInboundHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Ends the connection after the answer in progress.
+    /// Ends the connection, after a running answer is complete.
     private func end(_ context: ChannelHandlerContext) {
         endWait(context, closing: true)
         switch state {
@@ -203,7 +204,7 @@ final class RequestHandler: ChannelInboundHandler {
         }
     }
 
-    /// The name in the client's verified certificate, if it has one.
+    /// Returns the name in the client's verified certificate; nil without one.
     private static func certificate(_ context: ChannelHandlerContext) -> String? {
         guard let shown = try? context.channel.pipeline.syncOperations.nioSSL_peerCertificate(),
             let bytes = try? shown.toDERBytes()
@@ -228,7 +229,7 @@ final class RequestHandler: ChannelInboundHandler {
             head.headers.replaceOrAdd(name: "Connection", value: "keep-alive")
         }
         start(shared.limits.answerTime, context)
-        // Writing the end of the answer may pass on the next request, which changes the state.
+        // The state is set first, because writing the end of the answer may deliver the next request.
         if case .answering = state { state = .idle }
         isReused = true
         context.write(wrapOutboundOut(.head(head)), promise: nil)
@@ -245,7 +246,7 @@ final class RequestHandler: ChannelInboundHandler {
         }
     }
 
-    /// Counts an answer, and returns its head.
+    /// Counts an answer and returns its head.
     private func head(of answer: WebAnswer, to request: HTTPRequestHead) -> HTTPResponseHead {
         shared.statistics.withLock { $0.answers[Int(answer.status.code) / 100, default: 0] += 1 }
         var head = HTTPResponseHead(version: request.version, status: answer.status)
@@ -254,7 +255,7 @@ final class RequestHandler: ChannelInboundHandler {
         return head
     }
 
-    /// Ends the connection after a timeout, which replaces the previous one.
+    /// Starts a timeout that ends the connection. It replaces the previous timeout.
     private func start(_ time: Duration, _ context: ChannelHandlerContext) {
         timer?.cancel()
         let statistics = shared.statistics
@@ -265,18 +266,20 @@ final class RequestHandler: ChannelInboundHandler {
     }
 }
 
-/// Reports the first bytes of each request, before the HTTP decoder has a whole head. Runs on the event loop.
+/// Reports the first bytes of each request, before the HTTP decoder has a complete head. Runs on the event loop.
 final class FirstBytesHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
+    /// The function that is called for the first bytes of a request.
     var notify: (() -> Void)?
-    /// Whether an incomplete request has been received.
+    /// A Boolean value that indicates whether a part of a request was received.
     private(set) var hasBegun = false
-    /// Whether the bytes being decoded end with a line feed. Only then no further head follows a request without a body.
+    /// A Boolean value that indicates whether the last received bytes end with a line feed. If not, the bytes after a request without a
+    /// body are the beginning of another one.
     private var endsWithLine = false
 
-    /// Notes that the decoder has passed on the end of a request.
+    /// Records that the decoder has delivered the end of a request.
     func requestEnded(hadBody: Bool) { hasBegun = !endsWithLine && !hadBody }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -289,15 +292,16 @@ final class FirstBytesHandler: ChannelInboundHandler {
     }
 }
 
-/// The body of an answer that continues until the client or the server ends it.
+/// The body of an answer that continues until the client or the server ends it. Thread-safe.
 ///
-/// Unread bytes are kept up to a limit. Beyond it the connection is ended, so that a slow client delays no other. Bytes that are sent within
-/// one turn of the event loop are written together. Thread-safe, also under locks: nothing is written before a function returns.
+/// Unread bytes are kept in memory up to a limit. Above it, the connection is ended, so that a slow client does not delay others. Bytes
+/// that are sent within one turn of the event loop are written together. The functions never write directly, so they may be called under a
+/// lock.
 package final class WebStream: Sendable {
     private struct State {
-        /// The number of counted bytes that the client has not taken.
+        /// The number of counted bytes that were not written to the socket yet.
         var bytes = 0
-        /// The bytes that the next turn of the event loop writes.
+        /// The buffers that the next turn of the event loop writes.
         var pending: [ByteBuffer] = []
         var pendingBytes = 0
         var hasEnded = false
@@ -314,14 +318,15 @@ package final class WebStream: Sendable {
         channel.closeFuture.whenComplete { _ in statistics.withLock { $0.streams -= 1 } }
     }
 
+    /// Calls an action on the event loop after the connection has ended.
     package func whenEnded(_ action: @escaping @Sendable () -> Void) {
         channel.closeFuture.whenComplete { _ in action() }
     }
 
-    /// Discards further bytes. The caller writes the end.
+    /// Discards further bytes. The caller has to write the end of the body.
     func finish() { state.withLock { $0.hasEnded = true } }
 
-    /// Sends bytes, or ends the connection if the client is too slow.
+    /// Sends bytes. If the client is too slow, ends the connection.
     ///
     /// - Parameter isCounted: False for the initial snapshot, which may have any size.
     package func send(_ bytes: ByteBuffer, isCounted: Bool = true) {
@@ -365,5 +370,5 @@ package final class WebStream: Sendable {
     }
 }
 
-/// The event that ends each connection when the server stops.
+/// The event that ends a connection, after a running answer is complete.
 struct ServerEnding {}

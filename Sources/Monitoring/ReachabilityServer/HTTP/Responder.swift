@@ -3,16 +3,16 @@ import LinuxSupport
 import NIOHTTP1
 package import ReachabilityService
 
-/// The server of a service or a hub with its access control, and the queues on which a ``Router`` makes answers.
+/// The web server of a service or a hub, with its access control and the queues on which a ``Router`` makes answers.
 ///
-/// It listens before it has a router, because an address in use must be found before anything is written.
+/// It can listen before it has a router. Therefore the program detects an address in use before it writes anything.
 package struct Responder: Sendable {
     package let server: WebServer
     private let access: Access
     private let router: Locked<Router?>
 
     /// - Parameters:
-    ///   - owner: `service` or `hub`.
+    ///   - owner: The name of the program in messages: `service` or `hub`.
     ///   - streamBytes: The maximum number of bytes that a stream keeps for a slow client; nil for the default.
     package init(_ access: Access, of owner: String, streamBytes: Int? = nil) {
         self.access = access
@@ -22,7 +22,7 @@ package struct Responder: Sendable {
             uniqueKeysWithValues: AnswerQueue.allCases.map { ($0, RequestQueue("reachability.\($0)")) }
         )
         var limits = WebLimits()
-        // The process needs some descriptors for itself.
+        // The process needs some descriptors for other purposes.
         limits.connections = max(16, min(limits.connections, ProcessUsage.raiseDescriptorLimit() - 64))
         if let streamBytes { limits.streamBytes = streamBytes }
         server = WebServer(limits: limits, tls: { access.tls }) { request, done in
@@ -35,10 +35,10 @@ package struct Responder: Sendable {
         }
     }
 
-    /// Answers requests from now on.
+    /// Starts to answer requests with a router. Before, requests are answered with 503.
     package func begin(_ router: Router) { self.router.withLock { $0 = router } }
 
-    /// Prepares the access control of a configuration for ``Reloader``.
+    /// Checks the access control of a configuration and returns a closure that applies it. It is used as a preparation of ``Reloader``.
     @Sendable package func prepareAccess(
         _ configuration: ServiceConfiguration
     ) throws(ConfigurationProblems) -> @Sendable () -> Void {
@@ -47,12 +47,13 @@ package struct Responder: Sendable {
     }
 }
 
-/// Answers requests one at a time, and each client in turn: a client with many requests delays only its own. If a client has disconnected,
-/// its answers are not made.
+/// Answers requests one at a time, with one request of each client in turn. Thread-safe.
+///
+/// Therefore a client with many requests delays only its own requests. Requests of a client that has disconnected are dropped.
 final class RequestQueue: Sendable {
     private struct State {
         var waiting: [WebClient: [@Sendable () -> Void]] = [:]
-        /// The clients that have a request waiting, in the order of their turns.
+        /// The clients that have waiting requests, in the order in which they are served.
         var turns: [WebClient] = []
     }
 
@@ -63,9 +64,11 @@ final class RequestQueue: Sendable {
         queue = DispatchQueue(label: label)
     }
 
+    /// Adds a request.
+    ///
     /// - Parameters:
-    ///   - answer: Makes the answer, on the queue.
-    ///   - done: Receives the answer.
+    ///   - answer: Makes the answer. Called on the queue.
+    ///   - done: Receives the answer. Called on the queue.
     func add(
         _ request: WebRequest,
         _ answer: @escaping @Sendable () -> WebAnswer,

@@ -2,37 +2,38 @@ import LinuxSupport
 package import NIOHTTP1
 import ReachabilityLedger
 
-/// The queue on which an answer is made, so that no request waits for a slower one.
+/// The queue on which an answer is made. Separate queues ensure that no request waits for a slower kind of request.
 package enum AnswerQueue: CaseIterable, Sendable {
-    /// For answers that take long to compute, such as the state of 10,000 devices.
+    /// The queue for answers that take long to compute, such as the state of 10,000 devices.
     case memory
-    /// For answers that read the history.
+    /// The queue for answers that read the history.
     case disk
-    /// For answers that query the kernel or DNS servers.
+    /// The queue for answers that query the kernel or DNS servers.
     case kernel
-    /// For requests that change something.
+    /// The queue for requests that make changes.
     case administration
 }
 
-/// One kind of request: a row of a server's routing table.
+/// A row of the routing table of a server.
 package struct Route: Sendable {
+    /// Makes the answer to a request.
     package typealias Handler = @Sendable (Query) throws(Problem) -> WebAnswer
 
-    /// The requests that are allowed, among those that ``AccessRules`` admit.
+    /// The clients that may use a route, of those that ``AccessRules`` admit.
     package enum Access: Sendable {
-        /// All.
+        /// All clients.
         case reader
-        /// All, and also navigation from pages of other sites.
+        /// All clients, including browsers that follow a link on a page of another site.
         case page
-        /// Those that ``AccessRules/checkAdministrator(_:group:)`` allows.
+        /// The clients that ``AccessRules/checkAdministrator(_:group:)`` allows.
         case administrator
     }
 
     let method: HTTPMethod
-    /// The parts of the path. A part such as `{name}` stands for any text.
+    /// The segments of the path. A segment such as `{name}` is a placeholder for any text.
     let path: [String]
     let access: Access
-    /// The queue of the handler. If nil, the handler runs on the server's thread, which it must not keep.
+    /// The queue of the handler. If nil, the handler runs on the thread of the server, which it must not block.
     let queue: AnswerQueue?
     let handler: Handler
 
@@ -47,11 +48,12 @@ package struct Route: Sendable {
         (self.method, self.access, self.queue, self.handler) = (method, access, queue, handler)
     }
 
+    /// Returns a route for GET.
     package static func get(_ path: String, on queue: AnswerQueue? = nil, _ handler: @escaping Handler) -> Route {
         Route(.GET, path, .reader, queue, handler)
     }
 
-    /// A list, page by page.
+    /// Returns a route for a paginated list.
     package static func list(
         _ path: String,
         on queue: AnswerQueue? = nil,
@@ -60,7 +62,7 @@ package struct Route: Sendable {
         get(path, on: queue) { query throws(Problem) in try .list(page(query), query) }
     }
 
-    /// One object.
+    /// Returns a route for one object.
     package static func item(
         _ path: String,
         on queue: AnswerQueue? = nil,
@@ -69,17 +71,17 @@ package struct Route: Sendable {
         get(path, on: queue) { query throws(Problem) in .one(try item(query), query.request) }
     }
 
-    /// A page for people.
+    /// Returns a route for a page of the dashboard.
     package static func page(_ path: String, on queue: AnswerQueue, _ handler: @escaping Handler) -> Route {
         Route(.GET, path, .page, queue, handler)
     }
 
-    /// A request that changes something.
+    /// Returns a route for requests that make changes.
     package static func change(_ method: HTTPMethod, _ path: String, _ handler: @escaping Handler) -> Route {
         Route(method, path, .administrator, .administration, handler)
     }
 
-    /// Returns the values of the placeholders; nil if the path is another.
+    /// Returns the values of the placeholders; nil if the path does not match.
     fileprivate func values(in path: [String]) -> [String: String]? {
         guard path.count == self.path.count else { return nil }
         var values: [String: String] = [:]
@@ -94,16 +96,16 @@ package struct Route: Sendable {
     }
 }
 
-/// The routing table of a server. It applies access control, and answers OPTIONS, unknown paths and unsupported methods itself.
+/// The routing table of a server. It applies access control, and answers OPTIONS, unknown paths and unsupported methods.
 package struct Router: Sendable {
     private let access: Access
     private let hint: String
     let routes: [Route]
 
     /// - Parameters:
-    ///   - hint: The paths to name if a path is unknown.
-    ///   - description: The complete OpenAPI description: see ``description(_:)``.
-    ///   - routes: All routes except those that every server has.
+    ///   - hint: The end of the error message for an unknown path, which names some paths.
+    ///   - description: The complete OpenAPI description; see ``description(_:)``.
+    ///   - routes: The routes, without those that every server has.
     package init(_ access: Access, hint: String, description: [UInt8], _ feed: EventFeed, _ routes: [Route]) {
         (self.access, self.hint) = (access, hint)
         let common: [Route] = [
@@ -117,14 +119,16 @@ package struct Router: Sendable {
         self.routes = common + routes
     }
 
-    /// Returns the OpenAPI description of a server: the members of its own document, and those of `common.json`, which describes the routes,
-    /// answers and objects of every server.
+    /// Returns the complete OpenAPI description of a server.
+    ///
+    /// - Parameter own: The description of the routes that only this server has. It is merged with `common.json`, which describes the
+    ///   routes, answers and objects that all servers have.
     package static func description(_ own: [UInt8]) -> [UInt8] {
         guard let common = JSONValue(PackageResources.common_json), let own = JSONValue(own) else { return own }
         return Array(common.merging(own).encoded.utf8)
     }
 
-    /// Returns the queue of a request, and the function that makes the answer.
+    /// Returns the queue of a request and the function that makes the answer. If the queue is nil, the function does not block.
     package func resolve(_ request: WebRequest) -> (queue: AnswerQueue?, answer: @Sendable () -> WebAnswer) {
         let matches = routes.compactMap { route in route.values(in: request.path).map { (route: route, values: $0) } }
         let method = request.method == .HEAD ? .GET : request.method
@@ -148,7 +152,7 @@ package struct Router: Sendable {
     /// Returns the answer to a request on the calling thread.
     package func answer(to request: WebRequest) -> WebAnswer { resolve(request).answer() }
 
-    /// Answers a request whose method no route has.
+    /// Answers a request that matches no route.
     private func unmatched(_ request: WebRequest, _ routes: [Route]) throws(Problem) -> WebAnswer {
         let path = "/" + request.path.joined(separator: "/")
         if routes.isEmpty { throw Problem(.notFound, "\(path.printable) does not exist; \(hint)") }
@@ -164,7 +168,7 @@ package struct Router: Sendable {
 }
 
 extension JSONValue {
-    /// The object with the members of another, also within its members.
+    /// Returns the object merged with another one, recursively. The members of the other one take precedence.
     fileprivate func merging(_ other: JSONValue) -> JSONValue {
         guard case .object(let members) = self, case .object(let others) = other else { return other }
         return .object(members.merging(others) { $0.merging($1) })

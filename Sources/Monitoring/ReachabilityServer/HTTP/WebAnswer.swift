@@ -2,14 +2,14 @@ import Compression
 package import LinuxSupport
 package import NIOHTTP1
 
-/// The answer to a request: a whole body, a stream, or a body that comes later.
+/// The answer to a request: a complete body, a stream, or an answer that is made later.
 package struct WebAnswer: Sendable {
     package var status: HTTPResponseStatus
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
-    /// Receives the stream on the server's thread when the head was sent. Nil for a whole answer.
+    /// Receives the stream on the thread of the server, after the head was sent. Nil for a complete answer.
     package var stream: (@Sendable (WebStream) -> Void)?
-    /// The wait for a later answer in place of this one. HEAD does not wait.
+    /// The wait for an answer that replaces this one. Requests with HEAD do not wait.
     package var wait: WebWait?
 
     package init(_ status: HTTPResponseStatus = .ok, type: String? = nil, _ body: [UInt8] = []) {
@@ -22,7 +22,7 @@ package struct WebAnswer: Sendable {
     /// Source: RFC 9110, 8.8.3 and 13.1.2.
     package func tagged(for request: WebRequest) -> WebAnswer {
         guard status == .ok else { return self }
-        // Weak, because the same content is also sent compressed.
+        // The tag is weak, because the same content may also be sent compressed.
         let tag = "W/\"\(String(body.contentHash, radix: 16))\""
         var answer = self
         answer.headers.append(("ETag", tag))
@@ -38,10 +38,10 @@ package struct WebAnswer: Sendable {
 }
 
 extension WebAnswer {
-    /// The minimum number of bytes of a body that is compressed.
+    /// The minimum size of a body that is compressed, in bytes.
     static let compressionLimit = 1024
 
-    /// Returns the answer with its body compressed, if the client accepts that and the body is large enough.
+    /// Returns the answer with its body compressed if the client accepts gzip and the body is large enough.
     ///
     /// Source: RFC 9110, 8.4 and 12.5.3.
     func compressed(for request: WebRequest) -> WebAnswer {
@@ -59,12 +59,12 @@ extension WebAnswer {
 }
 
 extension [UInt8] {
-    /// FNV-1a of 64 bits. Contents with equal hashes harm only the client that chose them.
+    /// The 64-bit FNV-1a hash. A collision could only affect a client that chose the contents itself.
     var contentHash: UInt64 { reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
 }
 
 extension WebAnswer {
-    /// A list, in the representation that the client prefers.
+    /// Returns an answer with a page of a list, in the representation that the client prefers.
     ///
     /// - Throws: ``Problem`` for an unknown parameter.
     package static func list(_ page: Page, _ query: Query) throws(Problem) -> WebAnswer {
@@ -76,7 +76,7 @@ extension WebAnswer {
         return answer.tagged(for: query.request)
     }
 
-    /// One object, in the representation that the client prefers.
+    /// Returns an answer with one object, in the representation that the client prefers.
     package static func one(
         _ item: Item,
         _ request: WebRequest,
@@ -91,16 +91,17 @@ extension WebAnswer {
         return isTagged ? answer.tagged(for: request) : answer
     }
 
-    /// One object, which is available as JSON only.
+    /// Returns an answer with one object as JSON.
     package static func one(_ object: JSONObject) -> WebAnswer {
         WebAnswer(type: Representation.json.contentType, object.bytes)
     }
 
+    /// Returns an answer with a text.
     package static func text(_ text: String, _ status: HTTPResponseStatus = .ok) -> WebAnswer {
         WebAnswer(status, type: Representation.text.contentType, Array((text + "\n").utf8))
     }
 
-    /// The same answer, which clients must not store.
+    /// A copy with `Cache-Control: no-store`.
     package var unstored: WebAnswer {
         var answer = self
         answer.headers.append(("Cache-Control", "no-store"))
@@ -108,28 +109,30 @@ extension WebAnswer {
     }
 }
 
-/// An answer that comes later: after an event, after a timeout, or when the server stops.
+/// An answer that is made later: after an event, after a timeout, or when the server stops.
 package struct WebWait: Sendable {
-    /// Starts the wait, and calls `done` once on any thread when the answer is due. The result cancels the wait; it is also called if the
-    /// client disconnects.
+    /// Starts the wait. It calls `done` once, on any thread, when the answer is due. The returned value cancels the wait, for example if
+    /// the client disconnects.
     let begin: @Sendable (_ done: @escaping @Sendable () -> Void) -> Cancellation
-    /// Makes the answer, on the server's thread.
+    /// Makes the answer. Called on the thread of the server.
     let answer: @Sendable () -> WebAnswer
 }
 
-/// The reason why a request fails, in one sentence.
+/// The error of a request: a status and a sentence that explains it.
 ///
 /// Source: RFC 9457.
 package struct Problem: Error {
     package let status: HTTPResponseStatus
+    /// The error message.
     package let detail: String
-    /// Header fields that belong to it, such as `Allow`.
+    /// Additional header fields of the answer, such as `Allow`.
     package var headers: [(name: String, value: String)] = []
 
     package init(_ status: HTTPResponseStatus, _ detail: String, headers: [(name: String, value: String)] = []) {
         (self.status, self.detail, self.headers) = (status, detail, headers)
     }
 
+    /// Returns the answer in a representation.
     package func answer(as representation: Representation) -> WebAnswer {
         var answer: WebAnswer
         if representation == .text {

@@ -2,37 +2,39 @@ import LinuxSupport
 package import NIOHTTP1
 import ReachabilityService
 
-/// A complete request.
+/// A complete HTTP request.
 package struct WebRequest: Sendable {
-    /// The transport of a request, and the identity of the client as far as the transport has it.
+    /// The transport of a request, with the identity of the client if the transport provides one.
     package enum Way: Hashable, Sendable {
-        /// The Unix socket, with the user and the groups of the client's process. The user is nil if the kernel does not report it.
+        /// The Unix socket, with the user id and the group ids of the client's process. The user is nil if the kernel does not report it.
         case local(user: UInt32?, groups: [UInt32] = [])
-        /// TCP from this machine.
+        /// TCP over loopback, without TLS.
         case loopback
-        /// TLS, with the name in the client's verified certificate, if it has one.
+        /// TLS, with the name in the client's verified certificate; nil without a certificate.
         case secured(certificate: String?)
     }
 
     package let method: HTTPMethod
-    /// The parts of the path, decoded.
+    /// The decoded segments of the path.
     package let path: [String]
-    /// The decoded parameters. The last value of a name counts.
+    /// The decoded query parameters. If a name occurs several times, the last value is used.
     package let query: [String: String]
     package let headers: HTTPHeaders
     package let way: Way
     package let body: [UInt8]
     let version: HTTPVersion
-    /// The host that the request is for: that of an absolute target, which has precedence (RFC 9112, 3.2.2), or that of `Host`.
+    /// The requested host, from an absolute request target or from `Host`. The target takes precedence.
+    ///
+    /// Source: RFC 9112, 3.2.2.
     let host: String?
-    /// The party that the connection is counted for.
+    /// The client to which the connection is attributed for quotas.
     package var client = WebClient.unknown
-    /// Returns whether the client has disconnected, so that no answer is needed.
+    /// Returns true if the client has disconnected, so that no answer is needed.
     package var isAbandoned: @Sendable () -> Bool = { false }
-    /// The token of the request, after access control.
+    /// The token of the request; nil without one and before access control.
     var token: AccessSettings.Token?
 
-    /// Reads the head of a request.
+    /// Parses the head of a request.
     ///
     /// - Throws: ``Problem`` for an invalid target.
     package init(_ head: HTTPRequestHead, body: [UInt8], way: Way) throws(Problem) {
@@ -40,7 +42,7 @@ package struct WebRequest: Sendable {
         var target = head.uri[...]
         version = head.version
         var host = head.headers.first(name: "Host")
-        // The absolute form, as proxies send it.
+        // Requests to a proxy use the absolute form.
         if let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) }) {
             target = target.dropFirst(scheme.count)
             let end = target.utf8.firstIndex { "/?".utf8.contains($0) } ?? target.endIndex
@@ -50,14 +52,14 @@ package struct WebRequest: Sendable {
         }
         self.host = host
         guard target.hasPrefix("/") else {
-            throw Problem(.badRequest, "the target of a request is a path that begins with /")
+            throw Problem(.badRequest, "the request target must be a path that begins with /")
         }
         let parts = target.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false)
         var path: [String] = []
         for part in parts[0].dropFirst().split(at: "/", omittingEmptySubsequences: false) {
             path.append(try Self.decoded(part))
         }
-        // `/v1/targets/` is `/v1/targets`.
+        // A trailing slash is ignored.
         if path.last == "" { path.removeLast() }
         self.path = path
         var query: [String: String] = [:]
@@ -73,17 +75,17 @@ package struct WebRequest: Sendable {
     private static func decoded(_ text: Substring, plusIsSpace: Bool = false) throws(Problem) -> String {
         let text = plusIsSpace ? text.replacing(scalars: "+", with: " ") : String(text)
         guard let bytes = text.percentDecoded() else {
-            throw Problem(.badRequest, "a percent sign is followed by two hexadecimal digits")
+            throw Problem(.badRequest, "a percent sign must be followed by two hexadecimal digits")
         }
         guard let decoded = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw Problem(.badRequest, "percent-encoded text is UTF-8 without NUL")
+            throw Problem(.badRequest, "percent-encoded text must be UTF-8 without NUL")
         }
         return decoded
     }
 }
 
 extension WebRequest {
-    /// The author of a change: the name or number of the user, or the name of the token or of the certificate.
+    /// The author of a change: the name or id of the user, or the name of the token or of the client certificate.
     var author: String {
         switch way {
         case .local(let user, _): user.map { UserName.of($0) ?? String($0) } ?? ""
@@ -109,12 +111,12 @@ extension WebRequest {
 package enum Representation: Hashable, Sendable {
     /// One JSON document.
     case json
-    /// One JSON object in each line of a list.
+    /// One JSON object per line for each item of a list.
     case lines
-    /// For people.
+    /// Plain text.
     case text
 
-    /// The first in `Accept` that is supported; otherwise JSON.
+    /// Selects the first supported type in `Accept`; JSON without one.
     package init(of request: WebRequest) {
         for type in request.headers[canonicalForm: "Accept"] {
             switch type.prefix(while: { $0 != ";" }).lowercased().filter({ $0 != " " }) {
@@ -133,6 +135,7 @@ package enum Representation: Hashable, Sendable {
         self = .json
     }
 
+    /// The value of `Content-Type`.
     package var contentType: String {
         switch self {
         case .json: "application/json"

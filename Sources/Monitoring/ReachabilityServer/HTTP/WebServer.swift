@@ -7,9 +7,9 @@ import NIOPosix
 package import NIOSSL
 import NetworkReachability
 
-/// An HTTP/1.1 server on loopback addresses, a Unix socket, and any address with TLS. One thread serves all connections.
+/// An HTTP/1.1 server on a Unix socket, on loopback addresses, and on any address with TLS. One thread serves all connections. Thread-safe.
 package final class WebServer: Sendable {
-    /// Calls back with the answer to a request, exactly once, on any thread. It runs on the server's thread, which it must not keep.
+    /// Answers a request by calling its argument exactly once, on any thread. It runs on the thread of the server, which it must not block.
     package typealias Handler = @Sendable (WebRequest, @escaping @Sendable (WebAnswer) -> Void) -> Void
 
     private struct Connection {
@@ -22,7 +22,7 @@ package final class WebServer: Sendable {
         let limits: WebLimits
         let respond: Handler
         let statistics = Locked(WebStatistics())
-        /// The answers that are in progress.
+        /// The group of the running answers.
         let underWay = DispatchGroup()
     }
 
@@ -39,7 +39,7 @@ package final class WebServer: Sendable {
     private let tls: @Sendable () -> NIOSSLContext?
     private let state: Locked<State>
 
-    /// - Parameter tls: Returns the TLS context of a new connection; nil to refuse it.
+    /// - Parameter tls: Returns the TLS context of a new connection. If nil, the connection is refused.
     package init(
         limits: WebLimits = WebLimits(),
         tls: @escaping @Sendable () -> NIOSSLContext? = { nil },
@@ -50,11 +50,14 @@ package final class WebServer: Sendable {
         state = Locked(State(quota: ConnectionQuota(limit: limits.connections)))
     }
 
+    /// The counters of the server.
     package var statistics: WebStatistics { shared.statistics.withLock(\.self) }
 
     // MARK: Listening
 
-    /// - Returns: The address as text. If its port is 0, it is the port that the system chose.
+    /// Listens at a TCP address.
+    ///
+    /// - Returns: The address as text. If its port is 0, the text has the port that the kernel chose.
     package func listen(at address: ListenAddress) async throws(ListenError) -> String {
         let transport: Transport = address.isSecured ? .secured : .loopback
         let channel = try await listen(transport, at: address.text(port: Int(address.port))) {
@@ -63,7 +66,9 @@ package final class WebServer: Sendable {
         return address.text(port: channel.localAddress?.port ?? Int(address.port))
     }
 
-    /// - Parameter mode: The permissions of the socket, which decide who may connect.
+    /// Listens at a Unix socket.
+    ///
+    /// - Parameter mode: The permissions of the socket. A client needs write permission to connect.
     package func listen(at path: String, mode: UInt32) async throws(ListenError) {
         let place = try SocketPlace(path)
         _ = try await listen(.local, at: path.printable) { $0.bind(unixDomainSocketPath: path) }
@@ -71,9 +76,9 @@ package final class WebServer: Sendable {
         state.withLock { $0.socket = place }
     }
 
-    /// Listens at an inherited socket. Its file, if it has one, is not removed.
+    /// Listens at an inherited socket. The file of a Unix socket is not removed at the end.
     ///
-    /// - Parameter isSecured: Whether the socket uses TLS.
+    /// - Parameter isSecured: True if the socket uses TLS.
     /// - Returns: The address as text.
     package func listen(at socket: ListeningSocket, isSecured: Bool = false) async throws(ListenError) -> String {
         let place = try InheritedPlace(socket, isSecured: isSecured)
@@ -99,7 +104,7 @@ package final class WebServer: Sendable {
         }
     }
 
-    /// Ends all connections and removes the socket.
+    /// Ends all connections after their running answers, and removes the Unix socket.
     package func stop() async {
         let channels = state.withLock { state in
             state.hasEnded = true
@@ -111,7 +116,7 @@ package final class WebServer: Sendable {
             return channel.close()
         }
         for end in ends { try? await end.get() }
-        // Answers in progress are handed to the event loop, which must still exist.
+        // Running answers are passed to the event loop, so it must still exist.
         await withCheckedContinuation { continuation in
             shared.underWay.notify(queue: .global()) { continuation.resume() }
         }
@@ -119,7 +124,7 @@ package final class WebServer: Sendable {
         try? await group.shutdownGracefully()
     }
 
-    /// Ends the TLS connections after the answers in progress, so that clients must authenticate again.
+    /// Ends the TLS connections after their running answers, so that clients must authenticate again.
     package func endSecured() {
         for connection in state.withLock({ Array($0.connections.values) }) where connection.transport == .secured {
             connection.channel.pipeline.fireUserInboundEventTriggered(ServerEnding())
@@ -128,13 +133,13 @@ package final class WebServer: Sendable {
 
     // MARK: Connections
 
-    /// IP_FREEBIND of `ip(7)`.
+    /// The socket option IP_FREEBIND, `ip(7)`.
     private static let freeBind = ChannelOptions.socket(SocketOptionLevel(IPPROTO_IP), SocketOptionName(15))
 
     private func bootstrap(_ transport: Transport) -> ServerBootstrap {
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
-            // A restarted server binds the address of its predecessor.
+            // With SO_REUSEADDR, a restarted server can bind the address of its predecessor.
             .serverChannelOption(.socketOption(.so_reuseaddr), value: transport == .local ? 0 : 1)
             .childChannelOption(.maxMessagesPerRead, value: 4)
             .childChannelInitializer { channel in
@@ -149,7 +154,7 @@ package final class WebServer: Sendable {
                     try self.accept(channel, transport, way)
                 }
             }
-        // An address may appear only when its interface has carrier.
+        // With IP_FREEBIND, the server can listen at an address before the interface has it.
         return transport == .secured ? bootstrap.serverChannelOption(Self.freeBind, value: 1) : bootstrap
     }
 
@@ -201,30 +206,32 @@ package final class WebServer: Sendable {
     }
 }
 
-/// The limits of a server.
+/// The limits of a web server.
 package struct WebLimits: Sendable {
     /// The maximum number of connections. Further connections get 503.
     package var connections = 1_200
-    /// The maximum number of bytes of the header fields of a request. One field may have half.
+    /// The maximum size of the header fields of a request, in bytes. A single field may have half of it.
     package var headerSize = 16 << 10
+    /// The maximum number of header fields of a request.
     package var headerCount = 64
-    /// The maximum number of bytes of a request's body.
+    /// The maximum size of the body of a request, in bytes.
     package var bodySize = 64 << 10
-    /// The timeout for the head of a request, from the connection or its first bytes, and for its body.
+    /// The timeout for the head of a request, counted from the connection or from the first bytes, and the timeout for its body.
     package var requestTime = Duration.seconds(10)
     /// The timeout from an answer to the first bytes of the next request.
     package var idleTime = Duration.seconds(60)
     /// The timeout for the client to read an answer.
     package var answerTime = Duration.seconds(30)
-    /// The maximum number of streams and waiting requests. Further ones get 503. Some connections are reserved for other requests.
+    /// The maximum number of streams and waiting requests. Further ones are answered with 503.
     package var streams = 1_024
-    /// The maximum number of bytes that a stream keeps for a slow client: the events of 1,000 targets that fail at once. Clients share the
-    /// memory of their events.
+    /// The maximum number of unread bytes of a stream. It is enough for the events of 1,000 targets that fail at the same time. Clients
+    /// share the memory of the events.
     package var streamBytes = 8 << 20
 
     package init() {}
 
-    /// The maximum number of streams that leaves connections for other requests.
+    /// The maximum number of streams and waiting requests, at most seven eighths of the connections. The rest is reserved for other
+    /// requests.
     var effectiveStreams: Int { min(streams, connections - connections / 8) }
 }
 
@@ -234,9 +241,9 @@ package struct WebStatistics: Sendable {
     package var connections = 0
     /// The number of refused connections.
     package var refused: UInt64 = 0
-    /// The number of answers by the first digit of their status.
+    /// The number of answers by the first digit of the status code.
     package var answers: [Int: UInt64] = [:]
-    /// The number of connections that were ended by a timeout.
+    /// The number of connections that ended by a timeout.
     package var expired: UInt64 = 0
     /// The current number of streams and waiting requests.
     package var streams = 0

@@ -3,18 +3,18 @@ package import LinuxSupport
 import NIOCore
 import Netlink
 
-/// The client that a connection is counted for.
+/// The client to which a connection is attributed for quotas.
 package enum WebClient: Hashable, Sendable {
-    /// A user of this machine, over the Unix socket or over TCP.
+    /// The id of a user of this machine, who is connected over the Unix socket or over TCP.
     case user(UInt32)
-    /// An address. Of IPv6 it is the network of 64 bits, and all addresses of the loopback are one.
+    /// A remote address. For IPv6 it is the /64 network. All loopback addresses are mapped to one.
     case address(WireAddress)
     case unknown
 
-    /// Whether this is root, or the user that the service runs as.
+    /// A Boolean value that indicates whether the client is root or the user of the service.
     var isAdministrator: Bool { if case .user(let user) = self { user == 0 || user == geteuid() } else { false } }
 
-    /// The client at the other end of a TCP connection.
+    /// Determines the client of a TCP connection.
     init(of channel: any Channel) {
         guard let remote = Self.end(channel.remoteAddress) else {
             self = .unknown
@@ -46,9 +46,9 @@ package enum WebClient: Hashable, Sendable {
     }
 }
 
-/// Limits the number of connections of each client, so that others can connect.
+/// Limits the number of connections of each client, so that one client cannot block others.
 struct ConnectionQuota {
-    /// The maximum number of connections.
+    /// The maximum number of connections of all clients.
     let limit: Int
     private(set) var count = 0
     private var counts: [WebClient: Int] = [:]
@@ -60,7 +60,11 @@ struct ConnectionQuota {
     /// The maximum number of connections of one client.
     private var share: Int { max(1, limit / 4) }
 
-    /// Counts a connection and returns true if it is accepted. One eighth of the connections is reserved for administrators on this machine.
+    /// Decides about a new connection and counts it if it is accepted.
+    ///
+    /// One eighth of the connections is reserved for administrators on this machine.
+    ///
+    /// - Returns: True if the connection is accepted.
     mutating func admit(_ client: WebClient, over transport: Transport) -> Bool {
         let isReserved = client.isAdministrator && transport != .secured
         guard count < (isReserved ? limit : limit - limit / 8),
@@ -71,7 +75,7 @@ struct ConnectionQuota {
         return true
     }
 
-    /// Ends the count of an accepted connection.
+    /// Removes an accepted connection from the count.
     mutating func release(_ client: WebClient) {
         count -= 1
         let rest = counts[client, default: 1] - 1
@@ -79,16 +83,20 @@ struct ConnectionQuota {
     }
 }
 
-/// The process at the other end of a Unix socket: `struct ucred` of `unix(7)`, which Glibc declares only with _GNU_SOURCE.
+/// The credentials of the peer process of a Unix socket. The layout is that of `struct ucred`, which Glibc declares only with _GNU_SOURCE.
+///
+/// Source: `unix(7)`.
 struct PeerCredential: Sendable {
     var process: Int32 = 0
     var user: UInt32 = 0
     var group: UInt32 = 0
 
-    /// SO_PEERCRED of `socket(7)`.
+    /// The socket option SO_PEERCRED, `socket(7)`.
     private static let option = SocketOptionName(17)
 
-    /// Returns the transport of a connection's requests. Users of another user namespace are reported as nobody.
+    /// Returns the transport of the requests of a connection, with the peer's user and groups.
+    ///
+    /// The kernel reports a user of another user namespace as the overflow user (`nobody`).
     static func way(of channel: any Channel) -> EventLoopFuture<WebRequest.Way> {
         guard let socket = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeSucceededFuture(.local(user: nil))
@@ -104,15 +112,15 @@ struct PeerCredential: Sendable {
     }
 }
 
-/// The supplementary groups of the process at the other end of a Unix socket at the time of its connection.
+/// The supplementary groups of the peer process of a Unix socket at the time of its connection.
 struct PeerGroups: Sendable {
-    /// A process with more groups counts as a member of none.
+    /// The group ids. A process with more than 1024 groups counts as a member of none.
     private var numbers = InlineArray<1024, UInt32>(repeating: 0)
 
-    /// SO_PEERGROUPS of `socket(7)`, since Linux 4.13.
+    /// The socket option SO_PEERGROUPS, `socket(7)`, since Linux 4.13.
     private static let option = SocketOptionName(59)
 
-    /// Returns the groups. The kernel does not report their number here, so 0, the group of root, is left out.
+    /// Returns the groups. The result omits 0, the group of root, because unused elements are 0 and the number of groups is not available.
     static func of(_ socket: any SocketOptionProvider) -> EventLoopFuture<[UInt32]> {
         let groups: EventLoopFuture<PeerGroups> = socket.unsafeGetSocketOption(
             level: SocketOptionLevel(SOL_SOCKET),

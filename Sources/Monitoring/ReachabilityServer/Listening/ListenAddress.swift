@@ -2,19 +2,19 @@ package import LinuxSupport
 package import NetworkReachability
 package import ReachabilityService
 
-/// An address and a port to listen at. Without TLS it is a loopback address, which only this machine can reach.
+/// A TCP address and port to listen at. Without TLS it must be a loopback address, which only this machine can reach.
 package struct ListenAddress: Hashable, Sendable {
     package let address: IPAddress
     package let port: UInt16
-    /// Whether it uses TLS.
+    /// A Boolean value that indicates whether TLS is used.
     package let isSecured: Bool
 
     /// The default address of the service.
     package static let standard = "127.0.0.1:9672"
 
-    /// Reads `127.0.0.1:9672`, `[::1]:9672` or `localhost:9672`.
+    /// Parses a text such as `127.0.0.1:9672`, `[::1]:9672` or `localhost:9672`.
     ///
-    /// - Throws: ``ListenError`` for another text, and without TLS for an address that other machines can reach.
+    /// - Throws: ``ListenError`` for an invalid text, and without TLS for an address that is not a loopback address.
     package init(_ text: String, isSecured: Bool = false) throws(ListenError) {
         guard let (address, port) = Self.parse(text) else {
             throw ListenError(.usage, "\"\(text.printable)\" is not an address to listen at, such as \(Self.standard)")
@@ -34,31 +34,35 @@ package struct ListenAddress: Hashable, Sendable {
         return (address, port)
     }
 
-    /// - Throws: ``ListenError`` without TLS for an address that other machines can reach.
+    /// Creates an address and checks it.
+    ///
+    /// - Throws: ``ListenError`` for an address with an interface, and without TLS for an address that is not a loopback address.
     package init(_ address: IPAddress, port: UInt16, isSecured: Bool = false) throws(ListenError) {
         (self.address, self.port, self.isSecured) = (address, port, isSecured)
         let what = "cannot listen at \(text(port: Int(port)).printable)"
         guard address.zone == nil else {
-            throw ListenError(.usage, "\(what): use an address without an interface, or [::] for all")
+            throw ListenError(.usage, "\(what): interfaces are not supported; use an address without one, or [::]")
         }
         guard isSecured || address.isLoopback else {
-            let why = "others could ask without saying who they are"
+            let why = "without TLS, only loopback addresses are allowed"
             throw ListenError(
                 .usage,
-                "\(what): \(why): name an address of the loopback, or say listen.https in the configuration"
+                "\(what): \(why); use listen.https in the configuration"
             )
         }
     }
 
+    /// Returns the address with a port, in the form of a URL.
     package func text(port: Int) -> String {
         address.isIPv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
 
+    /// The URL scheme: `http` or `https`.
     package var scheme: String { isSecured ? "https" : "http" }
 }
 
 extension ListenAddress {
-    /// Checks the addresses of a configuration.
+    /// Checks the TCP addresses of a configuration.
     package static func check(_ listen: ServiceConfiguration.Listen) throws(ConfigurationProblems) {
         var problems: [ConfigurationProblem] = []
         for (key, texts, isSecured) in [("http", listen.http, false), ("https", listen.https, true)] {
@@ -72,19 +76,20 @@ extension ListenAddress {
     }
 }
 
-/// The reason why a server cannot listen, in one sentence.
+/// The error of a server that cannot listen.
 package struct ListenError: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// The address or path is invalid.
         case usage
-        /// Another process listens there.
+        /// Another process listens at the address or path.
         case taken
-        /// The user has no permission.
+        /// The user of the process lacks the permission.
         case denied
         case failed
     }
 
     package let kind: Kind
+    /// The error message.
     package let text: String
 
     package init(_ kind: Kind, _ text: String) {
@@ -97,17 +102,20 @@ package struct ListenError: Error, Hashable, Sendable {
     }
 }
 
-/// The address of an inherited socket. It obeys the same rules as ``ListenAddress``.
+/// The address of an inherited socket. The same rules apply as for ``ListenAddress``.
 package struct InheritedPlace: Hashable, Sendable {
     package let transport: Transport
+    /// The URL or the path of the socket, for messages.
     package let text: String
 
-    /// - Parameter isSecured: Whether it uses TLS.
-    /// - Throws: ``ListenError`` without TLS for an address that other machines can reach.
+    /// Determines the address of a socket and checks it.
+    ///
+    /// - Parameter isSecured: True if the socket uses TLS.
+    /// - Throws: ``ListenError`` without TLS for an address that is not a loopback address.
     package init(_ socket: ListeningSocket, isSecured: Bool = false) throws(ListenError) {
         switch socket.place {
         case .local(let path):
-            (transport, text) = (.local, path.isEmpty ? "a socket without a name" : path.printable)
+            (transport, text) = (.local, path.isEmpty ? "an unnamed Unix socket" : path.printable)
         case .internet(let address, let port):
             let address = try ListenAddress(IPAddress(address), port: port, isSecured: isSecured)
             (transport, text) = (
@@ -117,11 +125,11 @@ package struct InheritedPlace: Hashable, Sendable {
     }
 }
 
-/// The kind of a connection.
+/// The transport of a connection.
 package enum Transport: Hashable, Sendable {
-    /// A Unix socket, whose client the kernel identifies.
+    /// A Unix socket. The kernel identifies the client.
     case local
-    /// TCP over the loopback.
+    /// TCP over loopback, without TLS.
     case loopback
     /// TLS.
     case secured
@@ -129,11 +137,12 @@ package enum Transport: Hashable, Sendable {
 
 /// The addresses and the Unix socket of a server.
 package struct ListeningPlaces: Sendable {
+    /// The Unix socket.
     package struct Socket: Sendable {
         let path: String
-        /// The directory to create, if it belongs to the server.
+        /// The directory that the server creates; nil if the directory must exist.
         let directory: String?
-        /// Whether every user of this machine may connect; otherwise only this user.
+        /// A Boolean value that indicates whether every user of this machine may connect. Otherwise only the user of the service may.
         let isCommon: Bool
 
         package init(_ path: String, directory: String? = nil, isCommon: Bool) {
@@ -141,12 +150,14 @@ package struct ListeningPlaces: Sendable {
         }
     }
 
-    /// The text that disables an address or a path.
+    /// The option value that disables an address or a path.
     package static let none = "none"
 
     package var addresses: [ListenAddress]
     package let socket: Socket?
 
+    /// Parses the addresses. The text `none` is ignored.
+    ///
     /// - Throws: ``ListenError`` for an invalid address.
     package init(http: [String], https: [String], socket: Socket?) throws(ListenError) {
         addresses =
@@ -157,7 +168,7 @@ package struct ListeningPlaces: Sendable {
 
     package var isEmpty: Bool { addresses.isEmpty && socket == nil }
 
-    /// Listens at all addresses and returns them as text.
+    /// Listens at all addresses and at the socket, and returns their URLs and the path.
     package func listen(with server: WebServer) async throws(ListenError) -> [String] {
         var places: [String] = []
         for address in addresses {
@@ -166,7 +177,7 @@ package struct ListeningPlaces: Sendable {
         guard let socket else { return places }
         if let directory = socket.directory {
             do { try OwnDirectory.make(directory, mode: socket.isCommon ? 0o755 : 0o700) } catch {
-                throw ListenError("cannot make the directory \(directory.printable)", error)
+                throw ListenError("cannot create the directory \(directory.printable)", error)
             }
         }
         try await server.listen(at: socket.path, mode: socket.isCommon ? 0o666 : 0o600)
@@ -174,19 +185,19 @@ package struct ListeningPlaces: Sendable {
     }
 }
 
-/// The file of a listening Unix socket. A lock file beside it prevents that two services use it.
+/// The path of a listening Unix socket. The lock file `PATH.lock` prevents that two services use it.
 final class SocketPlace: Sendable {
     private let path: String
     private let lock: LockFile
 
-    /// Removes the socket of a process that has ended.
+    /// Locks the path and removes the socket of a process that has ended.
     ///
-    /// - Throws: ``ListenError`` if another process listens there.
+    /// - Throws: ``ListenError`` if the path is too long, if another process listens at it, or if the file is not a socket.
     init(_ path: String) throws(ListenError) {
         guard path.utf8.count <= LocalSocket.longestPath else {
             throw ListenError(
                 .usage,
-                "the path of a socket has at most \(LocalSocket.longestPath) bytes, \(path.printable) has \(path.utf8.count)"
+                "the path of a socket can have \(LocalSocket.longestPath) bytes, but \(path.printable) has \(path.utf8.count)"
             )
         }
         let what = "cannot listen at \(path.printable)"

@@ -4,7 +4,7 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
-    /// The metrics for Prometheus. Times are exact at the scrape, so they include outages between two scrapes.
+    /// Answers with the metrics for Prometheus. Times are exact at the scrape, so they include outages that lie between two scrapes.
     func metrics(_ query: Query) -> WebAnswer {
         var text = MetricsText(.init(query.request))
         let snapshot = service.snapshot
@@ -20,7 +20,7 @@ extension API {
         text.begin(
             seconds,
             .counter,
-            "Time of each target by state since the start of the service, exact at the scrape."
+            "Time of each target by state since the start of the service, in seconds, exact at the scrape."
         )
         for target in snapshot.books.targets {
             guard let books = snapshot.books.accounts[target] else { continue }
@@ -57,7 +57,7 @@ extension API {
         }
     }
 
-    /// The checks, if there are any.
+    /// Adds the metrics of checks. Without checks there are none.
     private func addChecks(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
         let totals = snapshot.books.targets.compactMap { name in service.checkLog.totals(of: name).map { (name, $0) } }
         guard !totals.isEmpty else { return }
@@ -69,7 +69,7 @@ extension API {
             }
         }
         let duration = "reachability_check_duration_seconds"
-        text.begin(duration, .histogram, "Duration of checks: the latency, or the time until the check failed.")
+        text.begin(duration, .histogram, "Duration of checks in seconds: the latency, or the time until a failure.")
         for (name, total) in totals {
             for (bound, count) in zip(CheckLog.bounds, total.durations) {
                 text.add("\(duration)_bucket", [("target", name), ("le", Self.bound(bound))], count)
@@ -80,7 +80,7 @@ extension API {
         }
     }
 
-    /// The bound with a decimal point, as OpenMetrics requires.
+    /// Returns a bucket bound in seconds with a decimal point, as OpenMetrics requires.
     private static func bound(_ duration: Duration) -> String {
         let text = duration.decimalSeconds
         return text.contains(".") ? text : text + ".0"
@@ -94,7 +94,7 @@ extension API {
         }
         text.add("reachability_history_pending", .gauge, "Events that are not on the disk yet.", status.pending)
         text.add("reachability_history_written_total", .counter, "Events that are on the disk.", status.written)
-        text.add("reachability_history_lost_total", .counter, "Events that were lost.", status.lost)
+        text.add("reachability_history_lost_total", .counter, "Events that were dropped unwritten.", status.lost)
     }
 
     private func addService(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
@@ -113,7 +113,7 @@ extension MetricsText {
     private static let degraded = "reachability_target_degraded"
 
     mutating func beginDegraded() {
-        begin(Self.degraded, .gauge, "1 while a target is up but works only in part, such as over one address family.")
+        begin(Self.degraded, .gauge, "1 while a target is up but works only partly, such as over one address family.")
     }
 
     mutating func addDegraded(_ target: String, _ state: TargetState?) {
@@ -122,10 +122,10 @@ extension MetricsText {
 }
 
 extension API {
-    /// One configured target as metrics with blackbox_exporter's names. No packet is sent.
+    /// Answers with the metrics of one configured target, with the names that blackbox_exporter uses. No packet is sent.
     func probe(_ query: Query) throws(Problem) -> WebAnswer {
         guard let name = query.text("target") else {
-            throw Problem(.badRequest, "target is the name of a target: /probe?target=internet")
+            throw Problem(.badRequest, "the parameter target is required, for example /probe?target=internet")
         }
         try query.checkNames()
         let snapshot = service.snapshot
@@ -151,10 +151,11 @@ extension API {
     }
 }
 
-/// Keeps counters of time from decreasing.
+/// Prevents counters of time from decreasing. Thread-safe.
 ///
-/// The service evaluates an event a moment after the kernel received it, and the time in between then counts for the new state. A scrape in
-/// between has counted it for the old state. Prometheus takes a counter that decreases for a restart, so it keeps its value until it is right.
+/// The service evaluates an event shortly after the kernel received it. The time in between is then moved from the old state to the new
+/// one. A scrape in this interval has still counted it for the old state. Prometheus interprets a decreasing counter as a restart, so the
+/// counter keeps its largest value until the exact value exceeds it.
 final class MonotonicCounters: Sendable {
     private struct Key: Hashable {
         let target: String
@@ -165,7 +166,7 @@ final class MonotonicCounters: Sendable {
 
     private let largest = Locked<[Key: Duration]>([:])
 
-    /// Returns the largest value of a counter so far.
+    /// Returns the maximum of the value and all earlier values of the counter.
     func value(_ target: String, since start: LedgerInstant, _ account: LedgerAccount, _ value: Duration) -> Duration {
         let key = Key(target: target, start: start, account: account)
         return largest.withLock { known in

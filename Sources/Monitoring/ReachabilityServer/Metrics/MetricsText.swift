@@ -3,12 +3,12 @@ import NIOHTTP1
 package import ReachabilityService
 import ServerTrust
 
-/// Metrics in Prometheus' text format 0.0.4, or in OpenMetrics 1.0.
+/// Formats metrics in the Prometheus text format 0.0.4 or in OpenMetrics 1.0.
 package struct MetricsText {
     package enum Format {
         case plain, openMetrics
 
-        /// OpenMetrics if the client accepts it.
+        /// Selects OpenMetrics if `Accept` names it, otherwise the Prometheus format.
         package init(_ request: WebRequest) {
             let types = request.headers[canonicalForm: "Accept"]
             self = types.contains { $0.lowercased().hasPrefix("application/openmetrics-text") } ? .openMetrics : .plain
@@ -33,15 +33,16 @@ package struct MetricsText {
         self.format = format
     }
 
-    /// Starts a metric; its samples follow.
+    /// Begins a metric. Its samples have to follow.
     ///
     /// - Parameter name: The name of a counter ends with `_total`.
     package mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
-        // In OpenMetrics the family of a counter has no `_total`.
+        // In OpenMetrics, the name of a counter's family does not include `_total`.
         let family = format == .openMetrics && name.hasSuffix("_total") ? String(name.dropLast("_total".count)) : name
         text += "# HELP \(family) \(help)\n# TYPE \(family) \(kind.rawValue)\n"
     }
 
+    /// Adds a sample.
     package mutating func add(
         _ name: String,
         _ labels: [(name: String, value: String)],
@@ -54,12 +55,12 @@ package struct MetricsText {
         text += " \(value)\n"
     }
 
-    /// A sample that is 1 or 0.
+    /// Adds a sample that is 1 for true and 0 for false.
     package mutating func add(_ name: String, _ labels: [(name: String, value: String)], _ value: Bool) {
         add(name, labels, value ? 1 : 0)
     }
 
-    /// A metric of one sample.
+    /// Adds a metric with one sample and no labels.
     package mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: some CustomStringConvertible) {
         begin(name, kind, help)
         add(name, [], value)
@@ -82,7 +83,8 @@ package struct MetricsText {
     }
 }
 
-/// The metrics that a service and a hub have in common.
+// The metrics that a service and a hub have in common.
+
 extension MetricsText {
     package mutating func add(version: String, of owner: String, start: Duration) {
         begin("reachability_build_info", .gauge, "1, with the version of the \(owner).")
@@ -91,7 +93,7 @@ extension MetricsText {
         add("reachability_start_time_seconds", .gauge, help, start.decimalSeconds)
     }
 
-    /// The notifiers. Without any there are no metrics of them.
+    /// Adds the metrics of the notifiers. Without notifiers there are none.
     package mutating func add(_ all: [NotifierStatus]) {
         if all.isEmpty { return }
         let total = "reachability_notifications_total"
@@ -108,15 +110,15 @@ extension MetricsText {
 
     package mutating func add(_ statistics: WebStatistics) {
         add("reachability_http_connections", .gauge, "Current connections.", statistics.connections)
-        let refused = "Connections that were refused."
+        let refused = "Connections that were refused because of the maximum number."
         add("reachability_http_refused_total", .counter, refused, statistics.refused)
-        let expired = "Connections that were ended by a timeout."
+        let expired = "Connections that ended by a timeout."
         add("reachability_http_expired_total", .counter, expired, statistics.expired)
         add("reachability_http_streams", .gauge, "Open streams.", statistics.streams)
-        let slow = "Streams that were ended because the client read too slowly."
+        let slow = "Streams that ended because the client read too slowly."
         add("reachability_http_slow_streams_total", .counter, slow, statistics.slowStreams)
         let answers = "reachability_http_answers_total"
-        begin(answers, .counter, "Answers by the class of their status.")
+        begin(answers, .counter, "Answers by class of the status code.")
         for hundreds in 2...5 { add(answers, [("code", "\(hundreds)xx")], statistics.answers[hundreds] ?? 0) }
     }
 
@@ -125,11 +127,11 @@ extension MetricsText {
         begin(total, .counter, "Reloads of the configuration by result.")
         add(total, [("result", "applied")], reloads.succeeded)
         add(total, [("result", "refused")], reloads.failed)
-        let help = "1 while the configuration on the disk is not the one in use."
+        let help = "1 while the last reload of the configuration has failed."
         add("reachability_configuration_stale", .gauge, help, reloads.isStale)
     }
 
-    /// The end of the TLS certificate, if there is one.
+    /// Adds the end of the TLS certificate. Without a certificate there is no metric.
     package mutating func addCertificate(_ access: Access) {
         guard let end = access.certificateEnd else { return }
         let help = "End of the TLS certificate, in seconds since 1970."
@@ -138,8 +140,8 @@ extension MetricsText {
 
     package mutating func addProcess() {
         guard let usage = ProcessUsage.current else { return }
-        add("process_cpu_seconds_total", .counter, "CPU time.", usage.processor.decimalSeconds)
-        add("process_resident_memory_bytes", .gauge, "Resident memory.", usage.resident)
+        add("process_cpu_seconds_total", .counter, "CPU time, in seconds.", usage.processor.decimalSeconds)
+        add("process_resident_memory_bytes", .gauge, "Resident memory, in bytes.", usage.resident)
         add("process_open_fds", .gauge, "Open file descriptors.", usage.descriptors)
     }
 }

@@ -2,7 +2,7 @@ package import LinuxSupport
 package import ReachabilityService
 
 extension NotifierStatus {
-    /// As `/v1/status` has it.
+    /// The JSON object in `/v1/status`.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("name", name)

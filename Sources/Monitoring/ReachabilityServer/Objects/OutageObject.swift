@@ -3,12 +3,12 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension MonitoringService.Snapshot {
-    /// An outage, whole.
+    /// Returns an outage as JSON, as a line of text and as a report.
     func item(of explained: ExplainedOutage) -> Item {
         let outage = explained.outage
         let line = line(of: outage, outage.deciding(at: now))
         let report =
-            [line] + (explained.actor.map { ["  the way was taken away by \($0.text)"] } ?? [])
+            [line] + (explained.actor.map { ["  the path was removed by \($0.text)"] } ?? [])
             + outage.intervals.map { interval in
                 let actor = interval.start == outage.start ? nil : explained.actors[interval.start]
                 return "  " + item(of: interval).text + (actor.map { ", by \($0.text)" } ?? "")
@@ -17,11 +17,11 @@ extension MonitoringService.Snapshot {
         return Item(key: outage.id, object: object(of: explained), text: line, report: report.joined(separator: "\n"))
     }
 
-    /// For example `2026-11-21T08:15:30.123Z internet: us.link (noCarrier) for 4.001s, id`.
+    /// Returns a line such as `2026-11-21T08:15:30.123Z internet: us.link (noCarrier) for 4.001s, ID`.
     private func line(of outage: Outage, _ deciding: LedgerInterval) -> String {
         let reason = deciding.reason.map { " (\($0))" } ?? ""
         let length = outage.duration(at: now).people
-        let lasting = outage.end == nil ? ", and goes on" : outage.ending == .unknown ? ", then unknown" : ""
+        let lasting = outage.end == nil ? ", ongoing" : outage.ending == .unknown ? ", then unknown" : ""
         return
             "\(time(outage.start).text) \(outage.target.printable): \(deciding.state)\(reason.printable) for \(length)"
             + "\(lasting), \(outage.id)"
@@ -36,7 +36,7 @@ extension MonitoringService.Snapshot {
 }
 
 extension EvidenceRecord.Step {
-    /// For people, with what would mend it.
+    /// The step as lines of text, with the remedy if there is one.
     var lines: [String] {
         let mark = ["ok": "ok", "broken": "!!", "notReached": "..", "informational": "--"][state] ?? "--"
         return ["  \(mark) \(kind): \(summary.printable)"] + (remedy.map { ["     \($0.printable)"] } ?? [])

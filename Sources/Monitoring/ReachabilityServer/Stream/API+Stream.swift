@@ -5,6 +5,7 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
+    /// Answers with the event stream.
     func stream(_ query: Query) throws(Problem) -> WebAnswer {
         try feed.stream(query) {
             let snapshot = service.snapshot
@@ -14,7 +15,7 @@ extension API {
 }
 
 extension EventFeed {
-    /// The event stream of a service.
+    /// Creates the event feed of a service.
     convenience init(_ service: MonitoringService, ring: (UInt64) -> EventRing = { EventRing(after: $0) }) {
         self.init(
             epoch: String(service.start.nanoseconds, radix: 36),
@@ -38,6 +39,7 @@ extension EventFeed {
 }
 
 extension ServiceEvent.Kind {
+    /// The name of the event in the API.
     var name: String {
         switch self {
         case .intervalClosed: "intervalClosed"
@@ -58,7 +60,7 @@ extension ServiceEvent.Kind {
 }
 
 extension MonitoringService.Snapshot {
-    /// The JSON of an event.
+    /// Returns the JSON object of an event.
     func object(of event: ServiceEvent, at position: StreamPosition) -> JSONObject {
         var object = JSONObject()
         object.add("schema", 1)
@@ -91,7 +93,7 @@ extension MonitoringService.Snapshot {
         return object
     }
 
-    /// For example `2026-11-21T08:15:30.123Z outageBegan internet: us.link (noCarrier)`.
+    /// Returns a line such as `2026-11-21T08:15:30.123Z outageBegan internet: us.link (noCarrier)`.
     func line(of event: ServiceEvent) -> String {
         let target = event.target.map { " \($0.printable)" } ?? ""
         let what: String? =

@@ -3,16 +3,16 @@ package import LinuxSupport
 import NIOCore
 import NIOHTTP1
 
-/// The event stream of a service or a hub. It encodes each event once, sends it to all clients, and keeps the latest. Thread-safe.
+/// The event stream of a service or a hub. It encodes each event once, sends it to all clients, and keeps the latest events. Thread-safe.
 ///
-/// A client that reconnects with its position gets the events since, or `gap` and a snapshot. No event is lost or repeated, because a
-/// snapshot has the number of its last event.
+/// A client that reconnects with its position receives the events since then. If they are not kept, it receives `gap` and a snapshot. No
+/// event is lost or repeated, because a snapshot has the number of its last event.
 package final class EventFeed: Sendable {
-    /// Calls an action on a queue after a delay.
+    /// A function that calls an action on a queue after a delay.
     package typealias Scheduler =
         @Sendable (Duration, DispatchQueue, @escaping @Sendable () -> Void) -> Cancellation
 
-    /// The complete state at a moment, with the number of its last event.
+    /// The complete state, with the number of the last event that it includes.
     package struct Snapshot {
         let number: UInt64
         let describe: () -> JSONObject
@@ -24,11 +24,12 @@ package final class EventFeed: Sendable {
 
     private struct Listener {
         let stream: WebStream
-        /// The latest event that it has.
+        /// The number of the last event that was sent to the client.
         var last: UInt64
     }
 
     private struct Waiter {
+        /// The number of the last event that the client has.
         let last: UInt64
         let action: OneShot
     }
@@ -38,22 +39,22 @@ package final class EventFeed: Sendable {
         var listeners: [ObjectIdentifier: Listener] = [:]
         var heartbeat: Cancellation?
         var subscription: Cancellation?
-        /// The requests that wait for the next event, by number.
+        /// The requests that wait for the next event, keyed by a consecutive number.
         var waiters: [UInt64: Waiter] = [:]
         var lastWaiter: UInt64 = 0
     }
 
-    /// The interval of heartbeats.
+    /// The interval between heartbeats.
     static let heartbeatInterval: Duration = .seconds(15)
 
-    /// The identifier of this run, because each run numbers its events from 1.
+    /// The identifier of this run. It is part of a position, because each run numbers its events from 1.
     package let epoch: String
     private let newest: @Sendable () -> UInt64
     private let schedule: Scheduler
     private let state: Locked<State>
     private let queue = DispatchQueue(label: "ReachabilityServer.heartbeat")
 
-    /// - Parameter newest: Returns the number of the latest event, which may not have been sent yet.
+    /// - Parameter newest: Returns the number of the latest event. That event may not have been sent yet.
     package init(
         epoch: String,
         ring: EventRing,
@@ -64,7 +65,7 @@ package final class EventFeed: Sendable {
         state = Locked(State(ring: ring))
     }
 
-    /// Keeps the subscription to the source of the events.
+    /// Keeps the subscription to the source of the events alive.
     func keep(_ subscription: Cancellation) { state.withLock { $0.subscription = subscription } }
 
     /// The number of connected clients.
@@ -73,7 +74,7 @@ package final class EventFeed: Sendable {
     /// The kept events, oldest first.
     var kept: ArraySlice<EventRing.Entry> { state.withLock(\.ring.all) }
 
-    /// The events after another; nil if they are not kept, or there was no such event.
+    /// Returns the events after a position; nil if they are not kept, or if the position does not exist.
     func entries(after position: StreamPosition) -> ArraySlice<EventRing.Entry>? {
         let now = newest()
         return state.withLock { state in
@@ -86,10 +87,10 @@ package final class EventFeed: Sendable {
 
     /// Adds a client.
     ///
-    /// - Parameter position: The latest event that it has; nil for a new client.
+    /// - Parameter position: The position of the last event that the client has; nil for a new client.
     private func join(_ stream: WebStream, after position: StreamPosition?, snapshot: () -> Snapshot) {
         stream.send(StreamText.opening, isCounted: false)
-        // Repeated only if the ring has lost events since the snapshot.
+        // A repetition is needed only if events after the snapshot were already removed from the ring.
         while !hasJoined(stream, position, snapshot()) {}
         stream.whenEnded { [weak self] in self?.leave(stream) }
         keepAlive()
@@ -140,7 +141,7 @@ package final class EventFeed: Sendable {
 
     /// Calls an action once, on any thread, after the next event or a timeout.
     ///
-    /// - Parameter position: The latest event that the client has; nil to wait for the first kept event.
+    /// - Parameter position: The position of the last event that the client has; nil to wait for any event.
     func wait(
         after position: StreamPosition?,
         for time: Duration,
@@ -168,9 +169,9 @@ package final class EventFeed: Sendable {
 
     // MARK: Sending
 
-    /// Sends events, in the order of their numbers.
+    /// Sends events to all clients. They must be sorted by number.
     ///
-    /// - Parameter targets: The number of targets that may have events.
+    /// - Parameter targets: The number of targets, which determines how many events are kept.
     package func send(_ entries: [EventRing.Entry], ofTargets targets: Int = 0) {
         guard let first = entries.first, let last = entries.last else { return }
         let whole = Self.joined(entries)
@@ -195,7 +196,7 @@ package final class EventFeed: Sendable {
 
     // MARK: Heartbeat
 
-    /// Schedules a heartbeat if there are clients, so that an idle service sleeps.
+    /// Schedules a heartbeat if there are clients. Without clients no timer wakes the process.
     private func keepAlive() {
         state.withLock { state in
             guard state.heartbeat == nil, !state.listeners.isEmpty else { return }
@@ -213,24 +214,24 @@ package final class EventFeed: Sendable {
 }
 
 extension EventFeed {
-    /// Answers with every event from now on, or since the client's position.
+    /// Answers with a stream of all events from now on, or since the position of the client.
     package func stream(_ query: Query, snapshot: @escaping @Sendable () -> Snapshot) throws(Problem) -> WebAnswer {
         let text = query.request.headers.first(name: "Last-Event-ID") ?? query.text("after")
         try query.checkNames()
-        // An invalid position is one before a gap.
+        // An invalid position is treated as one whose events are not kept.
         let position = text.map { StreamPosition($0) ?? StreamPosition(epoch: "", number: 0) }
         var answer = WebAnswer(type: "text/event-stream").unstored
-        // Without it nginx buffers the answer.
+        // Without this field, nginx buffers the answer.
         answer.headers.append(("X-Accel-Buffering", "no"))
         answer.stream = { [self] stream in join(stream, after: position, snapshot: snapshot) }
         return answer
     }
 
-    /// Answers with a page of the kept events, oldest first. With `wait` an empty page is answered after the next event or the timeout.
+    /// Answers with a page of the kept events, oldest first. With `wait`, an empty page is sent only after the next event or the timeout.
     ///
-    /// - Throws: ``Problem`` if the events after the client's position are not kept, or belong to another run.
+    /// - Throws: ``Problem`` if the events after the position of the client are not kept, or if the position belongs to another run.
     package func events(_ query: Query) throws(Problem) -> WebAnswer {
-        // An invalid parameter is reported before missing events.
+        // Parameters are checked before events.
         let time = try query.wait
         let page = try page(query)
         var answer = try WebAnswer.list(page, query)
@@ -254,12 +255,12 @@ extension EventFeed {
         let limit = try query.limit
         guard let text = query.after else { return page(kept, limit) }
         guard let position = StreamPosition(text) else {
-            throw Problem(.badRequest, "after is the id of an event, such as dn2wpjeg7dyu.5, not \"\(text.printable)\"")
+            throw Problem(.badRequest, "after must be an event id such as dn2wpjeg7dyu.5, not \"\(text.printable)\"")
         }
         guard let entries = self.entries(after: position) else {
             throw Problem(
                 .gone,
-                "the events after \(text.printable) are not kept: use /v1/status, and then /v1/events without after"
+                "the events after \(text.printable) are not kept; request /v1/status, and then /v1/events without after"
             )
         }
         return page(entries, limit)
@@ -274,10 +275,12 @@ extension EventFeed {
     }
 }
 
-/// The latest events in their encoded form.
+/// A buffer with the latest events in their encoded form.
 package struct EventRing: Sendable {
+    /// An encoded event.
     package struct Entry: Sendable {
         package let number: UInt64
+        /// The event in the format of server-sent events.
         let bytes: ByteBuffer
         /// The event as a line of text.
         var line = ""
@@ -290,7 +293,7 @@ package struct EventRing: Sendable {
             self.init(number: position.number, bytes: StreamText.event(name, position, object), line: line)
         }
 
-        /// The object within the encoded event.
+        /// The JSON object of the event.
         var object: JSONObject {
             let view = bytes.readableBytesView
             let data = view.split(separator: UInt8(ascii: "\n"), maxSplits: 2)[2].dropFirst("data: ".utf8.count)
@@ -298,20 +301,21 @@ package struct EventRing: Sendable {
         }
     }
 
-    /// The maximum numbers of events and of their bytes.
+    /// The maximum number of events.
     private var limit: Int
+    /// The maximum size of all events, in bytes.
     private var byteLimit: Int
     private var entries: [Entry] = []
     private var size = 0
     /// The number of the latest event.
     private(set) var last: UInt64
 
-    /// - Parameter last: The number of the latest event before the ring's first.
+    /// - Parameter last: The number of the last event before the first one of the buffer.
     package init(after last: UInt64, limit: Int = 4096, byteLimit: Int = 4 << 20) {
         (self.last, self.limit, self.byteLimit) = (last, limit, byteLimit)
     }
 
-    /// Raises the limits to several outages of each target at once.
+    /// Raises the limits, so that they are sufficient if each target has several outages at the same time.
     mutating func makeRoom(forTargets count: Int) {
         limit = max(limit, 16 * count)
         byteLimit = max(byteLimit, 16 * 1024 * count)
@@ -322,15 +326,16 @@ package struct EventRing: Sendable {
         size += entry.size
         last = entry.number
         guard entries.count > limit || size > byteLimit else { return }
-        // A quarter at a time, because removing the first element of an array moves all others.
+        // A quarter is removed at a time, because removing the first elements of an array moves all others.
         let gone = max(1, entries.count / 4)
         size -= entries.prefix(gone).reduce(0) { $0 + $1.size }
         entries.removeFirst(gone)
     }
 
+    /// All kept events, oldest first.
     var all: ArraySlice<Entry> { entries[...] }
 
-    /// The events after another; nil if some of them are not kept.
+    /// Returns the events after a number; nil if not all are kept.
     func after(_ number: UInt64) -> ArraySlice<Entry>? {
         guard number < last else { return [] }
         guard let first = entries.first, first.number <= number + 1 else { return nil }
@@ -338,7 +343,7 @@ package struct EventRing: Sendable {
     }
 }
 
-/// The position of an event in the stream: the run, and the event's number within it.
+/// The position of an event in the stream: the identifier of the run, and the number of the event in the run.
 package struct StreamPosition: Hashable, Sendable, CustomStringConvertible {
     package let epoch: String
     package let number: UInt64
@@ -347,7 +352,7 @@ package struct StreamPosition: Hashable, Sendable, CustomStringConvertible {
         (self.epoch, self.number) = (epoch, number)
     }
 
-    /// Reads `epoch.number`; nil for another text.
+    /// Parses `EPOCH.NUMBER`. The result is nil for another text.
     package init?(_ text: String) {
         let parts = text.split(at: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let number = UInt64(parts[1]) else { return nil }
@@ -371,6 +376,7 @@ enum StreamText {
     /// A comment that keeps the connection alive.
     static let heartbeat = ByteBuffer(string: ": alive\n\n")
 
+    /// Returns an encoded event.
     static func event(_ name: String, _ position: StreamPosition, _ data: JSONObject) -> ByteBuffer {
         let bytes = data.bytes
         var buffer = ByteBuffer(string: "id: \(position)\nevent: \(name)\ndata: ")
