@@ -119,11 +119,11 @@ import Testing
 
     @Test func `the recipients of notifications and their states are shown`() throws {
         let world = try Self.world()
-        #expect(!(try Self.page(world, "/").contains("Who is told")))
+        #expect(!(try Self.page(world, "/").contains("Notifications")))
         var status = NotifierStatus(name: "<b>", way: "webhook")
         (status.pending, status.failure) = (2, "503")
         world.told.withLock { $0 = [status] }
-        #expect(try Self.page(world, "/").contains("<dt>&lt;b&gt;</dt><dd>webhook: 0 told, 2 to be told"))
+        #expect(try Self.page(world, "/").contains("<dt>&lt;b&gt;</dt><dd>webhook: 0 delivered, 2 pending"))
         let notifiers = try #require(try world.object("/v1/status")["notifiers"] as? [[String: Any]])
         #expect(notifiers.first?["name"] as? String == "<b>" && notifiers.first?["failure"] as? String == "503")
     }

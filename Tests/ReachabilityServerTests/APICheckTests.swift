@@ -83,9 +83,9 @@ import Testing
         }
         let page = try world.text("/outages/\(id)")
         #expect(page.contains("refuses the &lt;connection&gt;"))
-        #expect(page.contains("what checks found"))
-        #expect(try world.text("/targets/erp").contains("aria-label=\"Answers in the last"))
-        #expect(try !world.text("/targets/internet").contains("Its checks"))
+        #expect(page.contains("Evidence from the kernel and checks"))
+        #expect(try world.text("/targets/erp").contains("aria-label=\"Latency in the last"))
+        #expect(try !world.text("/targets/internet").contains(">Checks "))
     }
 
     @Test func `what checks came to is a list`() throws {

@@ -137,7 +137,7 @@ import Testing
         #expect(page.contains("The link of this machine was down <span class=\"when\">for 4.001\u{a0}s."))
         #expect(page.ranges(of: "<li>").count >= 3)
         #expect(page.contains("<code>noCarrier</code>"))
-        #expect(page.contains("<dd>4.001\u{a0}s, to the millisecond</dd>"))
+        #expect(page.contains("<dd>4.001\u{a0}s, exact to the millisecond</dd>"))
         #expect(page.contains("<bdi>other</bdi>"))
     }
 
@@ -183,11 +183,11 @@ import Testing
     @Test func `the network is shown as it is`() throws {
         let world = try APIWorld()
         let page = try world.text("/network")
-        #expect(page.contains(">Packets leave by eth0.</h1>"))
+        #expect(page.contains(">Packets leave through eth0.</h1>"))
         #expect(page.contains("<code>192.0.2.7/24</code>"))
-        #expect(page.contains("IPv4 by <code>192.0.2.1</code>"))
+        #expect(page.contains("IPv4 via <code>192.0.2.1</code>"))
         world.kernel.removeRoute("default")
-        #expect(try world.text("/network").contains(">No interface leads to the internet.</h1>"))
+        #expect(try world.text("/network").contains(">No interface has a default route.</h1>"))
         let bare = API(world.service, version: "") { WebStatistics() }
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/network")
         let unknown = bare.router.answer(to: try WebRequest(head, body: [], way: .local(user: nil)))
@@ -296,11 +296,11 @@ import Testing
         }
         #expect(try world.text("/").contains(">All 150 outages</a>"))
         let first = try page("/outages")
-        #expect(first.sentence == "150 outages, none lasts" && first.count == 100)
+        #expect(first.sentence == "150 outages, none ongoing" && first.count == 100)
         let second = try page(try #require(first.older))
         #expect(second.sentence == first.sentence && second.count == 50 && second.older == nil)
         let one = try page("/outages?target=a&cause=link")
-        #expect(one.sentence == "75 outages of a, link, none lasts" && one.count == 75 && one.older == nil)
+        #expect(one.sentence == "75 outages of a, link, none ongoing" && one.count == 75 && one.older == nil)
         #expect(try page("/outages?attribution=them").sentence == "No outage of them so far")
         world.kernel.clock.advance(by: .seconds(2 * 86_400))
         #expect(try page("/outages?window=24h").count == 0)

@@ -172,7 +172,7 @@ import Testing
         let id = try #require(try world.object("/v1/outages/latest")["id"] as? String)
         #expect(
             try world.text("/outages/\(id)").contains(
-                "<dt>Who did it</dt><dd><bdi>openvpn, pid 812, of openvpn@site.service</bdi></dd>"
+                "<dt>Caused by</dt><dd><bdi>openvpn, pid 812, of openvpn@site.service</bdi></dd>"
             )
         )
         let event = try #require(try world.items("/v1/events").first { $0["event"] as? String == "actorFound" })

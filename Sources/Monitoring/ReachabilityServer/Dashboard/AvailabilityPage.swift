@@ -3,7 +3,7 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
-    /// The availability of each target: times, and percentages with their bounds.
+    /// Returns the page with the availability of each target: times, and percentages with their bounds.
     func availabilityPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
         let times = KnownTimes(self, snapshot, of: snapshot.books.accounts.count)
         let window = try BarWindow(query, snapshot, since: service.start)
@@ -12,29 +12,29 @@ extension API {
         }
         let worst = items.compactMap(\.value.availability).min()
         let sentence =
-            worst.map { $0 == 1 ? "Nothing was lost" : "\($0.shortPercent) % at least" } ?? "Nothing was observed"
+            worst.map { $0 == 1 ? "Nothing was lost" : "At least \($0.shortPercent) %" } ?? "Nothing was observed"
         let account = worst == nil ? .unknown : worst == 1 ? .up : Self.costliest(items.map(\.value))
         let hero = PageParts.hero(
             mark: account.rawValue,
             "\(sentence).",
-            when: "Of what was observed in the last \(window.choice.name).",
-            lead: "Time in which nobody observed is never counted as up: it widens the bounds instead."
+            when: "Of the time observed in the last \(window.choice.name).",
+            lead: "Time without observation does not count as up. It only widens the bounds."
         )
         let rows = items.map { Self.row($0.name, $0.value) }
         let table = PageParts.card(
             "seconds",
-            "In numbers",
+            "Totals",
             Self.table(items),
             class: "card scroll",
             attributes: " tabindex=\"0\""
         )
         let days = snapshot.books.targets.map { Self.calendar($0, times, snapshot) }
-        let dayHeading: HTML = "Day by day <small>a week a column, the last year, in UTC</small>"
+        let dayHeading: HTML = "Day by day <small>the last year in UTC, one column per week</small>"
         let choice = window.choice.rawValue
         let sheet: HTML = "<a href=\"/availability.csv?window=\(choice)\" download>Day by day as CSV</a>. "
         let main: HTML = """
             \(hero)
-            \(PageParts.card("spent", "How the time was spent \(window.tabs)", "\(rows)"))
+            \(PageParts.card("spent", "Time by state \(window.tabs)", "\(rows)"))
             \(BarWindow.legend)
             \(table)
             \(PageParts.card("days", dayHeading, "\(days)"))
@@ -43,7 +43,7 @@ extension API {
         return Layout(title: "Availability", account: account, place: "/availability", main: main)
     }
 
-    /// The maximum number of targets whose days have texts.
+    /// The maximum number of targets for which each day with an outage has a tooltip.
     private static let detailLimit = 10
 
     private static func calendar(_ name: String, _ times: KnownTimes, _ snapshot: MonitoringService.Snapshot) -> HTML {
@@ -56,7 +56,7 @@ extension API {
             """
     }
 
-    /// The account of the most lost time.
+    /// Returns the account with the most lost time.
     private static func costliest(_ values: [Availability]) -> LedgerAccount {
         let lost = [LedgerAccount.us, .upstream, .them].map { account in
             (account, values.reduce(Duration.zero) { $0 + $1.duration(account) })
@@ -64,7 +64,7 @@ extension API {
         return lost.max { $0.1 < $1.1 }?.0 ?? .up
     }
 
-    /// A bar of the shares of the window.
+    /// Returns a row with a bar that shows the share of each account.
     private static func row(_ name: String, _ value: Availability) -> HTML {
         let whole = Double(max(1, value.window.nanoseconds))
         let shares = LedgerAccount.allCases.map { ($0, Double(value.duration($0).nanoseconds) / whole) }
@@ -73,7 +73,7 @@ extension API {
             PageParts.link(to: name),
             PageParts.shareBar(shares, height: 28, label: TimeBar.label(name, value)),
             state: """
-                \(PageParts.share(value))<small>all of it: from \(bounds[0]) to \(bounds[1])\u{a0}%</small>
+                \(PageParts.share(value))<small>of the whole window: \(bounds[0]) to \(bounds[1])\u{a0}%</small>
                 """
         )
     }
@@ -98,9 +98,9 @@ extension API {
 }
 
 extension API {
-    /// The days of a target from the start of a day until now.
+    /// Returns the days of a target from the start of a day until now.
     ///
-    /// - Parameter limit: The maximum number of intervals that are read one by one, not as sums of days.
+    /// - Parameter limit: The maximum number of intervals that are read individually. If there are more, sums of days are used.
     func days(
         of target: String,
         from start: LedgerInstant,
@@ -113,14 +113,15 @@ extension API {
     }
 }
 
-/// The UTC days of the last year, with one column for each week.
+/// A chart of the UTC days of the last year, with one column per week.
 struct DayCalendar {
+    /// A day and its availability.
     struct Day {
-        /// `2026-11-25`.
+        /// The date, such as `2026-11-25`.
         let name: String
         let availability: Availability
 
-        /// The account of the most lost time; `up` without lost time, and `unknown` without observation.
+        /// The account that determines the colour: the one with the most lost time, `up` without lost time, `unknown` without observation.
         var account: LedgerAccount {
             let lost = [LedgerAccount.us, .upstream, .them].filter { availability.duration($0) > .zero }
             if let worst = lost.max(by: { availability.duration($0) < availability.duration($1) }) { return worst }
@@ -129,34 +130,35 @@ struct DayCalendar {
         }
     }
 
+    /// The number of weeks.
     static let weeks = 53
 
-    /// The start of the first day, which is a Monday.
+    /// Returns the start of the first day, which is a Monday.
     static func start(_ snapshot: MonitoringService.Snapshot) -> LedgerInstant {
         let today = number(of: snapshot.now, snapshot)
-        // The first day of 1970 was a Thursday.
+        // 1 January 1970 was a Thursday.
         let monday = (today + 3).floored(by: 7) * 7 - 3
         return snapshot.calendar.instant(atWall: .seconds((monday - Int64(weeks - 1) * 7) * 86400))
     }
 
-    /// The days from a moment until now.
+    /// Returns the days from an instant until now.
     ///
     /// - Parameters:
-    ///   - intervals: Earliest first.
-    ///   - settled: The sums of days without intervals.
+    ///   - intervals: The intervals, earliest first.
+    ///   - settled: The sums of days. They do not include the time of the intervals.
     static func days(
         from start: LedgerInstant,
         _ intervals: [LedgerInterval],
         settled: [SettledDay] = [],
         _ snapshot: MonitoringService.Snapshot
     ) -> [Day] {
-        // The days of the ledger's clock differ a little from those of UTC.
+        // The days of the ledger's time differ slightly from those of UTC.
         let sums = Dictionary(grouping: settled) { Self.number(of: $0.start + SettledDay.length / 2, snapshot) }
         var days: [Day] = []
         var rest = intervals[...]
         let first = number(of: start, snapshot)
         var from = start
-        // A clock that was wrong by years must not add days without limit.
+        // The number of days is limited, because the clock may have been wrong by years.
         for number in first..<first + Int64(weeks * 7) where from < snapshot.now {
             let to = min(snapshot.calendar.instant(atWall: .seconds((number + 1) * 86400)), snapshot.now)
             rest = rest.drop { $0.end.map { $0 <= from } ?? false }
@@ -170,14 +172,16 @@ struct DayCalendar {
         return days
     }
 
-    /// The number of the UTC day since 1970.
+    /// Returns the number of the UTC day since 1970.
     static func number(of instant: LedgerInstant, _ snapshot: MonitoringService.Snapshot) -> Int64 {
         snapshot.calendar.wall(at: instant).components.seconds.floored(by: 86400)
     }
 
+    /// Returns the chart.
+    ///
     /// - Parameters:
     ///   - days: The days, starting with a Monday.
-    ///   - isDetailed: Whether each day with an outage has a text of its own, which takes much more space.
+    ///   - isDetailed: True if each day with an outage has a tooltip, which makes the page much larger.
     static func svg(_ days: [Day], of target: String, isDetailed: Bool) -> HTML {
         let accounts = days.map(\.account)
         let paths = LedgerAccount.allCases.map { account -> HTML in
@@ -199,11 +203,12 @@ struct DayCalendar {
             """
     }
 
-    /// The side of a day with the space around it.
+    /// The width and height of a day with its margin, in units of the drawing.
     private static let cell = 13
 
-    /// Returns a rectangle for each run of days of an account in a week, each relative to the one before, because repetitions can be
-    /// compressed. The fill draws the days.
+    /// Returns a path with a rectangle for each run of days with the same account within a week.
+    ///
+    /// The coordinates are relative to the previous rectangle, because repetitions compress well. The fill pattern draws the single days.
     private static func path(of account: LedgerAccount, _ accounts: [LedgerAccount]) -> String {
         var (path, x, y) = ("", 0, 0)
         var index = 0
@@ -223,11 +228,12 @@ struct DayCalendar {
 }
 
 extension SettledDay {
-    /// The sums of the day as intervals for a picture, between the known intervals. Their lengths are right, their times are arbitrary.
+    /// Returns the sums of the day as intervals for a chart, in the gaps between known intervals. The lengths are exact, the order is
+    /// arbitrary.
     ///
     /// - Parameters:
-    ///   - known: Earliest first.
-    ///   - end: The end of the picture.
+    ///   - known: The known intervals, earliest first.
+    ///   - end: The end of the chart.
     func shares(around known: some Sequence<LedgerInterval>, until end: LedgerInstant) -> [LedgerInterval] {
         var free = gaps(between: known, until: end)[...]
         var shares: [LedgerInterval] = []
@@ -244,7 +250,7 @@ extension SettledDay {
         return shares
     }
 
-    /// The parts of the day without an interval.
+    /// Returns the parts of the day without a known interval.
     private func gaps(
         between known: some Sequence<LedgerInterval>,
         until end: LedgerInstant

@@ -3,17 +3,17 @@ import NIOHTTP1
 import ReachabilityLedger
 import ReachabilityService
 
-/// The addresses of pages.
+/// The URLs of pages.
 enum PageLink {
     static func target(_ name: String) -> String { "/targets/\(name.percentEncoded)" }
     static func outage(_ id: String) -> String { "/outages/\(id.percentEncoded)" }
 }
 
 extension API {
-    /// The route of a page.
+    /// Returns the route of a page.
     ///
     /// - Parameters:
-    ///   - isCached: False for a page whose content changes without an event.
+    ///   - isCached: False for a page whose content can change without an event.
     ///   - make: Makes the page from the current state.
     func page(
         _ path: String,
@@ -37,15 +37,15 @@ extension API {
         }
     }
 
-    /// The notice on each page while the history cannot be written.
+    /// Returns the notice that each page shows while the history cannot be written; nil without a fault.
     private static func notice(of status: HistoryWriter.Status) -> String? {
         guard let fault = status.fault else { return nil }
-        let lost = status.lost > 0 ? ", \(status.lost) are lost" : ""
+        let lost = status.lost > 0 ? ", and \(status.lost) were dropped" : ""
         let text = "\(fault.text.prefix(1).uppercased())\(fault.text.dropFirst())"
         return "\(text). \(status.pending) events are kept in memory\(lost)."
     }
 
-    /// The latest outages. If the disk cannot be read, those in memory.
+    /// Returns the latest outages. If the history cannot be read, returns those in memory.
     func latest(
         _ snapshot: MonitoringService.Snapshot,
         _ filter: OutageFilter = OutageFilter(),
@@ -57,8 +57,10 @@ extension API {
     }
 }
 
-/// The latest pages. Every open browser tab fetches its page after each event, so the same page is requested many times. A page is valid until
-/// the next event, and for at most a second. Thread-safe.
+/// A cache of pages. Thread-safe.
+///
+/// Each open browser tab fetches its page after each event, so the same page is requested many times. A page is valid until the next event,
+/// and for at most a second.
 final class PageCache: Sendable {
     struct Key: Hashable {
         private let path: [String]
@@ -70,33 +72,35 @@ final class PageCache: Sendable {
         }
     }
 
-    /// The state that a page was made of.
+    /// The version of the state that a page shows.
     struct Version: Equatable {
         /// The number of the last event.
         let event: UInt64
         let fault: HistoryFault?
         let time: LedgerInstant
 
-        /// Returns true if a page of this version may be sent in place of a page of another version.
+        /// Returns true if a page with this version may be sent instead of a page with another version.
         fileprivate func serves(_ other: Version) -> Bool {
             let age = other.time - time
             return event == other.event && fault == other.fault && age >= .zero && age < PageCache.lifetime
         }
     }
 
+    /// The maximum age of a page.
     private static let lifetime = Duration.seconds(1)
-    /// The maximum number of bytes of all bodies.
+    /// The maximum size of all bodies, in bytes.
     private static let sizeLimit = 4 << 20
 
     private let pages = Locked<[Key: (version: Version, answer: WebAnswer)]>([:])
 
+    /// Returns a valid cached page; nil without one.
     func answer(_ key: Key, _ version: Version) -> WebAnswer? {
         pages.withLock { pages in
             pages[key].flatMap { $0.version.serves(version) ? $0.answer : nil }
         }
     }
 
-    /// Keeps a page, and removes old ones.
+    /// Adds a page to the cache, and removes outdated ones.
     func keep(_ answer: WebAnswer, _ key: Key, _ version: Version) {
         guard answer.body.count <= Self.sizeLimit else { return }
         pages.withLock { pages in
@@ -109,9 +113,10 @@ final class PageCache: Sendable {
     }
 }
 
-/// Tables for spreadsheets.
+// Tables for spreadsheets.
+
 extension API {
-    /// The latest thousand outages.
+    /// Answers with the latest 1,000 outages as CSV.
     func outageSheet(_ query: Query) throws(Problem) -> WebAnswer {
         let snapshot = service.snapshot
         try query.checkNames()
@@ -131,7 +136,7 @@ extension API {
         return csv.answer(named: "outages.csv")
     }
 
-    /// The seconds of each state of each target by UTC day, from the day in which the window begins.
+    /// Answers with the seconds in each state by target and UTC day as CSV. The first day is the one in which the window begins.
     func availabilitySheet(_ query: Query) throws(Problem) -> WebAnswer {
         let snapshot = service.snapshot
         let window = try BarWindow(query, snapshot, since: service.start)
@@ -150,7 +155,9 @@ extension API {
     }
 }
 
-/// A table in the format of RFC 4180.
+/// A table in the CSV format.
+///
+/// Source: RFC 4180.
 struct CSV {
     static let contentType = "text/csv; charset=utf-8; header=present"
 
@@ -162,7 +169,7 @@ struct CSV {
 
     private static func line(_ cells: [String]) -> String { cells.map(\.csvField).joined(separator: ",") + "\r\n" }
 
-    /// The table as a file to download.
+    /// Returns an answer with the table as a file to download.
     fileprivate func answer(named name: String) -> WebAnswer {
         var answer = WebAnswer(type: Self.contentType, Array(text.utf8)).unstored
         answer.headers.append(("Content-Disposition", "attachment; filename=\"\(name)\""))
@@ -171,9 +178,10 @@ struct CSV {
 }
 
 extension String {
-    /// The text as a field of CSV, quoted if necessary. An apostrophe keeps spreadsheets from computing it.
+    /// The text as a CSV field, quoted if necessary.
     ///
-    /// It works on scalars, because a quotation mark with a combining accent is another character.
+    /// A text that begins with `=`, `+`, `-` or `@` gets a leading apostrophe, so that spreadsheets do not evaluate it as a formula. The
+    /// text is examined by Unicode scalars, because a quotation mark with a combining accent is a different Character.
     var csvField: String {
         let scalars = printable.unicodeScalars
         let lead = scalars.first.map { "=+-@".unicodeScalars.contains($0) } ?? false ? "'" : ""

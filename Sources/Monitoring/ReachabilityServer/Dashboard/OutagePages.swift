@@ -7,9 +7,10 @@ struct OutageChoice {
     var target: String?
     var attribution: Attribution?
     var cause: OutageCause?
-    /// The time window of the outages.
+    /// The time window of the outages; nil for all times.
     var window: BarWindow.Choice?
 
+    /// Returns the filter for outages.
     func filter(_ snapshot: MonitoringService.Snapshot) -> OutageFilter {
         var filter = OutageFilter(target: target)
         (filter.attribution, filter.cause) = (attribution, cause)
@@ -17,7 +18,7 @@ struct OutageChoice {
         return filter
     }
 
-    /// The address of the page with these outages.
+    /// Returns the URL of the page with these outages.
     ///
     /// - Parameter after: The last outage of the previous page.
     func link(after: String? = nil) -> String {
@@ -30,7 +31,7 @@ struct OutageChoice {
         )
     }
 
-    /// The filter with another value.
+    /// Returns a copy with another value of one property.
     func with<Value>(_ path: WritableKeyPath<OutageChoice, Value>, _ value: Value) -> OutageChoice {
         var other = self
         other[keyPath: path] = value
@@ -39,10 +40,10 @@ struct OutageChoice {
 }
 
 extension API {
-    /// The number of outages on a page.
+    /// The maximum number of outages on a page.
     private static let outageLimit = 100
 
-    /// The outages, latest first, and the time lost to each cause.
+    /// Returns the page with the outages, latest first, and the time lost by cause.
     func outagesPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
         var choice = OutageChoice()
         choice.target = query.text("target")
@@ -57,7 +58,7 @@ extension API {
         let open = sums.reduce(0) { $0 + $1.open }
         let account = outages.first { $0.end == nil }?.deciding(at: snapshot.now).state.account ?? .up
         let count = total == 1 ? "One outage" : "\(total) outages"
-        let now = open == 0 ? "none lasts" : open == 1 ? "one lasts" : "\(open) last"
+        let now = open == 0 ? "none ongoing" : open == 1 ? "one ongoing" : "\(open) ongoing"
         let chosen = [choice.target, choice.cause?.rawValue ?? choice.attribution?.rawValue].compactMap(\.self)
         let of = chosen.isEmpty ? "" : " of " + chosen.joined(separator: ", ")
         let sentence = total == 0 ? "No outage\(of) so far" : "\(count)\(of), \(now)"
@@ -67,26 +68,26 @@ extension API {
             ? page.last.map { "<a href=\"\(choice.link(after: $0.id))\">Older</a>. " } : nil
         let newest: HTML? = isFirst ? nil : "<a href=\"\(choice.link())\">The latest</a>. "
         let lead: HTML = """
-            An outage is one unbroken time in which a target is not up. The cause is that of its longest part.
+            An outage is a continuous time during which a target is not up. Its cause is that of the longest part.
             """
         let sheet: HTML = "\(newest)\(older)<a href=\"/outages.csv\" download>As CSV</a>. "
         let main: HTML = """
             \(PageParts.hero(account, sentence, lead: lead))
-            \(PageParts.card("causes", "Where it went wrong \(Self.windows(choice))", Self.causes(sums, choice)))
-            <h2 id="list">\(isFirst && older == nil ? "All of them" : "One after the other") \(Self.targets(choice, snapshot))</h2>\(Self.moreTargets(choice, snapshot))
+            \(PageParts.card("causes", "Time lost by cause \(Self.windows(choice))", Self.causes(sums, choice)))
+            <h2 id="list">\(isFirst && older == nil ? "All outages" : "Outages") \(Self.targets(choice, snapshot))</h2>\(Self.moreTargets(choice, snapshot))
             <section class="card" data-part="list" aria-labelledby="list">\(snapshot.list(page))</section>
             \(PageParts.more(sheet, api: "/v1/outages"))
             """
         return Layout(title: sentence, account: account, place: "/outages", main: main)
     }
 
-    /// Links to other time windows.
+    /// Returns links to other time windows.
     private static func windows(_ choice: OutageChoice) -> HTML {
         let choices: [BarWindow.Choice?] = [.day, .week, .month, .year, nil]
         return tabs(choices.map { ($0?.name ?? "all", choice.with(\.window, $0), choice.window == $0) })
     }
 
-    /// Links to the outages of other targets, if there are few.
+    /// Returns links to the outages of the other targets. Empty for a single target. For many targets it has only the current one.
     private static func targets(_ choice: OutageChoice, _ snapshot: MonitoringService.Snapshot) -> HTML {
         let names = snapshot.books.targets
         guard names.count > 1 else { return "" }
@@ -94,7 +95,7 @@ extension API {
         return tabs((shown + [nil]).map { ($0 ?? "all targets", choice.with(\.target, $0), choice.target == $0) })
     }
 
-    /// A collapsed list of links to the outages of each target, if there are many.
+    /// Returns a collapsed list of links to the outages of each target; nil for few targets.
     private static func moreTargets(_ choice: OutageChoice, _ snapshot: MonitoringService.Snapshot) -> HTML? {
         let names = snapshot.books.targets
         guard names.count > tabLimit else { return nil }
@@ -104,18 +105,18 @@ extension API {
             """
     }
 
-    /// The maximum number of targets beside a heading.
+    /// The maximum number of links to targets beside a heading.
     private static let tabLimit = 12
 
     private static func tabs(_ links: [(name: String, choice: OutageChoice, isCurrent: Bool)]) -> HTML {
         PageParts.tabs(links.map { ($0.name, $0.choice.link(), $0.isCurrent) })
     }
 
-    /// The time lost to each cause, the most first, as bars to the same scale, with links to the outages.
+    /// Returns the time lost by cause, longest first, as bars to the same scale with links to the outages.
     private static func causes(_ sums: [OutageSum], _ choice: OutageChoice) -> HTML {
         let rows = sums.map { (state: TargetState($0.attribution, $0.cause), sum: $0) }
             .sorted { ($1.sum.time, $0.state.description) < ($0.sum.time, $1.state.description) }
-        guard let longest = rows.first?.sum.time else { return "<p class=\"empty\">Nothing did.</p>" }
+        guard let longest = rows.first?.sum.time else { return "<p class=\"empty\">No outages.</p>" }
         let items = rows.map { row -> HTML in
             let width = (Double(row.sum.time.nanoseconds) / Double(max(1, longest.nanoseconds))).percentText
             let account = row.state.account.rawValue
@@ -135,7 +136,7 @@ extension API {
 }
 
 extension API {
-    /// An outage, step by step.
+    /// Returns the page of one outage.
     func outagePage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
         guard let explained = try? explained(query["id"], snapshot) else {
             return .missing("There is no outage \(query["id"])", list: Self.knownOutages)
@@ -156,7 +157,7 @@ extension API {
             mark: account.rawValue,
             "\(words)",
             saying: words,
-            when: "for \(length)\(isOpen ? ", and goes on" : "").",
+            when: "for \(length)\(isOpen ? ", ongoing" : "").",
             lead: """
                 \(explanation?.meaning ?? explained.checkSentence ?? "") \
                 <span class="remedy">\(isOpen ? explanation?.remedy ?? "" : "")</span>
@@ -166,16 +167,16 @@ extension API {
         let copy: HTML = "<button data-copy=\"/v1\(PageLink.outage(id))\" hidden>Copy the report</button> "
         let main: HTML = """
             \(hero)
-            \(PageParts.card("scale", "To scale", picture))\(BarWindow.legend)
+            \(PageParts.card("scale", "Timeline", picture))\(BarWindow.legend)
             <div class="two"><div>\(PageParts.card("steps", "Step by step", Self.steps(explained, times, snapshot)))</div>
-            <div>\(PageParts.card("facts", "What is known", Self.facts(explained, all, snapshot)))</div></div>
+            <div>\(PageParts.card("facts", "Details", Self.facts(explained, all, snapshot)))</div></div>
             \(Self.notes(explained.notes, snapshot))\(Self.evidence(explained, snapshot))
             \(PageParts.more(copy, api: "/v1\(PageLink.outage(id))"))
             """
         return Layout(title: words, account: isOpen ? account : .up, place: "/outages", main: main)
     }
 
-    /// The outage in the middle, with half its length before and after.
+    /// Returns a bar with the outage in the middle, and half of its duration before and after it.
     private static func picture(_ outage: Outage, _ times: KnownTimes, _ snapshot: MonitoringService.Snapshot) -> HTML {
         let half = Duration.nanoseconds(max(outage.duration(at: snapshot.now).nanoseconds / 2, 1_000_000))
         let (from, to) = (outage.start - half, min(snapshot.now, (outage.end ?? snapshot.now) + half))
@@ -222,7 +223,7 @@ extension API {
         return "<ol class=\"steps\">\(items)</ol>"
     }
 
-    /// The evidence before, during and after the outage, as `reachability why` prints it.
+    /// Returns the evidence before, during and after the outage, as printed by `reachability why`.
     private static func evidence(_ explained: ExplainedOutage, _ snapshot: MonitoringService.Snapshot) -> HTML {
         let chains = explained.evidence.map { record -> HTML in
             let steps = record.steps.map { step -> HTML in
@@ -242,7 +243,7 @@ extension API {
 
     private static func heading(_ explained: ExplainedOutage) -> HTML {
         let isChecked = explained.outage.intervals.contains { $0.state.basis == .checks }
-        return isChecked ? "What the kernel said, and what checks found" : "What the kernel said"
+        return isChecked ? "Evidence from the kernel and checks" : "Evidence from the kernel"
     }
 
     private static func facts(
@@ -252,14 +253,14 @@ extension API {
     ) -> HTML {
         let outage = explained.outage
         let deciding = outage.deciding(at: snapshot.now)
-        let end: HTML = outage.end.map { snapshot.time($0, .exact) } ?? "it goes on"
+        let end: HTML = outage.end.map { snapshot.time($0, .exact) } ?? "ongoing"
         let isExact = outage.uncertainty < .milliseconds(1)
-        let precision = isExact ? "to the millisecond" : "give or take \(outage.uncertainty.units)"
-        let basis = deciding.state.basis == .checks ? "the kernel, and active checks" : "the kernel alone"
+        let precision = isExact ? "exact to the millisecond" : "up to \(outage.uncertainty.units) longer"
+        let basis = deciding.state.basis == .checks ? "the kernel and active checks" : "the kernel only"
         let ending = outage.ending.map { ending in
             switch ending {
             case .up: "\(outage.target) is up again"
-            case .unknown: "nobody observed any more"
+            case .unknown: "observation ended"
             case .maintenance: "maintenance began"
             }
         }
@@ -272,11 +273,11 @@ extension API {
         }
         return PageParts.facts([
             ("Target", PageParts.link(to: outage.target)),
-            ("Whose fault", "\(Sign.pill(deciding.state.account)) <code>\(deciding.state.description)</code>"),
-            ("Who did it", explained.actor.map { "<bdi>\($0.text)</bdi>" }),
-            ("Began", snapshot.time(outage.start, .exact)), ("Ended", end),
-            ("How long", "\(outage.duration(at: snapshot.now).units), \(precision)"), ("Known from", "\(basis)"),
-            ("Ended by", ending.map { "\($0)" }), ("With it", links.isEmpty ? "nothing else fell" : "\(links)"),
+            ("Attribution", "\(Sign.pill(deciding.state.account)) <code>\(deciding.state.description)</code>"),
+            ("Caused by", explained.actor.map { "<bdi>\($0.text)</bdi>" }),
+            ("Start", snapshot.time(outage.start, .exact)), ("End", end),
+            ("Duration", "\(outage.duration(at: snapshot.now).units), \(precision)"), ("Basis", "\(basis)"),
+            ("Ended because", ending.map { "\($0)" }), ("Also affected", links.isEmpty ? "nothing else" : "\(links)"),
         ])
     }
 
@@ -298,9 +299,9 @@ extension API {
 }
 
 extension MonitoringService.Snapshot {
-    /// A list of outages with links to their pages.
+    /// Returns a list of outages with links to their pages.
     func list(_ outages: [Outage]) -> HTML {
-        if outages.isEmpty { return "<p class=\"empty\">No outage is known.</p>" }
+        if outages.isEmpty { return "<p class=\"empty\">No outages.</p>" }
         return "<ol class=\"list\">\(outages.map(item))</ol>"
     }
 

@@ -3,14 +3,14 @@ import ReachabilityLedger
 package import ReachabilityService
 
 extension API {
-    /// The current state in one sentence, the targets, and the latest outages.
+    /// Returns the page with the current state in one sentence, the targets, and the latest outages.
     func overviewPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
         let times = KnownTimes(self, snapshot, of: snapshot.books.accounts.count)
         let outageCount = outageSums(OutageFilter(), snapshot).reduce(0) { $0 + $1.count }
         let window = try BarWindow(query, snapshot, since: service.start)
         let headline = Headline(snapshot)
         let targets = snapshot.books.targets
-        // A single target has room for two bars.
+        // With a single target there is room for two bars.
         let windows =
             targets.count == 1 && [.quarter, .hour].contains(window.choice)
             ? [window, BarWindow(.day, snapshot)] : [window]
@@ -21,7 +21,7 @@ extension API {
         let main: HTML = """
             \(headline.html(snapshot))\(notices)
             \(PageParts.card("targets", "Targets \(window.tabs)", "\(rows)"))\(BarWindow.legend)
-            <h2 id="last">The last outages</h2>
+            <h2 id="last">Latest outages</h2>
             <section data-part="outages" aria-labelledby="last"><div class="card">\
             \(snapshot.list(latest(snapshot, limit: 6)))</div>\(more)</section>
             """
@@ -54,32 +54,32 @@ extension API {
     }
 }
 
-/// The sentence on top of the overview, and the time since which it holds.
+/// The sentence on top of the overview, and the time since which it is true.
 ///
-/// It describes this machine or its provider only if the network at large is down, or if all targets are down by the same cause. Otherwise it
-/// counts the targets that are down.
+/// It describes this machine or its provider only if the network at large is down, or if all targets are down with the same cause.
+/// Otherwise it states the number of targets that are down.
 struct Headline {
     /// The name of the target whose state describes the network at large.
     private static let atLarge = "internet"
-    /// The maximum number of names in it.
+    /// The maximum number of names of targets.
     private static let nameLimit = 5
 
-    /// The account that has the sentence's colour and sign.
+    /// The account that determines the colour and the sign.
     let account: LedgerAccount
-    /// Whether targets are degraded, and none is down.
+    /// A Boolean value that indicates whether targets are degraded and none is down.
     private let isDegraded: Bool
-    /// The sentence without its end.
+    /// The sentence without its full stop.
     let sentence: String
-    /// The time since which the sentence holds.
+    /// The time since which the sentence is true.
     let since: LedgerInstant
-    /// Further sentences.
+    /// The explanation below the sentence.
     let lead: HTML
 
     /// A target and its state.
     private struct Entry {
         let name: String
         let current: LedgerInterval
-        /// The beginning of the outage, or of the state if it is not an outage.
+        /// The start of the outage, or of the state if it is not an outage.
         let since: LedgerInstant
 
         var state: TargetState { current.state }
@@ -102,7 +102,7 @@ struct Headline {
         isDegraded = down.isEmpty && unknown.isEmpty && !degraded.isEmpty
         guard !affected.isEmpty else {
             account = .up
-            sentence = entries.isEmpty ? "Nothing is watched" : "Everything works"
+            sentence = entries.isEmpty ? "Nothing is monitored" : "Everything works"
             since = entries.map(\.current.start).max() ?? snapshot.now
             lead = Self.lead(entries.map(\.state))
             return
@@ -130,13 +130,13 @@ struct Headline {
         }
     }
 
-    /// The account of most of these targets; if several are equal, the one nearest to this machine.
+    /// Returns the account of most of the affected targets. If several are equal, it is the one nearest to this machine.
     private static func account(of affected: [Entry]) -> LedgerAccount {
         func count(_ account: LedgerAccount) -> Int { affected.count { $0.state.account == account } }
         return [LedgerAccount.us, .upstream, .them, .unknown, .up].max { count($0) < count($1) } ?? .unknown
     }
 
-    /// The target whose state describes all that is affected; nil if only a count does.
+    /// Returns the target whose state describes all affected targets; nil if no single state does.
     private static func representative(of affected: [Entry], among all: [Entry]) -> Entry? {
         if all.count == 1 { return affected[0] }
         if let atLarge = affected.first(where: { $0.name == Self.atLarge }), !atLarge.state.isDegraded {
@@ -148,7 +148,7 @@ struct Headline {
         return affected.count == watched && agree && StateDescription.isGeneral(first) ? affected[0] : nil
     }
 
-    /// For example `5 of 13 targets are down`.
+    /// Returns a sentence such as `5 of 13 targets are down`.
     private static func count(_ affected: [Entry], of all: [Entry]) -> String {
         let number =
             affected.count == all.count ? "All \(all.count) targets" : "\(affected.count) of \(all.count) targets"
@@ -162,7 +162,7 @@ struct Headline {
         return entries.count > nameLimit ? "\(names) and \(entries.count - nameLimit) more" : names
     }
 
-    /// The meaning of a target's reason, with a remedy; otherwise the check's sentence.
+    /// Returns the meaning of a target's reason with a remedy, or else the sentence of its check.
     private static func meaning(of entry: Entry, _ snapshot: MonitoringService.Snapshot) -> HTML? {
         StateDescription.explanation(entry.current.reason).map {
             "\($0.meaning) <span class=\"remedy\">\($0.remedy)</span>"
@@ -171,10 +171,10 @@ struct Headline {
     }
 
     private static func lead(_ states: [TargetState]) -> HTML {
-        let what = states.count == 1 ? "A packet would leave this machine" : "All \(states.count) targets are up"
+        let what = states.count == 1 ? "Packets can leave this machine" : "All \(states.count) targets are up"
         let basis =
-            states.contains { $0.basis == .checks } ? "the kernel and by checks" : "the kernel alone, without a packet"
-        return states.isEmpty ? "" : "\(what). Known from \(basis); a change shows here the moment it happens."
+            states.contains { $0.basis == .checks } ? "the kernel and checks" : "the kernel only, without packets"
+        return states.isEmpty ? "" : "\(what). Based on \(basis). Changes appear here immediately."
     }
 
     func html(_ snapshot: MonitoringService.Snapshot) -> HTML {

@@ -5,7 +5,7 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
-    /// The interfaces of this machine: their states, addresses and default routes.
+    /// Returns the page with the interfaces of this machine: their states, addresses and default routes.
     func networkPage(_: Query, _: MonitoringService.Snapshot) -> Layout {
         let interfaces = interfaces()
         let all = (interfaces ?? []).filter { $0.interface.type != .loopback }
@@ -14,15 +14,15 @@ extension API {
         let account: LedgerAccount
         switch (interfaces, ways.isEmpty) {
         case (nil, _): (sentence, account) = ("The interfaces are not known", .unknown)
-        case (_, true): (sentence, account) = ("No interface leads to the internet", .us)
-        case (_, false): (sentence, account) = ("Packets leave by \(ways.joined(separator: ", "))", .up)
+        case (_, true): (sentence, account) = ("No interface has a default route", .us)
+        case (_, false): (sentence, account) = ("Packets leave through \(ways.joined(separator: ", "))", .up)
         }
         let rows = all.map(Self.row)
-        let list: HTML = rows.isEmpty ? "<p class=\"empty\">There is none but the loopback.</p>" : "\(rows)"
+        let list: HTML = rows.isEmpty ? "<p class=\"empty\">The only interface is the loopback.</p>" : "\(rows)"
         let main: HTML = """
-            \(PageParts.hero(account, sentence, lead: "What the kernel says of this machine now."))
+            \(PageParts.hero(account, sentence, lead: "The current state in the kernel."))
             \(PageParts.card("interfaces", "Interfaces", list))
-            <p class="more">More of it on the command line: <code>reachability list</code>, <code>reachability why</code></p>
+            <p class="more">More details on the command line: <code>reachability list</code>, <code>reachability why</code></p>
             """
         return Layout(title: sentence, account: account, place: "/network", main: main)
     }
@@ -32,7 +32,7 @@ extension API {
         let state =
             switch details.state {
             case .up: "up"
-            case .dormant: "waits"
+            case .dormant: "dormant"
             case .noCarrier: "no carrier"
             case .down: "off"
             }
@@ -42,9 +42,9 @@ extension API {
                 "<code>\(address.address.description)/\(address.prefixLength)</code> <span class=\"soft\">\(marks)</span><br>"
         }
         let routes = details.defaultRoutes.map { route -> HTML in
-            let gateway: HTML = route.gateway.map { "<code>\($0.description)</code>" } ?? "the link itself"
+            let gateway: HTML = route.gateway.map { "<code>\($0.description)</code>" } ?? "on-link"
             return
-                "\(route.isIPv6 ? "IPv6" : "IPv4") by \(gateway) <span class=\"soft\">metric \(Int(route.metric))</span><br>"
+                "\(route.isIPv6 ? "IPv6" : "IPv4") via \(gateway) <span class=\"soft\">metric \(Int(route.metric))</span><br>"
         }
         let nothing: [HTML] = ["<span class=\"soft\">none</span>"]
         let kind = details.kind ?? details.interface.type.rawValue
@@ -58,32 +58,32 @@ extension API {
         )
     }
 
-    /// The state of the service itself.
+    /// Returns the page with the state of the service.
     func servicePage(_: Query, _ snapshot: MonitoringService.Snapshot) -> Layout {
         let (usage, statistics) = (ProcessUsage.current, statistics())
         let hero = PageParts.hero(
             mark: "up",
-            "The service observes.",
+            "The service is running.",
             when: "Since \(snapshot.since(service.start))",
-            lead: "It hears from the kernel and sleeps until it does."
+            lead: "It sleeps until the kernel reports an event."
         )
         let facts = PageParts.facts([
             ("Version", "\(version)"), ("Targets", "\(snapshot.books.accounts.count)"),
             ("Events", "\(Int(snapshot.books.lastNumber))"),
             ("Memory", usage.map { "\(Int($0.resident) / 1_048_576)\u{a0}MiB" } ?? "unknown"),
-            ("Used so far", usage.map { "\($0.processor.units) of a processor" } ?? "unknown"),
+            ("CPU time", usage.map { "\($0.processor.units)" } ?? "unknown"),
         ])
         let clients = PageParts.facts([
             ("Streams", "\(feed.count)"), ("Connections", "\(statistics.connections)"),
             (
-                "Sent away",
-                "\(Int(statistics.refused)) for want of room, \(Int(statistics.slowStreams)) that read too slowly"
+                "Refused",
+                "\(Int(statistics.refused)) because of limits, \(Int(statistics.slowStreams)) because they read too slowly"
             ),
         ])
         let main: HTML = """
             \(hero)
-            \(PageParts.card("facts", "What it is", facts))
-            \(PageParts.card("clients", "Who listens", clients))\(PageParts.notifiers(notifiers()))
+            \(PageParts.card("facts", "Details", facts))
+            \(PageParts.card("clients", "Clients", clients))\(PageParts.notifiers(notifiers()))
             \(PageParts.more(api: "/v1/status", "/metrics", "/readyz"))
             """
         return Layout(title: "The service", account: .up, place: "/service", main: main)

@@ -3,10 +3,10 @@ import ReachabilityLedger
 import ReachabilityService
 
 extension API {
-    /// The link to all outages on the page of a missing object.
-    static let knownOutages: HTML = "<a href=\"/outages\">the outages that are known</a>"
+    /// The link to all outages on the page for a missing object.
+    static let knownOutages: HTML = "<a href=\"/outages\">all outages</a>"
 
-    /// A target: its states over time, its checks and its outages.
+    /// Returns the page of a target: its states over time, its checks and its outages.
     func targetPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
         let (name, times) = (query["name"], KnownTimes(self, snapshot, of: 1))
         let window = try BarWindow(query, snapshot, since: service.start)
@@ -24,7 +24,7 @@ extension API {
             explanation.map { "\($0.meaning) <span class=\"remedy\">\($0.remedy)</span>" }
             ?? check.map { "\($0)" }
             ?? (current.state.basis == .checks
-                ? "Known from the kernel and by checks." : "Known from the kernel alone.")
+                ? "Based on the kernel and checks." : "Based on the kernel only, without checks.")
         let spans = BarWindow.Choice.allCases.dropFirst(window.choice == .quarter ? 0 : 1).map { choice -> HTML in
             let window = BarWindow(choice, snapshot)
             let times = times.times(of: name, in: window)
@@ -46,10 +46,10 @@ extension API {
         let path = "/v1/targets/\(name.percentEncoded)"
         let main: HTML = """
             \(hero)
-            \(PageParts.card("times", "Its time, to scale", "\(spans)"))\(BarWindow.legend)
+            \(PageParts.card("times", "States over time", "\(spans)"))\(BarWindow.legend)
             \(checks.html(snapshot, window))
-            \(PageParts.card("outages", "Its outages", snapshot.list(outages)))
-            <p class="more"><a href="\(OutageChoice(target: name).link())">All of its outages</a>. For programs: \
+            \(PageParts.card("outages", "Outages", snapshot.list(outages)))
+            <p class="more"><a href="\(OutageChoice(target: name).link())">All outages of this target</a>. API: \
             <a href="\(path)/intervals"><code>intervals</code></a>, \
             <a href="\(path)/availability"><code>availability</code></a>, <a href="\(path)/checks"><code>checks</code></a></p>
             """
@@ -57,17 +57,17 @@ extension API {
     }
 }
 
-/// The checks of a target: the latest results, and the latencies over time.
+/// The part of the page about checks: the latest results, and the latencies over time.
 private struct CheckPart {
     private let checks: [CheckStatus]
     private let buckets: [CheckBucket]
 
-    /// - Parameter checks: Latest first.
+    /// - Parameter checks: The latest results, latest first.
     init(_ checks: [CheckStatus], _ buckets: [CheckBucket]) {
         (self.checks, self.buckets) = (checks, buckets.sorted { $0.start < $1.start })
     }
 
-    /// The card of the checks, if there are any.
+    /// Returns the card of the checks; empty without checks.
     func html(_ snapshot: MonitoringService.Snapshot, _ window: BarWindow) -> HTML {
         if checks.isEmpty { return "" }
         let items = checks.prefix(8).map { check -> HTML in
@@ -81,19 +81,19 @@ private struct CheckPart {
         }
         return PageParts.card(
             "checks",
-            "Its checks \(window.tabs)",
+            "Checks \(window.tabs)",
             "\(band(window))<ol class=\"steps\">\(Array(items))</ol>",
             attributes: " data-every=\"\(pace)\""
         )
     }
 
-    /// The interval of the latest two checks in seconds.
+    /// The interval between the latest two checks, in seconds, from 1 to 30. The page is refreshed at this interval.
     private var pace: Int {
         guard checks.count > 1 else { return 5 }
         return min(30, max(1, Int((checks[0].ended - checks[1].ended).components.seconds)))
     }
 
-    /// Merges results that one pixel would show.
+    /// Merges buckets that would be drawn on the same pixel.
     private static func merged(_ buckets: [CheckBucket], _ window: BarWindow) -> [CheckBucket] {
         let length = max(CheckBucket.short, (window.to - window.from) / 360)
         var merged: [CheckBucket] = []
@@ -106,7 +106,7 @@ private struct CheckPart {
         return merged
     }
 
-    /// The latencies over time: the range from the 5th to the 95th percentile, and the median.
+    /// Returns a chart of latencies over time: the range from the 5th to the 95th percentile, and the median. Nil without latencies.
     private func band(_ window: BarWindow) -> HTML? {
         let whole = Double((window.to - window.from).nanoseconds)
         let answered = Self.merged(buckets.filter { $0.slowest != nil }, window)
@@ -131,7 +131,7 @@ private struct CheckPart {
         var all = CheckBucket(at: window.from)
         for bucket in answered { all.merge(bucket) }
         let figures = "median \((all.latency(0.5) ?? .zero).short), 95 % within \((all.latency(0.95) ?? .zero).short)"
-        let label = "Answers in the last \(window.choice.name): \(figures)"
+        let label = "Latency in the last \(window.choice.name): \(figures)"
         return """
             <div class="inside"><p class="soft">\(label), at most \((all.slowest ?? .zero).short)</p>\
             <svg class="bar" height="60" width="100%" role="img" aria-label="\(label)">\(parts)</svg></div>
@@ -140,7 +140,7 @@ private struct CheckPart {
 }
 
 extension Duration {
-    /// A latency: `0.42 ms`, `18 ms`, `1.2 s`.
+    /// The duration as a latency, such as `0.42 ms`, `18 ms` or `1.2 s`.
     fileprivate var short: String {
         let microseconds = nanoseconds / 1000
         if microseconds < 10_000 { return (microseconds / 10).decimal(places: 2) + "\u{a0}ms" }
@@ -150,7 +150,7 @@ extension Duration {
 }
 
 extension MonitoringService.Snapshot {
-    /// The sentence of the check that decides a target's state; nil if the kernel decides it.
+    /// Returns the sentence of the check that determines the state of a target; nil if the kernel's path determines it.
     func checkSentence(of target: String) -> String? {
         guard books.accounts[target]?.ledger.current.state.basis == .checks else { return nil }
         return findings[target]?.told?.sentence.asSentence
@@ -158,7 +158,7 @@ extension MonitoringService.Snapshot {
 }
 
 extension ExplainedOutage {
-    /// The sentence of the check that explains the outage.
+    /// The sentence of the check that explains the outage; nil without one.
     var checkSentence: String? {
         guard outage.intervals.contains(where: { $0.state.basis == .checks }) else { return nil }
         let during = evidence.filter { $0.phase(of: outage) == "during" }
@@ -169,7 +169,7 @@ extension ExplainedOutage {
 }
 
 extension String {
-    /// The text with a full stop, and with a capital if it begins with a word, not with a name or an address.
+    /// The text with a full stop. The first letter is capitalized if the text begins with a word, not with a name or an address.
     fileprivate var asSentence: String {
         let isWord = prefix { $0 != " " }.allSatisfy(\.isLetter)
         return (isWord ? prefix(1).uppercased() + dropFirst() : self) + "."

@@ -9,7 +9,7 @@
     exact: new Intl.DateTimeFormat(undefined, { ...clock, fractionalSecondDigits: 3 }),
     day: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" }),
   };
-  // How far the clock of this browser is ahead of the service's.
+  // The time by which the clock of this browser is ahead of the service's, in milliseconds.
   let ahead = Date.now() - Date.parse(root.dataset.now);
   let isLive = false, lostAt = null, busy = false, again = false;
   const served = new Map();
@@ -52,7 +52,7 @@
     live.className = "";
     const moment = forms.clock.format(lostAt);
     banner.textContent = "The service has not answered since " + moment +
-      ". What is shown is how it was then; it goes on as soon as the service answers.";
+      ". This page shows the state at that time. It continues as soon as the service answers.";
     banner.hidden = false;
   }
 
@@ -87,7 +87,7 @@
       const version = page.documentElement.dataset.version;
       if (!version) throw new Error("no page");
       if (version !== root.dataset.version) return location.reload();
-      // A page may be a second old; lengths do not go back for that.
+      // A page may be one second old. Durations must not decrease because of that.
       const next = Date.now() - Date.parse(page.documentElement.dataset.now);
       ahead = Math.abs(next - ahead) < 2000 ? Math.min(next, ahead) : next;
       const said = document.querySelector("[data-say]")?.dataset.say;
@@ -136,7 +136,7 @@
         await navigator.clipboard.writeText(await answer.text());
         say.textContent = button.textContent = "Copied";
       } catch {
-        say.textContent = button.textContent = "Could not be copied";
+        say.textContent = button.textContent = "Copying failed";
       }
     };
   }
@@ -144,7 +144,7 @@
   localize(document);
   tick();
   setInterval(tick, 1000);
-  // Pictures move on, checks are made, and a service that hangs shows.
+  // Periodic refresh: charts advance, new checks appear, and a service that hangs is detected.
   (function renew() {
     const pace = Number(document.querySelector("[data-every]")?.dataset.every ?? 30);
     setTimeout(() => { if (!document.hidden) refresh(); renew(); }, pace * 1000);

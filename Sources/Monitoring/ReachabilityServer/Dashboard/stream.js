@@ -21,14 +21,14 @@ function open() {
   source.onopen = () => set(true);
   source.onerror = () => {
     set(false);
-    // The browser tries again by itself, but not after an answer it did not expect.
+    // The browser reconnects automatically, except after an answer that is not an event stream.
     if (source.readyState === EventSource.CLOSED) setTimeout(open, 1000);
   };
   for (const name of names) {
     source.addEventListener(name, (event) => {
       last = event.lastEventId;
       set(true);
-      // Tabs look anyway when the stream begins.
+      // For a snapshot no message is needed, because tabs refresh when the stream begins.
       if (name !== "snapshot") tell({ event: name });
     });
   }

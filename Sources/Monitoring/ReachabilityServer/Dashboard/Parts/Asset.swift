@@ -1,7 +1,7 @@
 import LinuxSupport
 import NIOHTTP1
 
-/// A file of pages. Its address contains the hash of its content, so browsers may keep it forever.
+/// A file that pages use. Its URL contains a hash of its content, so that browsers can cache it forever.
 struct Asset: Sendable {
     let path: String
     let type: String
@@ -12,24 +12,26 @@ struct Asset: Sendable {
         (self.type, self.body) = (type, body)
     }
 
+    /// The style sheet.
     static let style = Asset("style", "css", type: "text/css; charset=utf-8", PackageResources.style_css)
-    /// The script of pages. It shows times in the reader's time zone, counts lengths on, and fetches the page again after each event.
+    /// The script of pages. It shows times in the reader's time zone, updates durations, and fetches the page again after each event.
     static let page = Asset("page", "js", type: "text/javascript; charset=utf-8", PackageResources.page_js)
-    /// Listens to the event stream for all tabs of a browser. Without shared workers each tab has its own.
+    /// The worker that receives the event stream for all tabs of a browser. Without shared workers, each tab has its own.
     static let worker = Asset("stream", "js", type: "text/javascript; charset=utf-8", PackageResources.stream_js)
     static let goodIcon = Asset("good", "svg", type: "image/svg+xml", icon("#2f9e77", "M9 16.6l5 5 9.6-10.4"))
     static let badIcon = Asset("bad", "svg", type: "image/svg+xml", icon("#cf3d3d", "M16 8v10M16 23.4v.4"))
 
     static let all = [style, page, worker, goodIcon, badIcon]
 
-    /// Identifies all files. An open page with another version is reloaded.
+    /// The identifier of the current version of all files. An open page with another version is reloaded.
     static let version = all.map { $0.path.split(at: "-").last.map { String($0.prefix(6)) } ?? "" }.joined()
 
+    /// Answers with a file.
     static func answer(_ name: String, _ request: WebRequest) throws(Problem) -> WebAnswer {
         guard let asset = all.first(where: { $0.path == "/assets/\(name)" }) else {
             throw Problem(
                 .notFound,
-                "there is no file \"\(name.printable)\"; the page that named it is of another version"
+                "there is no file \"\(name.printable)\"; reload the page, which may be of another version"
             )
         }
         var answer = WebAnswer(type: asset.type, asset.body)

@@ -2,13 +2,13 @@ import LinuxSupport
 import ReachabilityLedger
 import ReachabilityService
 
-/// HTML. Interpolated text is escaped, unless it is HTML itself:
+/// HTML text. An interpolated String is escaped, an interpolated value of this type is not:
 ///
 /// ```swift
 /// let html: HTML = "<b>\(name)</b>"
 /// ```
 ///
-/// Attributes in literals are always quoted.
+/// Attributes in literals must be quoted.
 package struct HTML: ExpressibleByStringInterpolation, Sendable {
     package private(set) var text: String
 
@@ -16,7 +16,7 @@ package struct HTML: ExpressibleByStringInterpolation, Sendable {
 
     package init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
-    /// Escapes a text. Invisible characters and those that change the direction of writing become `\u{202e}`.
+    /// Escapes a text. Invisible characters and bidirectional controls are replaced with escapes such as `\u{202e}`.
     package init(of text: String) {
         var escaped = ""
         for character in text.printable.unicodeScalars {
@@ -54,7 +54,7 @@ package struct HTML: ExpressibleByStringInterpolation, Sendable {
 }
 
 extension String.StringInterpolation {
-    /// Prevents HTML within a `String`, where it would be escaped later.
+    /// Prevents the interpolation of HTML into a `String`, where it would be escaped later.
     @available(*, deprecated, message: "write the type HTML at the literal around it")
     package mutating func appendInterpolation(_ html: HTML) { appendLiteral(html.text) }
 
@@ -62,12 +62,13 @@ extension String.StringInterpolation {
     package mutating func appendInterpolation(_ parts: [HTML]) { for part in parts { appendLiteral(part.text) } }
 }
 
-/// Formats times and lengths for a page. A script shows times in the reader's time zone.
+/// Formats times and durations for a page. The script of the page shows times in the reader's time zone.
 package struct PageClock: Sendable {
+    /// The precision of a time.
     package enum MomentForm: String {
-        /// To the second, and with the day if it is not today.
+        /// With seconds.
         case clock
-        /// To the millisecond.
+        /// With milliseconds.
         case exact
     }
 
@@ -78,7 +79,9 @@ package struct PageClock: Sendable {
         self.now = now
     }
 
-    /// - Parameter wall: Since 1970.
+    /// Returns a time, with the date if it is not today.
+    ///
+    /// - Parameter wall: The time since 1970.
     package func time(_ wall: Duration, _ form: MomentForm = .clock) -> HTML {
         let text = Timestamp(real: wall).text
         let today = Timestamp(real: now).text.prefix(10)
@@ -87,7 +90,7 @@ package struct PageClock: Sendable {
         return "<time datetime=\"\(text)\" data-form=\"\(form.rawValue)\">\(shown)</time>"
     }
 
-    /// The length of something that continues. A script counts on.
+    /// Returns the duration of an ongoing state. The script of the page updates it.
     package func lasting(since wall: Duration) -> HTML {
         "<span class=\"n\" data-since=\"\(Timestamp(real: wall).text)\">\((now - wall).wholeUnits)</span>"
     }
@@ -102,12 +105,12 @@ extension MonitoringService.Snapshot {
 
     func lasting(since instant: LedgerInstant) -> HTML { clock.lasting(since: calendar.wall(at: instant)) }
 
-    /// A time and its distance from now, as the end of a sentence.
+    /// Returns a time and the duration since then, as the end of a sentence.
     func since(_ instant: LedgerInstant) -> HTML { "\(time(instant)) (\(lasting(since: instant)))." }
 }
 
 extension Duration {
-    /// The two largest units: `3 d 4 h`, `12 min 5 s`, `0 s`. The script of pages uses the same format.
+    /// The duration in its two largest units, such as `3 d 4 h`, `12 min 5 s` or `0 s`. The script of pages uses the same format.
     package var wholeUnits: String {
         var rest = max(.zero, self).nanoseconds / 1_000_000_000
         var parts: [String] = []
@@ -120,7 +123,7 @@ extension Duration {
         return parts.joined(separator: " ")
     }
 
-    /// ``people`` with spaces: `47 ms`, `4.001 s`, `12 min 5 s`.
+    /// The duration with spaces between numbers and units, such as `47 ms`, `4.001 s` or `12 min 5 s`. Otherwise as ``people``.
     package var units: String {
         parts.map { "\($0.number)\u{a0}\($0.unit == "m" ? "min" : $0.unit)" }.joined(separator: " ")
     }

@@ -2,12 +2,12 @@ import LinuxSupport
 import NIOHTTP1
 package import ReachabilityLedger
 
-/// The frame of each page: the head, the navigation, the banner, and the drawings.
+/// The frame of a page: the head, the navigation, the banner, and the shared drawings.
 package struct Layout: Sendable {
     let title: String
-    /// The account that decides the colour of the icon.
+    /// The account that determines the icon.
     let account: LedgerAccount
-    /// The path of its entry in the navigation.
+    /// The path of the page's entry in the navigation.
     let place: String
     let main: HTML
     private let places: [(path: String, name: String)]
@@ -24,7 +24,7 @@ package struct Layout: Sendable {
         (self.title, self.account, self.place, self.places, self.main) = (title, account, place, places, main)
     }
 
-    /// The page with status 404.
+    /// Returns a page with the status 404.
     ///
     /// - Parameter list: A link to the known objects.
     package static func missing(
@@ -33,7 +33,7 @@ package struct Layout: Sendable {
         places: [(path: String, name: String)] = Self.places
     ) -> Layout {
         let lead: HTML = """
-            It may be forgotten, or the address is mistyped. <a href="/">How it is now</a>, \(list).
+            It may have been removed, or the URL is mistyped. See <a href="/">the current state</a> or \(list).
             """
         let main = PageParts.hero(mark: "unknown", "\(text).", lead: lead)
         var layout = Layout(title: text, account: .unknown, place: "", places: places, main: main)
@@ -43,7 +43,7 @@ package struct Layout: Sendable {
 
     /// Returns the page as an answer.
     ///
-    /// - Parameter notice: A problem of the server that concerns every page.
+    /// - Parameter notice: A problem of the server that every page shows; nil without one.
     package func answer(_ clock: PageClock, host: String, notice: String? = nil) -> WebAnswer {
         let html = html(clock, host: host, notice: notice)
         var answer = WebAnswer(status, type: "text/html; charset=utf-8", Array(html.text.utf8)).unstored
@@ -76,7 +76,7 @@ package struct Layout: Sendable {
         ("/service", "Service"),
     ]
 
-    /// Header fields that restrict pages to this server's files, and prevent frames.
+    /// The header fields that restrict pages to the files of this server and prevent embedding in frames.
     static let policy: [(name: String, value: String)] = [
         (
             "Content-Security-Policy",
@@ -92,6 +92,6 @@ package struct Layout: Sendable {
         return "<a href=\"\(path)\"\(current)>\(name)</a>"
     }
 
-    /// The patterns of bars, and the signs of states.
+    /// The patterns of bars and the signs of states, as SVG definitions.
     private static let drawings = HTML(stringLiteral: String(decoding: PackageResources.drawings_svg, as: UTF8.self))
 }

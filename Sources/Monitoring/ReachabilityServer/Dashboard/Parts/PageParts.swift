@@ -4,11 +4,11 @@ package import ReachabilityService
 
 /// The building blocks of pages.
 package enum PageParts {
-    /// The section on top.
+    /// Returns the section on top of a page.
     ///
     /// - Parameters:
-    ///   - mark: The mark of a state, which decides colour and sign.
-    ///   - text: The text that screen readers read when it changes.
+    ///   - mark: The mark of a state, which determines the colour and the sign.
+    ///   - text: The text that screen readers announce when it changes; nil for none.
     package static func hero(
         mark: String,
         _ title: HTML,
@@ -24,7 +24,7 @@ package enum PageParts {
             """
     }
 
-    /// The section on top with one sentence.
+    /// Returns the section on top of a page with one sentence.
     package static func hero(
         _ account: LedgerAccount,
         _ sentence: String,
@@ -34,11 +34,11 @@ package enum PageParts {
         hero(mark: account.rawValue, "\(sentence).", saying: sentence, when: when, lead: lead)
     }
 
-    /// A card with its heading.
+    /// Returns a card with a heading.
     ///
     /// - Parameters:
-    ///   - id: The identifier of the heading, and of the card for scripts.
-    ///   - attributes: Further attributes of the card.
+    ///   - id: The identifier of the heading, by which scripts also find the card.
+    ///   - attributes: Additional attributes of the card.
     package static func card(
         _ id: String,
         _ heading: HTML,
@@ -52,20 +52,20 @@ package enum PageParts {
         """
     }
 
-    /// A row of a card.
+    /// Returns a row of a card.
     package static func row(_ name: HTML, _ content: HTML, state: HTML) -> HTML {
         """
         <div class="row"><div class="name">\(name)</div>\(content)<div class="state">\(state)</div></div>
         """
     }
 
-    /// Names and values. Those without a value are left out.
+    /// Returns a list of names and values. Entries without a value are omitted.
     package static func facts(_ rows: [(name: String, value: HTML?)]) -> HTML {
         let rows = rows.compactMap { name, value in value.map { "<dt>\(name)</dt><dd>\($0)</dd>" as HTML } }
         return "<dl class=\"facts\">\(rows)</dl>"
     }
 
-    /// Links to other views of the same content.
+    /// Returns links to other views of the same content.
     package static func tabs(_ links: [(name: String, link: String, isCurrent: Bool)]) -> HTML {
         let links = links.map { link -> HTML in
             let current: HTML = link.isCurrent ? " aria-current=\"true\"" : ""
@@ -74,18 +74,18 @@ package enum PageParts {
         return "<span class=\"tabs\">\(links)</span>"
     }
 
-    /// The last line of a page, with the addresses of its content in the API.
+    /// Returns the last line of a page, with the paths of its content in the API.
     package static func more(_ text: HTML = "", api paths: String...) -> HTML {
         let links = paths.enumerated().map { index, path -> HTML in
             "\(index > 0 ? ", " : "")<a href=\"\(path)\"><code>\(path)</code></a>"
         }
-        return "<p class=\"more\">\(text)For programs: \(links)</p>"
+        return "<p class=\"more\">\(text)API: \(links)</p>"
     }
 
-    /// A link to the page of a target.
+    /// Returns a link to the page of a target.
     static func link(to target: String) -> HTML { "<a href=\"\(PageLink.target(target))\"><bdi>\(target)</bdi></a>" }
 
-    /// The share of time up, and the time lost by account.
+    /// Returns the availability, and the lost time by account.
     static func share(_ availability: Availability) -> HTML {
         let lost = [LedgerAccount.us, .upstream, .them, .maintenance].compactMap { account -> String? in
             let time = availability.duration(account)
@@ -99,9 +99,9 @@ package enum PageParts {
         return "<span class=\"share\">\(share.shortPercent)\u{a0}%</span><small>\(text)</small>\(part)"
     }
 
-    /// A bar of shares, to scale.
+    /// Returns a bar of shares, to scale.
     ///
-    /// - Parameter marks: Drawings on top of it.
+    /// - Parameter marks: The drawings on top of the bar.
     package static func shareBar(
         _ shares: [(account: LedgerAccount, share: Double)],
         height: Int,
@@ -121,33 +121,35 @@ package enum PageParts {
             """
     }
 
-    /// The card of the notifiers, if there are any.
+    /// Returns the card of the notifiers; empty without notifiers.
     package static func notifiers(_ all: [NotifierStatus]) -> HTML {
         if all.isEmpty { return "" }
         let rows = all.map { status -> (name: String, value: HTML?) in
-            let failure: HTML = status.failure.map { " Last time: \($0)." } ?? ""
+            let failure: HTML = status.failure.map { " Last error: \($0)." } ?? ""
             let value: HTML = """
-                \(status.way): \(Int(status.delivered)) told, \(status.pending) to be told, \
+                \(status.way): \(Int(status.delivered)) delivered, \(status.pending) pending, \
                 \(Int(status.refused)) given up.\(failure)
                 """
             return (status.name, value)
         }
-        return "\n\(card("told", "Who is told", facts(rows)))"
+        return "\n\(card("told", "Notifications", facts(rows)))"
     }
 }
 
 extension Double {
-    /// A share as a percentage with three decimal places, rounded down: 100 only if nothing was lost.
+    /// The share as a percentage with three decimal places. It is rounded down, so that 100 means that no time was lost.
     var shortPercent: String { Int64((self * 1e5).rounded(.down)).decimal(places: 3) }
 }
 
-/// The sign of a state. Each state has its own shape, so that no information depends on colour alone.
+/// The signs of states. Each state has its own shape, so that no information depends on colour only.
 package enum Sign {
     package static func svg(_ account: LedgerAccount, size: String = "small") -> HTML {
         svg(mark: account.rawValue, size: size)
     }
 
-    /// - Parameter mark: The mark of a state: ``ReachabilityLedger/TargetState/mark``.
+    /// Returns the sign of a state.
+    ///
+    /// - Parameter mark: The mark of the state: ``ReachabilityLedger/TargetState/mark``.
     static func svg(mark: String, size: String = "small") -> HTML {
         "<svg class=\"sign \(size) c-\(mark)\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><use href=\"#i-\(mark)\"/></svg>"
     }
@@ -157,15 +159,15 @@ package enum Sign {
         return "<span class=\"pill t-\(state.mark)\">\(svg(mark: state.mark))degraded</span>"
     }
 
-    /// A word for the state with its sign.
+    /// Returns the name of an account with its sign.
     package static func pill(_ account: LedgerAccount) -> HTML {
         "<span class=\"pill t-\(account.rawValue)\">\(svg(account))\(StateDescription.name(account))</span>"
     }
 
-    /// The attribute with the pattern of a state.
+    /// Returns the attribute that fills a shape with the pattern of a state.
     static func fill(_ mark: String) -> HTML { mark == "up" ? "" : " fill=\"url(#p-\(mark))\"" }
 
-    /// The legend of colours and patterns.
+    /// Returns the legend of colours and patterns.
     package static func legend(_ accounts: [LedgerAccount], withDegraded: Bool = false) -> HTML {
         var marks = accounts.map { (mark: $0.rawValue, name: StateDescription.name($0)) }
         if withDegraded { marks.insert((TargetState.degradedMark, "degraded"), at: 1) }
@@ -180,8 +182,9 @@ package enum Sign {
 }
 
 extension TargetState {
+    /// The mark of a degraded state.
     static let degradedMark = "degraded"
 
-    /// The part of the names of its style classes and drawings: the account, or `degraded`.
+    /// The mark of the state: the account, or `degraded`. It is part of the names of style classes and drawings.
     var mark: String { isDegraded ? Self.degradedMark : account.rawValue }
 }

@@ -1,8 +1,8 @@
 package import ReachabilityLedger
 
-/// Describes states, causes and reasons for people.
+/// Describes states, causes and reasons in sentences.
 package enum StateDescription {
-    /// The name of an account.
+    /// Returns the name of an account.
     package static func name(_ account: LedgerAccount) -> String {
         switch account {
         case .up: "up"
@@ -14,7 +14,7 @@ package enum StateDescription {
         }
     }
 
-    /// A state as a sentence without its full stop.
+    /// Returns a sentence about a state, without its full stop.
     static func sentence(_ state: TargetState, of name: String) -> String {
         let text = words(state, of: name == "internet" ? "the internet" : name)
         return text.hasPrefix("the internet") ? "T" + text.dropFirst() : text
@@ -35,20 +35,20 @@ package enum StateDescription {
             switch cause {
             case .notObserved?: return "\(target) was not observed"
             case .suspended?: return "This machine was asleep"
-            case .denied?: return "The kernel may not be asked"
-            default: return "Whether \(target) is reachable is not known"
+            case .denied?: return "The kernel cannot be queried"
+            default: return "It is not known whether \(target) is reachable"
             }
         }
     }
 
-    /// A former state as a sentence without its full stop.
+    /// Returns a sentence about a former state, without its full stop.
     static func past(_ state: TargetState, of target: String) -> String {
         var sentence = sentence(state, of: target)
         for (present, past) in [
             (" is being ", " was being "), (" is down", " was down"), (" is in the way", " was in the way"),
             (" is wrong", " was wrong"), (" is not ", " was not "), (" has no ", " had no "),
             (" does not ", " did not "),
-            (" leads ", " led "), (" forbids ", " forbade "), (" cannot ", " could not "), (" do not ", " did not "),
+            (" leads ", " led "), (" blocks ", " blocked "), (" cannot ", " could not "), (" do not ", " did not "),
             (" intercepts ", " intercepted "), (" refuses ", " refused "), (" is reachable", " was reachable"),
             (" is cut", " was cut"),
         ] { sentence = sentence.replacing(present, with: past) }
@@ -57,51 +57,51 @@ package enum StateDescription {
 
     private static let ours: [OutageCause: String] = [
         .link: "The link of this machine is down", .address: "This machine has no address to send from",
-        .route: "No route leads out of this machine", .policy: "This machine forbids the way out",
+        .route: "No route leads out of this machine", .policy: "This machine blocks the packets",
         .dns: "This machine cannot resolve names", .clock: "The clock of this machine is wrong",
     ]
 
     private static let upstream: [OutageCause: String] = [
         .gateway: "The gateway does not answer", .portal: "A captive portal is in the way",
         .provider: "The provider does not reach the internet", .dns: "The name servers of the provider do not answer",
-        .interception: "Somebody intercepts encrypted connections",
+        .interception: "A third party intercepts encrypted connections",
     ]
 
     private static let theirs: [OutageCause: String] = [
-        .host: "does not answer", .refused: "refuses connections", .tls: "does not show a good certificate",
-        .http: "does not answer as it should", .dns: "does not resolve",
+        .host: "does not answer", .refused: "refuses connections", .tls: "does not present a valid certificate",
+        .http: "does not answer as expected", .dns: "does not resolve",
     ]
 
-    /// The meaning and the remedy of the kernel's reason.
+    /// Returns the meaning of a reason and its remedy; nil for reasons without an explanation.
     static func explanation(_ reason: String?) -> (meaning: String, remedy: String)? {
         reason.flatMap { explanations[$0] }
     }
 
     private static let explanations: [String: (meaning: String, remedy: String)] = [
         "noCarrier": (
-            "The interface is on, but nobody is at the other end: it has no carrier.",
+            "The interface is on, but has no carrier: nothing is connected to it.",
             "Check the cable, the port of the switch or the wireless network."
         ),
         "linkDown": ("The interface is switched off.", "Switch it on: ip link set NAME up."),
         "dormant": (
-            "The interface waits for something before it works, such as a login (802.1X).",
+            "The interface is not ready yet. It waits, for example, for a login (802.1X).",
             "Check the credentials of this network."
         ),
-        "noInterface": ("There is no interface to send by.", "Plug in or load the driver of an interface: ip link."),
+        "noInterface": ("There is no interface to send packets.", "Connect one or load its driver: ip link."),
         "noSourceAddress": (
-            "The interface has no address that packets could come from.",
-            "Ask for one by DHCP, or add one: ip address."
+            "The interface has no source address for packets.",
+            "Request one by DHCP, or add one: ip address."
         ),
         "noRoute": (
-            "No route of the kernel leads there.",
-            "Add a default route, or find out why DHCP or router advertisements brought none: ip route."
+            "The kernel has no route to the target.",
+            "Add a default route, or find out why DHCP or router advertisements provided none: ip route."
         ),
-        "unreachable": ("A route says that nothing is reachable.", "Find it: ip route show type unreachable."),
-        "prohibited": ("A route or a rule prohibits it.", "Find it: ip rule, and ip route show type prohibit."),
-        "blackholed": ("A route throws packets away without a word.", "Find it: ip route show type blackhole."),
+        "unreachable": ("An unreachable route rejects packets.", "Find it: ip route show type unreachable."),
+        "prohibited": ("A prohibit route or rule rejects packets.", "Find it: ip rule, ip route show type prohibit."),
+        "blackholed": ("A blackhole route drops packets silently.", "Find it: ip route show type blackhole."),
         "nameNotResolved": ("The name did not resolve.", "Check the servers in /etc/resolv.conf."),
         "discarded": (
-            "The interface throws away what is sent by it.", "Give the default route another interface: ip route."
+            "The interface discards all packets.", "Use another interface for the default route: ip route."
         ),
     ]
 }

@@ -2,9 +2,9 @@ import LinuxSupport
 package import ReachabilityLedger
 import ReachabilityService
 
-/// A bar of states over time, to scale. Each state has its own colour and pattern. Time without observation stays empty.
+/// A bar that shows states over time, to scale. Each state has its own colour and pattern. Time without observation stays empty.
 ///
-/// The bar has a fixed number of columns, and each column shows one state. Its size therefore does not depend on the number of intervals.
+/// The bar has a fixed number of columns, and each column shows one state. Therefore its size does not depend on the number of intervals.
 package struct TimeBar {
     let from: LedgerInstant
     let to: LedgerInstant
@@ -12,7 +12,7 @@ package struct TimeBar {
     let height: Int
     private let columns: Int
 
-    /// The maximum number of columns of a bar: about as many as pixels.
+    /// The maximum number of columns of a bar, about one per pixel.
     static let columnLimit = 700
 
     /// - Parameter columns: The number of columns, a divisor of ``columnLimit``.
@@ -21,12 +21,14 @@ package struct TimeBar {
         self.columns = columns ?? Self.columnLimit
     }
 
-    /// Returns the number of columns of each bar on a page with several bars, so that the page stays small.
+    /// Returns the number of columns per bar. It decreases with the number of bars on a page, so that the page stays small.
     static func columns(forBars count: Int) -> Int {
         [700, 350, 175, 140, 100, 70].first { $0 * count <= 14_000 } ?? 70
     }
 
-    /// - Parameter label: The text alternative.
+    /// Returns the bar.
+    ///
+    /// - Parameter label: The text alternative for screen readers.
     package func svg(_ intervals: [LedgerInterval], label: String) -> HTML {
         """
         <svg class="bar" height="\(height)" width="100%" role="img" aria-label="\(label)">\
@@ -35,7 +37,7 @@ package struct TimeBar {
         """
     }
 
-    /// A path for each state, with a rectangle for each run of columns.
+    /// Returns a path for each state, with a rectangle for each run of columns.
     private func paths(_ intervals: [LedgerInterval]) -> [HTML] {
         let columns = marks(of: intervals)
         let width = Self.columnLimit / self.columns
@@ -47,7 +49,7 @@ package struct TimeBar {
             while index < columns.count, columns[index] == mark { index += 1 }
             guard let mark else { continue }
             let length = (index - first) * width
-            // Relative to the rectangle before, because repetitions can be compressed.
+            // The coordinates are relative to the previous rectangle, because repetitions compress well.
             paths[mark] += "m\(first * width - ends[mark]) 0h\(length)v\(height)h-\(length)z"
             ends[mark] = first * width
         }
@@ -57,13 +59,14 @@ package struct TimeBar {
         }
     }
 
-    /// The states that are drawn, those on top last.
+    /// The states that are drawn. Later ones take precedence.
     private static let marks = ["up", "degraded", "maintenance", "us", "upstream", "them"]
-    /// The states of outages: the indices of ``marks``.
+    /// The indices of the outage states in ``marks``.
     private static let outages = 3..<6
 
-    /// Returns the state of each column, as an index of ``marks``; nil if most of it was not observed. The longest outage of a column is shown
-    /// even if it was short.
+    /// Returns the state of each column as an index of ``marks``; nil for a column of which at least half was not observed.
+    ///
+    /// A column with an outage shows the longest one, no matter how short it was.
     private func marks(of intervals: [LedgerInterval]) -> [Int?] {
         var times = Self.marks.map { _ in [Double](repeating: 0, count: columns) }
         for interval in intervals {
@@ -84,13 +87,13 @@ package struct TimeBar {
         }
     }
 
-    /// The place of a moment in columns.
+    /// Returns the position of an instant, in columns.
     private func place(_ instant: LedgerInstant) -> Double {
         let whole = Double((to - from).nanoseconds)
         return whole > 0 ? min(1, max(0, Double((instant - from).nanoseconds) / whole)) * Double(columns) : 0
     }
 
-    /// For example `the last 24 h: up 23 h 59 min, this machine 12 s`.
+    /// Returns a text alternative such as `the last 24 h: up 23 h 59 min, this machine 12 s`.
     static func label(_ name: String, _ availability: Availability) -> String {
         let parts = LedgerAccount.allCases.compactMap { account in
             let time = availability.duration(account)
@@ -100,8 +103,9 @@ package struct TimeBar {
     }
 }
 
-/// The time window of a page's bars.
+/// The time window of the bars of a page.
 struct BarWindow {
+    /// The selectable windows.
     enum Choice: String, CaseIterable {
         case quarter = "15m"
         case hour = "1h"
@@ -142,16 +146,18 @@ struct BarWindow {
         (from, to) = (snapshot.now - choice.length, snapshot.now)
     }
 
-    /// The window of the request; by default a day, or less if the service started recently.
+    /// Reads the window from the parameter `window`. The default is a day, or less if the service started recently.
     init(_ query: Query, _ snapshot: MonitoringService.Snapshot, since start: LedgerInstant) throws(Problem) {
         let age = snapshot.now - start
         let usual = age < .seconds(1800) ? Choice.quarter : age < .seconds(2 * 3600) ? .hour : .day
         self.init(try query.word("window", Choice.self) ?? usual, snapshot)
     }
 
-    /// Links to all windows.
+    /// The links to all windows.
     var tabs: HTML { PageParts.tabs(Choice.allCases.map { ($0.name, "?window=\($0.rawValue)", $0 == choice) }) }
 
+    /// Returns a bar with an axis.
+    ///
     /// - Parameter count: The number of bars on the page.
     func bar(_ times: TargetTimes, height: Int = 28, of count: Int = 1) -> HTML {
         let label = TimeBar.label("the last \(choice.name)", times.availability)
@@ -178,18 +184,19 @@ struct BarWindow {
 }
 
 extension MonitoringService.Snapshot {
-    /// The intervals of a target in memory, the open one last.
+    /// Returns the intervals of a target in memory, oldest first. The current interval is the last one.
     func intervals(of target: String) -> [LedgerInterval] {
         books.accounts[target].map { $0.intervals + [$0.ledger.current] } ?? []
     }
 }
 
-/// The states of targets over time for a page, from memory and disk.
+/// Reads the states of targets over time for a page, from memory and the history.
 struct KnownTimes {
     private let api: API
     private let snapshot: MonitoringService.Snapshot
 
-    /// The maximum number of intervals of a target that are read one by one, not as sums of days. A bar cannot show more.
+    /// The maximum number of intervals of a target that are read individually. If there are more, sums of days are used, because a bar
+    /// cannot show more.
     private let intervalLimit: Int
 
     /// - Parameter count: The number of targets on the page.
@@ -198,8 +205,9 @@ struct KnownTimes {
         intervalLimit = max(40, min(400, 4000 / max(1, count)))
     }
 
-    /// The intervals of a target that overlap a window, earliest first. If the disk cannot be read, those in memory; a notice on the page shows
-    /// the fault.
+    /// Returns the intervals of a target that overlap a window, earliest first.
+    ///
+    /// If the history cannot be read, returns those in memory. A notice on the page reports the fault.
     func intervals(of target: String, from: LedgerInstant, to: LedgerInstant) -> [LedgerInterval] {
         let known = try? api.intervals(of: target, from: from, to: to, limit: Self.readLimit, snapshot)
         return known?.reversed() ?? snapshot.intervals(of: target)
