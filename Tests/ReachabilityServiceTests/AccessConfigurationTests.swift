@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReachabilityService
 
-/// Who may ask, as a configuration says it.
+/// Reading the settings of access control.
 @Suite struct AccessConfigurationTests {
     private static let digest = String(repeating: "0f", count: 32)
 
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `everything that can be said`() throws {
+    @Test func `all keys are read`() throws {
         let access = try ServiceConfiguration(
             """
             schema = 1
@@ -42,7 +42,7 @@ import Testing
         #expect(tokens == [.init(name: "ops", digest: Array(repeating: 15, count: 32), scope: .admin)])
     }
 
-    @Test func `what is wrong is told, and never the token`() {
+    @Test func `problems are reported without the token`() {
         #expect(
             problems("[listen]\nhttps = [\"0.0.0.0:1\"]") == [
                 "3 listen.https: requires certificate and key in [access]",

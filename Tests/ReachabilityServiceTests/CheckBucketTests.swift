@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachabilityService
 
-/// What checks come to within a time.
+/// The statistics of checks within a period.
 @Suite struct CheckBucketTests {
     private static func good(_ latency: Duration) -> CheckFinding {
         CheckFinding("works", "targetAnswers", sentence: "it answers", latency: latency)
@@ -21,7 +21,7 @@ import Testing
         #expect(CheckBucket(at: LedgerInstant(nanoseconds: -1)).start == LedgerInstant(nanoseconds: -300_000_000_000))
     }
 
-    @Test func `latencies are read as they were, by less than a twentieth`() throws {
+    @Test func `quantiles of latencies have an error below 7 percent`() throws {
         var chance = SeededGenerator(seed: 3)
         var bucket = CheckBucket(at: Self.start)
         var latencies: [Duration] = []
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `two are merged as if they had been one, and written and read again`() throws {
+    @Test func `merged buckets equal a single bucket, also after writing and reading`() throws {
         var (one, other, all) = (CheckBucket(at: Self.start), CheckBucket(at: Self.start), CheckBucket(at: Self.start))
         for index in 1...50 {
             let finding = index.isMultiple(of: 5) ? Self.refused : Self.good(.microseconds(100 * index))
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `the log has the latest, and says once what is not written`() {
+    @Test func `the log keeps the latest results and returns unwritten buckets once`() {
         let log = CheckLog()
         for index in 0..<100 {
             let instant = Self.start + .seconds(30 * index)

@@ -5,13 +5,13 @@ import Testing
 
 @testable import ReachabilityService
 
-/// What a configuration says of checks.
+/// Reading the settings of checks.
 @Suite struct CheckConfigurationTests {
     private func read(_ text: String, in directory: String? = nil) throws -> [ServiceTarget] {
         try ServiceConfiguration("schema = 1\n" + text, in: directory).targets
     }
 
-    /// What is asked of a target, in the words of the checks.
+    /// Returns the checks of a target as texts.
     private func questions(_ settings: CheckSettings?) -> [String] {
         (settings?.questions ?? []).map { $0.target.map(\.text) ?? "the internet" }
     }
@@ -21,7 +21,7 @@ import Testing
         #expect(try read("[[target]]\nname = \"a\"\nhost = \"a.example\"\n").map(\.checks) == [nil])
     }
 
-    @Test func `with anchors the network at large is checked, and hosts only where it is said`() throws {
+    @Test func `anchors enable checks of the network at large, and hosts need the key checks`() throws {
         let anchors = "[anchors]\nurls = [\"https://status.example.org/204\"]\n"
         let internet = try #require(try read(anchors)[0].checks)
         #expect(questions(internet) == ["the internet"])
@@ -41,7 +41,7 @@ import Testing
         #expect(targets[1].checks == nil)
     }
 
-    @Test func `every check there is`() throws {
+    @Test func `every kind of check is read`() throws {
         let targets = try read(
             """
             [[target]]
@@ -84,12 +84,12 @@ import Testing
                 "tcp://[2001:db8::7]:22", "tls://[2001:db8::7]:443", "https://[2001:db8::7]/x",
             ]
         )
-        // Not less often while it is down.
+        // A down target is not checked less often than an up one.
         #expect(targets[1].checks?.intervalWhenDown == .seconds(2))
         #expect(questions(targets[2].checks) == ["the internet"])
     }
 
-    @Test func `all that is wrong is told at once`() {
+    @Test func `all problems are reported at once with their lines`() {
         let text = """
             schema = 1
             [anchors]
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `a policy file is read with the configuration, beside it`() throws {
+    @Test func `a relative policy path is resolved against the directory of the configuration`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "check-policy-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -164,7 +164,7 @@ import Testing
             "[[target]]\nname = \"a\"\nhost = \"a.example\"\nchecks = [{ https = \"/\", policy = \"p.json\" }]\n"
         let first = try read(target, in: directory.path + "/")
         #expect(first[0].checks?.questions[0].policy != nil)
-        // One that was read again is another.
+        // Policies from different readings are not equal.
         #expect(try first != read(target, in: directory.path + "/"))
     }
 }

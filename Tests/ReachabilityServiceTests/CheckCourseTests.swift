@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReachabilityService
 
-/// What the checks of a target come to, and when they are due.
+/// The state that follows from checks, and the schedule of checks.
 @Suite struct CheckCourseTests {
     private static let good = CheckFinding("works", "targetAnswers", sentence: "it answers")
     private static let refused = CheckFinding("service", "refused", sentence: "it refuses")
@@ -17,7 +17,7 @@ import Testing
 
     private static func at(_ seconds: Double) -> LedgerInstant { LedgerInstant(nanoseconds: Int64(seconds * 1e9)) }
 
-    /// A check that took a tenth of a second.
+    /// Applies the result of a check that took 0.1 s.
     private static func take(
         _ finding: CheckFinding,
         at seconds: Double,
@@ -27,7 +27,7 @@ import Testing
         course.take(finding, from: at(seconds), to: at(seconds + 0.1), isDown: isDown)
     }
 
-    @Test func `what breaks did so between the last good check and the end of the first bad one`() throws {
+    @Test func `a failure lies between the last good check and the end of the first bad one`() throws {
         var course = Self.course()
         #expect(Self.take(Self.good, at: 10, &course)?.uncertainty == .milliseconds(10_100))
         #expect(Self.take(Self.refused, at: 40, &course) == nil)
@@ -38,7 +38,7 @@ import Testing
         #expect(course.next(after: Self.at(41), now: Self.at(41.1)) == Self.at(46))
     }
 
-    @Test func `one good check is enough, and it may have been so since the last bad one`() throws {
+    @Test func `one good check ends an outage, with an uncertainty back to the last bad check`() throws {
         var course = Self.course(confirm: 1)
         _ = Self.take(Self.good, at: 10, &course)
         #expect(Self.take(Self.silent, at: 40, &course) != nil)
@@ -48,14 +48,14 @@ import Testing
         #expect(change.uncertainty == .milliseconds(5100))
     }
 
-    @Test func `a target that works is degraded when that is confirmed, and works again at once`() throws {
+    @Test func `degraded needs confirmation, and recovery does not`() throws {
         let slow = CheckFinding("degraded", "slow", sentence: "DNS answers late")
         var course = Self.course()
         _ = Self.take(Self.good, at: 10, &course)
         #expect(Self.take(slow, at: 40, &course) == nil)
         #expect(Self.take(Self.good, at: 41, &course)?.finding == Self.good)
         #expect(Self.take(slow, at: 70, &course) == nil)
-        // What fails does not count together with what is degraded.
+        // A failing check and a degraded one do not confirm each other.
         #expect(Self.take(Self.silent, at: 71, &course) == nil)
         #expect(Self.take(slow, at: 72, &course) == nil)
         let change = try #require(Self.take(slow, at: 73, &course))
@@ -66,7 +66,7 @@ import Testing
         )
     }
 
-    @Test func `a bad check that is not confirmed changes nothing`() {
+    @Test func `an unconfirmed bad check changes nothing`() {
         var course = Self.course(confirm: 3)
         _ = Self.take(Self.good, at: 10, &course)
         #expect(Self.take(Self.silent, at: 40, &course) == nil)
@@ -77,7 +77,7 @@ import Testing
         #expect(Self.take(Self.refused, at: 72, &course)?.instant == Self.at(70.1))
     }
 
-    @Test func `what is down in another way is so when that is confirmed`() throws {
+    @Test func `a different failure during an outage needs confirmation`() throws {
         var course = Self.course()
         _ = Self.take(Self.good, at: 10, &course)
         _ = Self.take(Self.silent, at: 40, &course)
@@ -90,7 +90,7 @@ import Testing
         #expect(change.uncertainty == .milliseconds(5100))
     }
 
-    @Test func `when the path is back in an outage the first check decides, since then`() throws {
+    @Test func `after the path returns the first check decides`() throws {
         var course = Self.course()
         _ = Self.take(Self.good, at: 10, &course)
         course.begin(at: Self.at(20))
@@ -103,7 +103,7 @@ import Testing
         #expect(end.uncertainty == .milliseconds(600))
     }
 
-    @Test func `an outage of the path ends when the path is back, however late the first check comes`() throws {
+    @Test func `an outage of the path ends at its return, even if the first check is late`() throws {
         var course = Self.course()
         _ = Self.take(Self.good, at: 10, &course)
         course.end(at: Self.at(20))
@@ -111,11 +111,11 @@ import Testing
         let end = try #require(Self.take(Self.good, at: 32, &course, isDown: true))
         #expect(end.instant == Self.at(25))
         #expect(end.uncertainty == .milliseconds(3))
-        // A later one tells of itself.
+        // A later check counts from its own end.
         #expect(Self.take(Self.good, at: 62, &course, isDown: true)?.instant == Self.at(62.1))
     }
 
-    @Test func `a path that has returned and changes before it is checked is back since the change`() throws {
+    @Test func `a returned path that changes before its check counts from the change`() throws {
         var course = Self.course()
         course.end(at: Self.at(20))
         course.begin(at: Self.at(25), returned: .zero)
@@ -125,21 +125,21 @@ import Testing
         #expect(end.uncertainty == .milliseconds(500))
     }
 
-    @Test func `a path that is back, and failed once, is up when a check says so`() throws {
+    @Test func `after a failed check of a returned path the target is up at the next good check`() throws {
         var course = Self.course()
         course.end(at: Self.at(20))
         course.begin(at: Self.at(25), returned: .zero)
         #expect(Self.take(Self.silent, at: 26, &course, isDown: true)?.instant == Self.at(25))
         let end = try #require(Self.take(Self.good, at: 31, &course, isDown: true))
         #expect(end.instant == Self.at(31.1))
-        // One that was lost again before anything was found says nothing of the next.
+        // The return of a path that was lost again before a check does not affect the next path.
         course.begin(at: Self.at(40), returned: .zero)
         course.end(at: Self.at(41))
         course.begin(at: Self.at(45))
         #expect(Self.take(Self.good, at: 46, &course, isDown: true)?.instant == Self.at(46.1))
     }
 
-    @Test func `targets are spread over the interval, and stay where they are`() {
+    @Test func `checks of targets are spread over the interval at fixed offsets`() {
         var settings = CheckSettings([.init(nil)])
         settings.interval = .seconds(30)
         var places: Set<Int64> = []

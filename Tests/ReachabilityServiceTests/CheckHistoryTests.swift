@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReachabilityService
 
-/// What checks came to is on the disk, over restarts.
+/// The statistics of checks in the history, across restarts.
 @Suite struct CheckHistoryTests {
     private let directory: HistoryDirectory
 
@@ -33,7 +33,7 @@ import Testing
         )
     }
 
-    @Test func `buckets are written with the marks, and a bucket that goes on is written again`() throws {
+    @Test func `buckets are written with the marks, and an unfinished bucket is written again`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         check(world)
@@ -43,7 +43,7 @@ import Testing
         world.writer.mark()
         #expect(try buckets(world).map(\.count) == [2])
         #expect(try buckets(world)[0].failures == ["refused": 1])
-        // Another run, in the same five minutes.
+        // Another run within the same five minutes.
         world.stop()
         world.start()
         check(world)
@@ -52,7 +52,7 @@ import Testing
         #expect(try buckets(world).map(\.count) == [3])
     }
 
-    @Test func `after 14 days hours are made of minutes, and nothing is lost by that`() throws {
+    @Test func `after 14 days buckets are merged into hours without loss`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         for _ in 0..<24 {
@@ -74,7 +74,7 @@ import Testing
         #expect(try buckets(world) == hours)
     }
 
-    @Test func `they are kept as long as everything else`() throws {
+    @Test func `buckets are deleted after the retention time`() throws {
         let world = try HistoryWorld(directory)
         var options = HistoryWriter.Options()
         options.keep = .seconds(86400)

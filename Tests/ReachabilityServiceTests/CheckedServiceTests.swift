@@ -8,9 +8,9 @@ import Testing
 @testable import ReachabilityChecks
 @testable import ReachabilityService
 
-/// A service whose targets are checked, over a fake kernel, with findings that a test plays.
+/// A service with a fake kernel and checks whose results a test provides.
 @Suite struct CheckedServiceTests {
-    /// Never answers: what is found a test says.
+    /// A prober that never answers, because the test provides the results.
     private struct Silence: TargetProbing {
         func check(isDown: Bool) async -> CheckFinding? {
             let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
@@ -60,7 +60,7 @@ import Testing
         var account: Accounting.Account? { service.snapshot.books.accounts["erp"] }
         var state: TargetState? { account?.ledger.current.state }
 
-        /// A check of that length ends now.
+        /// Ends a check that took a time.
         func find(_ place: String, _ reason: String, taking length: Duration = .zero, turn: UInt64? = nil) {
             guard let turn = turn ?? self.turn else { return }
             let finding = CheckFinding(
@@ -83,7 +83,7 @@ import Testing
 
     private static let up = TargetState(.up, basis: .checks)
 
-    @Test func `what is checked is not up before a check says so`() throws {
+    @Test func `a checked target is undecided before the first check`() throws {
         let world = try World()
         #expect(world.state == TargetState(.unknown, .undecided))
         world.kernel.clock.advance(by: .milliseconds(300))
@@ -93,7 +93,7 @@ import Testing
         #expect(world.total(.unknown) == .milliseconds(300))
     }
 
-    /// A check and the ledger name one cause of what the kernel reports, such as a VRF that was deleted.
+    /// A check and the ledger must attribute a reason that the kernel reports, such as a deleted VRF, to the same cause.
     @Test(arguments: [
         NetworkPath.UnsatisfiedReason.noRoute, .noInterface, .refused, .unreachable, .blackholed, .prohibited,
         .discarded,
@@ -123,7 +123,7 @@ import Testing
         ("dns", "nameNotFound", TargetState(.them, .dns, basis: .checks)),
         ("inconclusive", "anchorsProveNothing", TargetState(.unknown, .undecided, basis: .checks)),
     ])
-    func `what checks find is in the books, with its time and its evidence`(
+    func `the result of checks is recorded with its time and evidence`(
         place: String,
         reason: String,
         state: TargetState
@@ -144,7 +144,7 @@ import Testing
         #expect(world.service.snapshot.findings["erp"]?.finding.sentence == "\(place): \(reason)")
     }
 
-    @Test func `what the kernel says comes first, and what was found along an older path is void`() throws {
+    @Test func `the kernel's path takes precedence, and results of an older path are discarded`() throws {
         let world = try World()
         world.find("works", "targetAnswers")
         let before = try #require(world.turn)
@@ -158,7 +158,7 @@ import Testing
         #expect(world.account?.ledger.current.reason == "noCarrier")
     }
 
-    @Test func `an outage of the path ends when the path is back, if the first check is good`() throws {
+    @Test func `an outage of the path ends at its return if the first check succeeds`() throws {
         let world = try World()
         world.find("works", "targetAnswers")
         world.kernel.clock.advance(by: .seconds(10))
@@ -168,7 +168,7 @@ import Testing
         world.kernel.setCarrier("eth0", true)
         world.flush()
         #expect(world.state == TargetState(.us, .link))
-        // Many targets wait for their turn.
+        // The first check is late, because many targets are checked.
         world.kernel.clock.advance(by: .seconds(7))
         world.find("works", "targetAnswers", taking: .milliseconds(20))
         #expect(world.state == Self.up)
@@ -178,7 +178,7 @@ import Testing
         #expect(world.total(.us) == .seconds(4))
     }
 
-    @Test func `a path that is back and leads nowhere is the same outage`() throws {
+    @Test func `a returned path with a failing check continues the outage`() throws {
         let world = try World()
         world.find("works", "targetAnswers")
         world.kernel.setCarrier("eth0", false)
@@ -194,7 +194,7 @@ import Testing
         #expect(outage.uncertainty == .zero)
     }
 
-    @Test func `whoever pings without permission is told how to permit it`() throws {
+    @Test func `a notice explains how to permit ping`() throws {
         let ping = ServiceTarget(
             name: "gateway",
             host: "192.0.2.1",
@@ -218,7 +218,7 @@ import Testing
         service.endChecks()
     }
 
-    @Test func `after a sleep nothing holds that was found`() throws {
+    @Test func `results from before a sleep are discarded`() throws {
         let world = try World()
         world.find("works", "targetAnswers")
         let before = try #require(world.turn)
@@ -231,7 +231,7 @@ import Testing
         #expect(world.state == Self.up)
     }
 
-    @Test func `checks that are taken away leave what the kernel says, and others begin anew`() throws {
+    @Test func `removing checks restores the state of the path, and new checks start undecided`() throws {
         let world = try World()
         world.find("host", "silent")
         world.find("host", "silent")
@@ -239,7 +239,7 @@ import Testing
         var other = world.target
         other.checks?.interval = .seconds(60)
         world.service.changeChecks(of: other)
-        // Until one is made it is as it was.
+        // The state does not change before the first check.
         #expect(world.state == TargetState(.them, .host, basis: .checks))
         other.checks = nil
         world.service.changeChecks(of: other)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReachabilityService
 
-/// What a configuration says, and all that may be wrong with it.
+/// Reading a configuration, and the problems that are reported.
 @Suite struct ConfigurationTests {
-    @Test func `everything that can be said`() throws {
+    @Test func `all keys are read`() throws {
         let configuration = try ServiceConfiguration(
             """
             schema = 1
@@ -48,11 +48,11 @@ import Testing
         )
     }
 
-    @Test func `without targets the network at large is watched`() throws {
+    @Test func `without targets the network at large is monitored`() throws {
         #expect(try ServiceConfiguration("schema = 1").targets == [.internet])
     }
 
-    @Test func `all that is wrong is told at once, with lines, what was found and what is allowed`() {
+    @Test func `all problems are reported at once with lines, found values and allowed values`() {
         expect(
             """
             [listen]
@@ -96,7 +96,7 @@ import Testing
         )
     }
 
-    @Test func `what is no TOML is told with line and column`() {
+    @Test func `invalid TOML is reported with line and column`() {
         do {
             _ = try ServiceConfiguration("schema = 1\n[[target]\nname = 1\n")
             Issue.record("it was read")
@@ -119,7 +119,7 @@ import Testing
         "schema = 1\n[[target]]\nname = \"a\"\nat-large = true\ninterface = \"a/b\"",
         "schema = 1\n[[target]]\nname = 1979-05-27\nat-large = true",
     ])
-    func `one thing that is wrong is one problem`(text: String) {
+    func `a single error is a single problem`(text: String) {
         do {
             _ = try ServiceConfiguration(text)
             Issue.record("it was read: \(text)")

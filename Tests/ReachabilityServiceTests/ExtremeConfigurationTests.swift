@@ -5,11 +5,11 @@ import Testing
 
 @testable import ReachabilityService
 
-/// Every number, duration and time of a configuration, at the borders of its type: it is refused, or everything works with it.
+/// Numbers, durations and times at the limits of their types: each is rejected, or the service works with it.
 @Suite struct ExtremeConfigurationTests {
     private static let target = "[[target]]\nname = \"a\"\nhost = \"192.0.2.1\"\nchecks = [\"tcp:443\"]\n"
     private static let hook = "[[notify]]\nname = \"a\"\nexec = \"/bin/true\"\n"
-    /// Where a value stands.
+    /// The documents before the value.
     private static let places = [
         "[history]\nkeep = ", "[history]\nmark = ", "[history]\nmax-size = ", target + "interval = ",
         target + "interval-when-down = ", target + "confirm = ", target + "settle = ", target + "mark = ",
@@ -21,7 +21,7 @@ import Testing
         "[fleet]\nbroker = \"mqtt://h\"\nsite = \"a\"\ndevice = \"b\"\nwill-delay = ",
     ]
 
-    @Test func `any value is refused or works`() throws {
+    @Test func `every extreme value is either rejected or works`() throws {
         var accepted = 0
         for place in Self.places {
             for text in ExtremeValues.texts {
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// The parser would overflow the stack.
+    /// Without the limit, the parser would overflow the stack.
     @Test(arguments: [
         String(repeating: "a.", count: 100_000) + "b = 1", "[" + String(repeating: "a . ", count: 20_000) + "b]",
         "x = { " + String(repeating: "'='.\"\\\".\".", count: 20_000) + "b = 1 }",
@@ -59,14 +59,14 @@ import Testing
         #expect(error?.problems.first?.line == text.utf8.count { $0 == UInt8(ascii: "\n") } + 2)
     }
 
-    @Test func `dots elsewhere are no parts of a key`() throws {
+    @Test func `dots in values and comments do not count as parts of a key`() throws {
         let names = (0..<40).map { "\"192.0.2.\($0)\"" }.joined(separator: ", ")
         let label = String(repeating: "1.", count: 32) + "ip6.arpa"
         let text = "schema = 1\n# don't: \(label)\n[anchors]\nurls = [] # ..................... \(names)\n"
         _ = try ServiceConfiguration(text + "[[target]]\nname = \"\(label)\"\nhost = '\(label)'\n")
     }
 
-    /// What a service does with its settings.
+    /// Uses the settings as a service does.
     private static func use(_ configuration: ServiceConfiguration) {
         let instants = ExtremeValues.integers.map { LedgerInstant(nanoseconds: $0) }
         for target in configuration.targets {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityService
 
-/// A history that cannot be written: observing goes on.
+/// A history that cannot be written. Monitoring continues.
 @Suite struct HistoryFaultTests {
     private let directory: HistoryDirectory
 
@@ -14,7 +14,7 @@ import Testing
         directory = try HistoryDirectory()
     }
 
-    @Test func `a full disk is told, and what happened meanwhile is written later`() throws {
+    @Test func `a full disk is reported, and pending events are written later`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         world.advance(.seconds(1))
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `a directory that is not there is told, and used when it comes`() throws {
+    @Test func `a missing directory is reported and used when it exists`() throws {
         let world = try HistoryWorld(directory)
         try FileManager.default.removeItem(atPath: directory.path)
         world.start()
@@ -56,7 +56,7 @@ import Testing
         #expect(try world.words().last == "us.link and goes on")
     }
 
-    @Test func `a damaged file is set aside, and a new one begun`() throws {
+    @Test func `a damaged file is renamed and a new one is created`() throws {
         _ = FileManager.default.createFile(atPath: directory.file, contents: Data(repeating: 7, count: 5000))
         let world = try HistoryWorld(directory)
         world.start()
@@ -67,7 +67,7 @@ import Testing
         #expect(names.contains { $0.hasPrefix("history.sqlite.corrupt-") })
     }
 
-    @Test func `a file that is damaged within is set aside, however the last run ended`() throws {
+    @Test func `a file with internal damage is renamed, regardless of the end of the last run`() throws {
         for isKilled in [true, false] {
             let directory = try HistoryDirectory()
             let world = try HistoryWorld(directory)
@@ -77,7 +77,7 @@ import Testing
                 world.setCarrier(turn % 2 == 1)
             }
             if isKilled { world.kill() } else { world.stop() }
-            // What is in the log would hide the damage.
+            // The content of the write-ahead log would hide the damage.
             let queue = try DatabaseQueue(path: directory.file)
             try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
             try queue.close()
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `a file of a later version, or of another program, is left alone`() throws {
+    @Test func `a file of a later version or another program is not changed`() throws {
         for isLater in [true, false] {
             let directory = try HistoryDirectory()
             if isLater { try HistoryStore(directory.file).close() }
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `a file that another service writes is told, and taken when that ends`() throws {
+    @Test func `a file that another service uses is reported as locked`() throws {
         let other = try HistoryStore(directory.file)
         let world = try HistoryWorld(directory)
         world.start()
@@ -130,7 +130,7 @@ import Testing
         withExtendedLifetime(other) {}
     }
 
-    @Test func `the file is its owner's alone`() throws {
+    @Test func `the file is accessible only to its owner`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         let attributes = try FileManager.default.attributesOfItem(atPath: directory.file)

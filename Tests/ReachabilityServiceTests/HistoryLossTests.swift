@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachabilityService
 
-/// A history whose file is deleted, moved away or replaced while the service runs.
+/// A history whose file is deleted, moved or replaced while the service is running.
 @Suite struct HistoryLossTests {
     private let directory: HistoryDirectory
 
@@ -17,7 +17,7 @@ import Testing
         for suffix in suffixes { try FileManager.default.removeItem(atPath: directory.file + suffix) }
     }
 
-    /// A service with an outage of 4 s, up since for 10 s.
+    /// Returns a service with an outage of 4 s that ended 10 s ago.
     private func world() throws -> HistoryWorld {
         let world = try HistoryWorld(directory)
         world.start()
@@ -30,7 +30,7 @@ import Testing
         return world
     }
 
-    /// Puts into a file what is in its log.
+    /// Merges the write-ahead log of a file into it.
     private static func close(_ file: String) throws {
         let queue = try DatabaseQueue(path: file)
         try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [["", "-wal", "-shm", ".lock"], [""], ["", "-wal"]])
-    func `a file that is deleted is made anew with all that is known`(suffixes: [String]) throws {
+    func `a deleted file is recreated with all events in memory`(suffixes: [String]) throws {
         let world = try world()
         let evidence = try world.evidence()
         #expect(!evidence.isEmpty)
@@ -52,7 +52,7 @@ import Testing
         world.setCarrier(true)
         world.flush()
         #expect(world.log.lines.map { $0.contains("was deleted or moved away") } == [true])
-        // What is on the disk is whole: another run goes on with it.
+        // The file is complete, so another run can continue it.
         world.kill()
         world.advance(.seconds(5))
         world.start()
@@ -60,7 +60,7 @@ import Testing
         #expect(try world.words() == known)
     }
 
-    @Test func `an idle service notices it when it says that it lives`() throws {
+    @Test func `an idle service detects the loss at the next mark`() throws {
         let world = try world()
         try delete()
         world.writer.mark()
@@ -68,7 +68,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: directory.file))
     }
 
-    @Test func `a file that is moved away is whole where it is now`() throws {
+    @Test func `a moved file is complete at its new path`() throws {
         let world = try world()
         try FileManager.default.moveItem(atPath: directory.file, toPath: directory.file + ".kept")
         world.setCarrier(false)
@@ -78,7 +78,7 @@ import Testing
         #expect(count == 3)
     }
 
-    @Test func `an earlier copy that is put in its place is gone on with`() throws {
+    @Test func `an earlier copy of the file is continued`() throws {
         let world = try world()
         world.stop()
         try Self.close(directory.file)
@@ -95,10 +95,10 @@ import Testing
         #expect(world.writer.status.fault == nil)
     }
 
-    @Test func `the log of a file that is put in its place is not deleted`() throws {
+    @Test func `the write-ahead log of a replacement file is not deleted`() throws {
         let world = try world()
         try delete(["", "-wal", "-shm"])
-        let other = Data("a log of somebody else".utf8)
+        let other = Data("the log of another database".utf8)
         for suffix in ["-wal", "-shm"] {
             #expect(FileManager.default.createFile(atPath: directory.file + suffix, contents: other))
         }
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `a database of another program in its place is left alone, and observing goes on`() throws {
+    @Test func `a database of another program is not changed, and monitoring continues`() throws {
         let world = try world()
         try delete()
         let queue = try DatabaseQueue(path: directory.file)
@@ -119,14 +119,14 @@ import Testing
         #expect(world.writer.status.fault?.kind == .foreign)
         #expect(try Data(contentsOf: URL(filePath: directory.file)) == before)
         #expect(world.service.snapshot.books.accounts["internet"]?.ledger.outage != nil)
-        // When it is gone, too, a new one is made.
+        // When the foreign database is deleted, a new history is created.
         try delete([""])
         world.writer.mark()
         #expect(world.writer.status.fault == nil)
         #expect(try world.words() == ["up 10s", "us.link 4s", "up 10s", "us.link and goes on"])
     }
 
-    @Test func `a history of a later time is not written into`() throws {
+    @Test func `a history with later entries is not changed`() throws {
         let world = try world()
         let other = try HistoryDirectory()
         let later = try HistoryWorld(other)
@@ -138,13 +138,13 @@ import Testing
         try FileManager.default.copyItem(atPath: other.file, toPath: directory.file)
         world.setCarrier(false)
         #expect(world.writer.status.fault?.kind == .foreign)
-        #expect(world.log.lines.contains { $0.contains("start the service again") })
-        // It is neither read nor changed.
+        #expect(world.log.lines.contains { $0.contains("restart the service") })
+        // The file is neither read nor changed.
         #expect(world.writer.store == nil)
         #expect(try Data(contentsOf: URL(filePath: directory.file)) == Data(contentsOf: URL(filePath: other.file)))
     }
 
-    @Test func `where the directory is gone, too, it is told, and all is written when it comes back`() throws {
+    @Test func `a missing directory is reported, and all events are written when it is back`() throws {
         let world = try world()
         try FileManager.default.removeItem(atPath: directory.path)
         world.setCarrier(false)
@@ -158,7 +158,7 @@ import Testing
         #expect(world.writer.status.pending == 0)
     }
 
-    @Test func `what is let go of in memory is unknown in the new file`() throws {
+    @Test func `events that are no longer in memory are unknown in the new file`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         for turn in 0...Accounting.intervalLimit {
@@ -175,12 +175,12 @@ import Testing
         #expect(intervals[0].start == world.service.snapshot.books.accounts["internet"]?.start)
     }
 
-    @Test func `notes, and who did it, and what is announced are written anew`() throws {
+    @Test func `notes, actors and announced maintenance are written to the new file`() throws {
         let world = try world()
         let outage = try #require(world.service.snapshot.books.outages().first)
         world.service.note("the plug", by: "root", on: outage)
         let process = ActingProcess(id: 812, program: "openvpn", unit: nil)
-        // Of the outage, and of a later interval inside.
+        // One actor caused the outage, the other a later interval of it.
         let actors = [Duration.zero, .seconds(1)].map { later in
             OutageActor(outage: outage.id, start: outage.start, interval: outage.start + later, process: process)
         }
@@ -204,7 +204,7 @@ import Testing
 }
 
 extension HistoryWorld {
-    /// The intervals that are explained, by their beginnings.
+    /// Returns the starts of the intervals with evidence.
     fileprivate func evidence() throws -> Set<LedgerInstant> {
         let sql = "SELECT start FROM interval WHERE steps IS NOT NULL"
         let starts = try writer.store?.database.read { try Int64.fetchAll($0, sql: sql) } ?? []

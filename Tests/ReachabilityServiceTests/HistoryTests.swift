@@ -7,7 +7,7 @@ import Testing
 
 @testable import ReachabilityService
 
-/// What is on the disk, over restarts of the service and of the machine.
+/// The history across restarts of the service and of the machine.
 @Suite struct HistoryTests {
     private let directory: HistoryDirectory
 
@@ -15,7 +15,7 @@ import Testing
         directory = try HistoryDirectory()
     }
 
-    @Test func `after a restart the time between is unknown, and the rest is as it was`() throws {
+    @Test func `after a restart the gap is unknown and earlier intervals are unchanged`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         world.advance(.seconds(10))
@@ -35,7 +35,7 @@ import Testing
         #expect(world.writer.status.fault == nil)
     }
 
-    @Test func `what nobody was told of yet is pending, and written at an end in order`() throws {
+    @Test func `undelivered events are pending and written at an orderly stop`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         let gate = DispatchSemaphore(value: 0)
@@ -53,7 +53,7 @@ import Testing
         #expect(world.writer.status.pending == 0)
     }
 
-    @Test func `an outage goes on as long as somebody saw it`() throws {
+    @Test func `an outage ends when the service stops`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         world.advance(.seconds(10))
@@ -71,7 +71,7 @@ import Testing
         #expect(entries.compactMap(\.evidence).count == 2)
     }
 
-    @Test func `after a kill what is not known to have been observed is unknown`() throws {
+    @Test func `after a kill the time since the last mark is unknown`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         world.advance(.seconds(10))
@@ -83,7 +83,7 @@ import Testing
         #expect(try world.words() == ["up 10s", "unknown.notObserved 15s", "up and goes on"])
     }
 
-    @Test func `who saw the end of a killed service may write it down`() throws {
+    @Test func `a supervisor can record how long a killed service was running`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         world.advance(.seconds(20))
@@ -97,7 +97,7 @@ import Testing
         #expect(try world.words() == ["up 20s", "unknown.notObserved 5s", "up and goes on"])
     }
 
-    @Test func `an outage goes on over a kill, with its beginning, its evidence and one end`() throws {
+    @Test func `an outage continues across a kill with its start, evidence and a single end`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         world.advance(.seconds(10))
@@ -111,7 +111,7 @@ import Testing
         world.start()
         #expect(world.service.snapshot.books.outages().map(\.id) == [began.id])
         #expect(try world.words() == ["up 10s", "us.link and goes on"])
-        // The time before this run is not counted again.
+        // The totals of this run do not include earlier time.
         let (account, now) = (
             try #require(world.service.snapshot.books.accounts["internet"]), world.service.snapshot.now
         )
@@ -127,7 +127,7 @@ import Testing
         )
     }
 
-    @Test func `an outage that a killed service had just seen goes on, too`() throws {
+    @Test func `an outage that began just before a kill continues`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         world.advance(.seconds(10))
@@ -136,7 +136,7 @@ import Testing
         world.advance(.seconds(2))
         world.start()
         #expect(try world.words() == ["up 10s", "us.link and goes on"])
-        // A second kill makes no other.
+        // A second kill does not create another outage.
         world.advance(.seconds(3))
         world.writer.mark()
         world.kill()
@@ -145,7 +145,7 @@ import Testing
         #expect(try world.words() == ["up 10s", "us.link 5s", "up and goes on"])
     }
 
-    @Test func `an outage that is over after a kill ended when it was seen last`() throws {
+    @Test func `an outage that is over after a kill ends at the last mark`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         world.advance(.seconds(10))
@@ -159,7 +159,7 @@ import Testing
         #expect(try world.words() == ["up 10s", "us.link 20s", "unknown.notObserved 4s", "up and goes on"])
     }
 
-    @Test func `an outage that was not observed for a minute is another, and so is one of an earlier boot`() throws {
+    @Test func `an outage does not continue after a gap of a minute or a reboot`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         world.advance(.seconds(10))
@@ -181,7 +181,7 @@ import Testing
         )
     }
 
-    @Test(.timeLimit(.minutes(5))) func `while an outage lasts it is marked often`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `marks are more frequent during an outage`() async throws {
         let world = try HistoryWorld(directory)
         var options = HistoryWriter.Options()
         options.outageMark = .milliseconds(5)
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(arguments: [nil, Duration.seconds(1_000_000), .seconds(2_000_000_000)])
-    func `a later boot comes later, whatever the wall clock says`(wallClock: Duration?) throws {
+    func `intervals of a later boot follow earlier ones with any wall clock`(wallClock: Duration?) throws {
         let world = try HistoryWorld(directory)
         world.start()
         world.advance(.seconds(10))
@@ -209,12 +209,12 @@ import Testing
         let intervals = try world.intervals()
         expectPartition(intervals)
         #expect(intervals.first?.end.map { $0 - intervals[0].start } == .seconds(10))
-        // What the first boot saw is still written as its clock said.
+        // The displayed times of the first boot do not change.
         #expect(world.service.snapshot.calendar.wall(at: intervals[0].start) <= .seconds(1_700_001_000))
         #expect(world.service.snapshot.calendar.wall(at: intervals[0].start) >= .seconds(1_700_000_000))
     }
 
-    @Test func `intervals never overlap and nothing is missing, whatever happens`() throws {
+    @Test func `intervals never overlap or leave gaps after random stops, kills and reboots`() throws {
         var generator = SeededGenerator(seed: 18)
         let world = try HistoryWorld(directory)
         world.start()
@@ -243,7 +243,7 @@ import Testing
         expectPartition(try world.intervals())
     }
 
-    @Test func `a target that is watched no more ends, and the time until it is again is unknown`() throws {
+    @Test func `a removed target ends its interval, and the gap until it is added again is unknown`() throws {
         let world = try HistoryWorld(directory)
         world.start()
         world.advance(.seconds(10))
@@ -259,7 +259,7 @@ import Testing
         #expect(starts?.count == 2)
     }
 
-    @Test func `what is too old is deleted`() throws {
+    @Test func `intervals older than the retention time are deleted`() throws {
         let world = try HistoryWorld(directory)
         var options = HistoryWriter.Options()
         options.keep = .seconds(100)

@@ -8,7 +8,7 @@ import TestSupport
 
 @testable import ReachabilityService
 
-/// A directory for a history that is gone when nobody holds it any more.
+/// A directory for a history. It is deleted when it is released.
 final class HistoryDirectory: Sendable {
     let path = "/tmp/history-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     var file: String { path + "/history.sqlite" }
@@ -22,13 +22,13 @@ final class HistoryDirectory: Sendable {
     }
 }
 
-/// A machine whose boots, clocks and network are played, and the runs of a service on it.
+/// A simulated machine with boots, clocks and a network, and the runs of a service on it.
 final class HistoryWorld {
     let directory: HistoryDirectory
     private(set) var kernel: FakeKernel
     private var manager: NetworkReachabilityManager
     private var boot = "boot-1"
-    /// What the wall clock says beyond CLOCK_BOOTTIME.
+    /// The difference between the wall clock and CLOCK_BOOTTIME.
     private var wall = Duration.seconds(1_700_000_000)
     private(set) var service: MonitoringService!
     private(set) var writer: HistoryWriter!
@@ -47,7 +47,7 @@ final class HistoryWorld {
         return (kernel, try NetworkReachabilityManager(kernel: kernel))
     }
 
-    /// The service starts.
+    /// Starts the service.
     func start(_ options: HistoryWriter.Options = .init()) {
         let (clock, wall) = (kernel.clock, wall)
         let serviceClock = ServiceClock(monitor: clock, real: { wall + clock.boot }, bootIdentifier: boot)
@@ -58,25 +58,25 @@ final class HistoryWorld {
         watch()
     }
 
-    /// The network at large is watched.
+    /// Adds the network at large as a target.
     func watch() {
         service.insert("internet", manager)
         flush()
     }
 
-    /// It ends in order.
+    /// Stops the service orderly.
     func stop() {
         writer.stop(at: service.snapshot.now)
         (writer, service) = (nil, nil)
     }
 
-    /// It is killed: nothing more is written.
+    /// Kills the service, after which nothing is written.
     func kill() {
         writer.stop(at: nil)
         (writer, service) = (nil, nil)
     }
 
-    /// The machine starts anew, so much later, with a wall clock that may be wrong.
+    /// Reboots the machine after a time, with a wall clock that may be wrong.
     func reboot(after time: Duration, wallClock: Duration? = nil) throws {
         let now = wall + kernel.clock.boot
         (kernel, manager) = try Self.machine()
@@ -91,13 +91,13 @@ final class HistoryWorld {
         flush()
     }
 
-    /// The same, without waiting for the disk.
+    /// Sets the carrier without waiting for the history.
     func play(_ isThere: Bool) {
         kernel.setCarrier("eth0", isThere)
         manager.record.monitor.queue.sync {}
     }
 
-    /// Records an observation, without asking the kernel for evidence.
+    /// Records an observation without querying the kernel for evidence.
     func observe(_ path: Observation.Path) {
         let now = kernel.clock.boot
         service.record { state in
@@ -106,14 +106,14 @@ final class HistoryWorld {
         }
     }
 
-    /// Waits until what was changed is on the disk, or was tried to be.
+    /// Waits until all changes were written to the history, or the attempt has failed.
     func flush() {
         manager.record.monitor.queue.sync {}
         service.flush()
         writer.flush()
     }
 
-    /// Everything that was written, the earliest first.
+    /// Returns all stored intervals, earliest first.
     func intervals() throws -> [LedgerInterval] {
         try
             (writer.store?.intervals(
@@ -124,7 +124,7 @@ final class HistoryWorld {
             ) ?? []).reversed()
     }
 
-    /// What was written, in words: `up 10s`.
+    /// Returns the stored intervals as texts such as `up 10s`.
     func words() throws -> [String] {
         try intervals().map { interval in
             let length = interval.end.map { DurationText.text($0 - interval.start) } ?? "and goes on"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReachabilityService
 
-/// What is told of outages is kept in the history.
+/// The storage of incidents in the history.
 @Suite struct IncidentStoreTests {
     private func member(_ target: String, end: Int64?, _ ending: Outage.Ending?) -> Incident.Member {
         Incident.Member(
@@ -19,7 +19,7 @@ import Testing
         )
     }
 
-    @Test func `it is read as it was written, by the next run, too`() throws {
+    @Test func `incidents are read as they were written, also by the next run`() throws {
         let directory = try HistoryDirectory()
         let labels = Incident.Labels(attribution: .us, cause: nil)
         let incidents = [

@@ -3,14 +3,14 @@ import Testing
 
 @testable import ReachabilityService
 
-/// What is told of outages, and when: one root cause once, and always its end.
+/// The grouping of outages into incidents, and the notifications that are due.
 @Suite struct IncidentTrackerTests {
-    /// Targets that come and go, and one notifier.
+    /// A tracker with some targets and one notifier.
     private struct Play {
         var tracker = IncidentTracker()
         var notifier: NotifierSettings
         var now = LedgerInstant(nanoseconds: 0)
-        /// The interfaces by which packets to targets leave.
+        /// The output interface of each target.
         var interfaces: [String: String] = [:]
         private var ledgers: [String: TargetLedger] = [:]
         private var number: UInt64 = 0
@@ -27,7 +27,7 @@ import Testing
             for target in targets { set(target.name, TargetState(.up)) }
         }
 
-        /// From now on a target is so.
+        /// Sets the state of a target from now on.
         mutating func set(_ target: String, _ state: TargetState, uncertainty: Duration = .zero) {
             var events: [TargetLedger.Event]
             if var ledger = ledgers[target] {
@@ -52,7 +52,7 @@ import Testing
 
         mutating func wait(_ time: Duration) { now = now + time }
 
-        /// What is due, in words; it is told thereby.
+        /// Returns the notifications that are due as texts, and marks them as delivered.
         mutating func told() -> [String] {
             var words: [String] = []
             while true {
@@ -72,7 +72,7 @@ import Testing
             return words
         }
 
-        /// The service starts anew on what was kept; nothing is known of the targets yet.
+        /// Restarts the service with the saved incidents. The states of the targets are not known yet.
         mutating func restart(targets: [String] = ["a", "b", "c"]) {
             let kept = tracker.incidents
             tracker = IncidentTracker()
@@ -87,7 +87,7 @@ import Testing
     private static let up = TargetState(.up)
     private static let degraded = TargetState(.up, .degraded)
 
-    @Test func `a target that is degraded is notified if that is wanted`() {
+    @Test func `a degraded target is reported only if the notifier includes degraded`() {
         var play = Play()
         play.set("a", Self.degraded)
         play.wait(.seconds(60))
@@ -101,7 +101,7 @@ import Testing
         play.set("b", Self.up)
         play.wait(.seconds(1))
         #expect(play.told().isEmpty)
-        // It gets worse: that is an incident of its own.
+        // An outage of a degraded target is a separate incident.
         play.set("a", Self.link)
         #expect(play.told() == ["ended a+b up.degraded unknown"])
         play.wait(.seconds(31))
@@ -110,7 +110,7 @@ import Testing
         #expect(play.told() == ["ended a us.link up"])
         play.set("a", Self.up)
         #expect(play.told().isEmpty)
-        // An outage that lasted in an earlier run is over.
+        // An outage of an earlier run is over if the target is only degraded.
         play.set("b", Self.link)
         play.wait(.seconds(31))
         #expect(play.told() == ["began b us.link"])
@@ -121,7 +121,7 @@ import Testing
         #expect(play.told() == ["began b up.degraded"])
     }
 
-    @Test func `an outage that becomes time without observation ends, and that is notified, too`() {
+    @Test func `an outage that turns into unknown ends, and unknown is a new incident`() {
         var play = Play(NotifierSettings(name: "chat", channel: .journal, only: [.us, .unknown]))
         play.set("a", Self.link)
         play.wait(.seconds(31))
@@ -134,7 +134,7 @@ import Testing
         #expect(play.told() == ["ended a unknown.suspended"])
     }
 
-    @Test func `an outage is told when it has lasted, and when it is over`() {
+    @Test func `an outage is reported after its minimum duration and at its end`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(29))
@@ -151,7 +151,7 @@ import Testing
         #expect(play.tracker.incidents.isEmpty)
     }
 
-    @Test func `an outage that begins again at the instant of the last one is notified once`() {
+    @Test func `an outage that begins again at the same instant is reported once`() {
         var play = Play(NotifierSettings(name: "chat", channel: .journal, after: .zero))
         func deliver() -> [Notification.Event] {
             var events: [Notification.Event] = []
@@ -174,7 +174,7 @@ import Testing
         #expect(deliver() == [.ended])
     }
 
-    @Test func `what is over sooner is not told`() {
+    @Test func `a shorter outage is not reported`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.milliseconds(29_999))
@@ -184,7 +184,7 @@ import Testing
         #expect(play.tracker.incidents.isEmpty)
     }
 
-    @Test func `a target may want more patience, or less, than the notifier has`() {
+    @Test func `the minimum duration of a target replaces that of the notifier`() {
         var notifier = NotifierSettings(name: "chat", channel: .journal)
         notifier.settle = ["a": .seconds(300), "b": .seconds(5)]
         var play = Play(notifier)
@@ -198,7 +198,7 @@ import Testing
         #expect(play.told() == ["began a them.host"])
     }
 
-    @Test func `what falls together is told together, and over when all of it is`() {
+    @Test func `targets that fail together are one incident, which ends with the last of them`() {
         var play = Play()
         play.set(["a", "b"], Self.link)
         play.wait(.seconds(20))
@@ -211,7 +211,7 @@ import Testing
         #expect(play.told() == ["ended a+b+c us.link up"])
     }
 
-    @Test func `what falls later, by another cause, or by itself, is told by itself`() {
+    @Test func `a later failure or one with a different host is a separate incident`() {
         var play = Play(hosts: ["b": "same", "c": "same"])
         play.set("a", Self.link)
         play.wait(.seconds(31))
@@ -225,7 +225,7 @@ import Testing
         #expect(play.told() == ["began a them.refused", "began b+c them.refused"])
     }
 
-    @Test func `a target that is bound to the interface of the others belongs to their incident`() {
+    @Test func `a target that is bound to the same interface joins the incident`() {
         var play = Play(bound: ["b": "eth0", "c": "wlan0"])
         play.interfaces = ["a": "eth0", "b": "eth0", "c": "wlan0"]
         play.set(["a", "b", "c"], Self.link)
@@ -235,7 +235,7 @@ import Testing
         #expect(play.told() == ["ended a+b us.link up", "ended c us.link up"])
     }
 
-    @Test func `a target of which no interface is known belongs to those that fell with it`() {
+    @Test func `a target without a known interface joins the incident`() {
         var play = Play(bound: ["b": "eth0"])
         play.set(["a", "b"], Self.link)
         play.wait(.seconds(30))
@@ -248,7 +248,7 @@ import Testing
         [TargetState(.upstream, .gateway), TargetState(.upstream, .provider), TargetState(.upstream, .dns)],
         [TargetState(.upstream, .dns), TargetState(.upstream, .portal), TargetState(.upstream, .interception)],
     ])
-    func `one fault is one incident, whatever it means for each target`(states: [TargetState]) {
+    func `one fault is one incident, even with different causes for the targets`(states: [TargetState]) {
         var play = Play()
         for (target, state) in zip(["a", "b", "c"], states) {
             play.set(target, state)
@@ -265,7 +265,7 @@ import Testing
         #expect(play.tracker.incidents.isEmpty)
     }
 
-    @Test func `what this machine forbids is not the fault of its line`() {
+    @Test func `a policy or clock fault is separate from a link fault`() {
         var play = Play()
         play.set("a", Self.link)
         play.set("b", TargetState(.us, .policy))
@@ -274,7 +274,7 @@ import Testing
         #expect(play.told() == ["began a us.link", "began b us.policy", "began c us.clock"])
     }
 
-    @Test func `targets that turn out to have one cause one after the other are one incident`() {
+    @Test func `targets whose cause changes to the same one are merged into one incident`() {
         var play = Play(hosts: ["a": "same", "b": "same"])
         play.set(["a", "b", "c"], TargetState(.them, .host))
         for target in ["b", "c", "a"] {
@@ -286,11 +286,11 @@ import Testing
         #expect(began.count == 1 && began[0].hasSuffix("upstream.gateway"))
     }
 
-    @Test func `targets that are checked one after the other are one incident, however long it takes`() {
+    @Test func `targets that are checked one after the other are one incident within their uncertainty`() {
         var play = Play()
         play.set("a", Self.gateway)
         play.wait(.seconds(45))
-        // The last good check was before the first target fell.
+        // The last good check was before the first target failed.
         play.set("b", TargetState(.upstream, .dns), uncertainty: .seconds(50))
         play.wait(.seconds(45))
         play.set("c", Self.gateway, uncertainty: .seconds(50))
@@ -299,7 +299,7 @@ import Testing
         #expect(play.told() == ["began c upstream.gateway"])
     }
 
-    @Test func `a target that falls again while the others are down is not told again`() {
+    @Test func `a target that fails again during an incident is not reported again`() {
         var play = Play()
         play.set(["a", "b"], Self.link)
         play.wait(.seconds(5))
@@ -312,9 +312,7 @@ import Testing
         #expect(play.told() == ["ended a+b us.link up"])
     }
 
-    @Test
-    func `after a restart an incident is undecided until its targets are known, and where a check is about to decide`()
-    {
+    @Test func `an incident is undecided after a restart and while a check is pending`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(60))
@@ -326,7 +324,7 @@ import Testing
         #expect(!play.tracker.isUndecided(play.tracker.incidents[0], []))
     }
 
-    @Test func `what turns out to be one cause before it is told is one`() {
+    @Test func `incidents with the same cause are merged before they are reported`() {
         var play = Play()
         play.set(["a", "b"], TargetState(.them, .host))
         play.wait(.seconds(5))
@@ -335,7 +333,7 @@ import Testing
         #expect(play.told() == ["began a+b upstream.gateway"])
     }
 
-    @Test func `another fault is told when it has lasted, another cause is not`() {
+    @Test func `a changed attribution is reported after its minimum duration, a changed cause is not`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(30))
@@ -349,11 +347,11 @@ import Testing
         play.wait(.seconds(20))
         #expect(play.told() == ["refined a upstream.gateway"])
         play.set("a", Self.up)
-        // How it was for longest.
+        // The end is reported with the state that lasted longest.
         #expect(play.told() == ["ended a us.route up"])
     }
 
-    @Test func `what lasts is told once a day`() {
+    @Test func `an ongoing incident is reported once a day`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(30))
@@ -363,14 +361,14 @@ import Testing
         play.wait(.seconds(1))
         #expect(play.told() == ["digest a us.link"])
         #expect(play.told() == [])
-        // Three days without anybody to tell are told once.
+        // Three days without a delivery are reported once.
         play.wait(.seconds(3 * 86_400))
         #expect(play.told() == ["digest a us.link"])
         play.set("a", Self.up)
         #expect(play.told() == ["ended a us.link up"])
     }
 
-    @Test func `what began and ended untold is told once, late`() {
+    @Test func `an outage that ended before its delivery is reported once as late`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(600))
@@ -379,7 +377,7 @@ import Testing
         #expect(play.told() == ["ended a us.link up late"])
     }
 
-    @Test func `whoever wants less hears less, but every end of what was heard`() {
+    @Test func `a restricted notifier receives the end of each incident it reported, and nothing else`() {
         var play = Play(NotifierSettings(name: "x", channel: .journal, after: .zero, only: [.us], targets: ["b"]))
         play.set(["a", "b"], Self.link)
         #expect(play.told() == ["began b us.link"])
@@ -395,14 +393,14 @@ import Testing
         #expect(play.tracker.incidents.isEmpty)
     }
 
-    @Test func `an end that nobody saw is told as such`() {
+    @Test func `an unobserved end is reported as unknown`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(30))
         _ = play.told()
         play.set("a", TargetState(.unknown, .notObserved))
         #expect(play.told() == ["ended a us.link unknown"])
-        // Time that nobody observed is told to those who ask for it.
+        // Unknown time is reported if the notifier includes it.
         play.notifier = NotifierSettings(name: "x", channel: .journal, after: .zero, only: [.unknown])
         play.tracker.apply([ServiceTarget(name: "b", host: "b")], [play.notifier], at: play.now)
         play.set("b", TargetState(.unknown, .denied))
@@ -412,13 +410,13 @@ import Testing
         #expect(play.told() == ["ended b unknown.denied"])
     }
 
-    @Test func `an outage goes on over a restart, and has one end`() {
+    @Test func `an outage continues across a restart and has a single end`() {
         var play = Play()
         play.set(["a", "b", "c"], Self.link)
         play.wait(.seconds(30))
         #expect(play.told() == ["began a+b+c us.link"])
         play.wait(.seconds(5))
-        // c is watched no more, b came back while nobody looked.
+        // c is no longer a target, and b recovered while the service was not running.
         play.restart(targets: ["a", "b"])
         play.set("a", Self.link)
         play.set("b", Self.up)
@@ -429,7 +427,7 @@ import Testing
         #expect(play.tracker.incidents.isEmpty)
     }
 
-    @Test func `what was not told before a restart is told after it`() {
+    @Test func `an outage that was not reported before a restart is reported after it`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(29))
@@ -442,7 +440,7 @@ import Testing
         #expect(play.told() == ["ended a us.link up"])
     }
 
-    @Test(.timeLimit(.minutes(15))) func `a thousand targets that fall are one notification`() {
+    @Test(.timeLimit(.minutes(15))) func `a thousand targets that fail together are one notification`() {
         let names = (0..<1000).map { "t\($0)" }
         var play = Play(names: names)
         play.set(names, Self.link)
@@ -453,7 +451,7 @@ import Testing
         #expect(play.tracker.incidents.isEmpty)
     }
 
-    @Test func `whoever may have heard of it hears of its end, wanted or not`() {
+    @Test func `a recipient of a started delivery receives the end, even if the settings have changed`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(30))
@@ -468,7 +466,7 @@ import Testing
         #expect(play.told() == ["ended a us.link up late"])
     }
 
-    @Test func `ids stay the same, and differ from each other`() {
+    @Test func `notification ids are stable and unique`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(30))

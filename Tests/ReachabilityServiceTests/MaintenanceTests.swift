@@ -7,9 +7,9 @@ import Testing
 
 @testable import ReachabilityService
 
-/// When work is planned, and what becomes of the time.
+/// Maintenance windows and their effect on the accounts.
 @Suite struct MaintenanceTests {
-    // MARK: When
+    // MARK: Windows
 
     private static func window(_ keys: String) throws -> MaintenanceWindow {
         let text = "schema = 1\n[[maintenance]]\n\(keys)"
@@ -18,20 +18,20 @@ import Testing
 
     private static func moment(_ text: String) throws -> Duration { try #require(Timestamp.real(of: text)) }
 
-    /// Clocks in Berlin are set forward at 2026-03-29T01:00Z, and back at 2026-10-25T01:00Z.
+    /// Daylight saving time in Berlin begins at 2026-03-29T01:00Z and ends at 2026-10-25T01:00Z.
     @Test(arguments: [
         (#"weekly = "Sun 03:00 Europe/Berlin""#, "2h", "2026-03-20T00:00:00Z", "2026-03-22T02:00:00Z"),
         (#"weekly = "Sun 03:00 Europe/Berlin""#, "2h", "2026-03-23T00:00:00Z", "2026-03-29T01:00:00Z"),
         (#"weekly = "Sun 03:00 Europe/Berlin""#, "2h", "2026-04-01T00:00:00Z", "2026-04-05T01:00:00Z"),
-        // Left out on that day: as it would have been.
+        // This local time is skipped on that day.
         (#"weekly = "Sun 02:30 Europe/Berlin""#, "2h", "2026-03-28T00:00:00Z", "2026-03-29T01:30:00Z"),
-        // Twice on that day: the first.
+        // This local time occurs twice on that day. The first one counts.
         (#"weekly = "Sun 02:30 Europe/Berlin""#, "2h", "2026-10-24T00:00:00Z", "2026-10-25T00:30:00Z"),
         (#"daily = "23:30 America/New_York""#, "1h", "2026-11-01T05:00:00Z", "2026-11-02T04:30:00Z"),
         (#"daily = "00:00 UTC""#, "1h", "2026-11-01T04:00:00Z", "2026-11-02T00:00:00Z"),
         (#"from = "2026-11-21T23:00:00+01:00""#, "90m", "2026-11-01T00:00:00Z", "2026-11-21T22:00:00Z"),
     ])
-    func `it begins when clocks show that`(begin: String, length: String, from: String, expected: String) throws {
+    func `a window begins at its local time`(begin: String, length: String, from: String, expected: String) throws {
         let window = try Self.window("\(begin)\nfor = \"\(length)\"")
         let (from, expected) = (try Self.moment(from), try Self.moment(expected))
         #expect(!window.contains(from))
@@ -43,7 +43,7 @@ import Testing
         #expect(!window.contains(expected + window.length))
     }
 
-    @Test func `a window of days is known in its midst, and before 1970 nothing breaks`() throws {
+    @Test func `a window of several days contains its last day, and times before 1970 work`() throws {
         let window = try Self.window("weekly = \"Mon 00:00 UTC\"\nfor = \"6d\"")
         #expect(window.contains(try Self.moment("2026-11-29T00:00:00Z") - .milliseconds(1)))
         #expect(!window.contains(try Self.moment("2026-11-29T00:00:00Z")))
@@ -52,7 +52,7 @@ import Testing
         #expect(once.change(after: try Self.moment("2026-11-21T23:00:00Z")) == nil)
     }
 
-    @Test func `all that is wrong is told`() {
+    @Test func `all problems of maintenance tables are reported`() {
         let text = """
             schema = 1
             [[target]]
@@ -88,16 +88,16 @@ import Testing
         }
     }
 
-    // MARK: What becomes of the time
+    // MARK: Accounts
 
-    @Test func `what is lost then counts for nobody, and is known all the same`() throws {
+    @Test func `outages during maintenance count as maintenance and stay visible`() throws {
         let kernel = FakeKernel()
         kernel.addLink("eth0")
         kernel.addAddress("192.0.2.7/24", to: "eth0")
         kernel.addRoute("default", via: "192.0.2.1")
         let clock = kernel.clock
         let manager = try NetworkReachabilityManager(kernel: kernel)
-        // 60 s before the window.
+        // The test starts 60 s before the window.
         let offset = try Self.moment("2026-11-21T21:59:00Z") - clock.boot
         let service = MonitoringService(
             clock: ServiceClock(monitor: clock, real: { offset + clock.boot }, bootIdentifier: "b")
@@ -134,7 +134,7 @@ import Testing
         #expect(totals("other") == [.up: .seconds(630), .us: .seconds(90)])
         let intervals = snapshot.books.accounts["internet"]?.intervals.map { "\($0.state) \($0.state.account)" }
         #expect(intervals == ["up up", "us.link us", "us.link maintenance", "up maintenance"])
-        // The outage ended when the work began.
+        // The outage ends at the start of the maintenance.
         #expect(snapshot.books.accounts["internet"]?.outages.map(\.ending) == [.maintenance])
     }
 }

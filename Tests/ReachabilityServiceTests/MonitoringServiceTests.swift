@@ -7,7 +7,7 @@ import Testing
 
 @testable import ReachabilityService
 
-/// A service over a fake kernel, whose time passes when a test says so.
+/// A service with a fake kernel and a fake clock.
 @Suite struct MonitoringServiceTests {
     private final class World: Sendable {
         let kernel = FakeKernel()
@@ -38,18 +38,18 @@ import Testing
             flush()
         }
 
-        /// Waits until what was changed has been observed and told.
+        /// Waits until all changes are observed and delivered to listeners.
         func flush() {
             manager.record.monitor.queue.sync {}
             service.flush()
         }
 
-        /// Makes several changes before the first of them can be heard.
+        /// Makes several changes before the first of them is received.
         func atOnce(_ changes: () -> Void) { manager.record.monitor.queue.sync(execute: changes) }
 
         func setClock(by step: Duration) { wallOffset.withLock { $0 += step } }
 
-        /// The events so far, in a few words each.
+        /// The events so far as short texts.
         var told: [String] {
             events.withLock(\.self).compactMap { event in
                 switch event.kind {
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `an outage is found, attributed, and as long as it was`() throws {
+    @Test func `an outage is detected and attributed with its exact duration`() throws {
         let world = try World()
         world.kernel.clock.advance(by: .seconds(60))
         world.kernel.setCarrier("eth0", false)
@@ -91,7 +91,7 @@ import Testing
         #expect(outage.deciding(at: world.service.snapshot.now).state == TargetState(.us, .link))
         #expect(outage.deciding(at: world.service.snapshot.now).reason == "noCarrier")
         #expect(outage.duration(at: world.service.snapshot.now) == .milliseconds(400))
-        // The kernel may have reported the loss a second late.
+        // The kernel may report the loss one second late.
         #expect(outage.intervals.map(\.uncertainty) == [.seconds(1)])
         #expect(outage.endUncertainty == .zero)
         #expect(
@@ -102,7 +102,7 @@ import Testing
         )
     }
 
-    @Test func `the loss of a carrier may be as old as the time since it was there last`() throws {
+    @Test func `the uncertainty of a carrier loss is limited by the last observation of the carrier`() throws {
         let world = try World()
         for _ in 0..<2 {
             world.kernel.clock.advance(by: .milliseconds(300))
@@ -114,7 +114,7 @@ import Testing
         }
         let outages = try #require(world.account?.outages)
         #expect(outages.map(\.uncertainty) == [.milliseconds(300), .milliseconds(300)])
-        // Whoever takes a link down does so at once.
+        // Setting a link down takes effect at once, so there is no uncertainty.
         world.kernel.clock.advance(by: .seconds(5))
         world.kernel.setUp("eth0", false)
         world.flush()
@@ -122,7 +122,7 @@ import Testing
         #expect(world.account?.ledger.current.uncertainty == .zero)
     }
 
-    @Test func `a carrier that is back before its loss is reported was lost all the same`() throws {
+    @Test func `a carrier loss that ended before it was reported is recorded`() throws {
         let world = try World()
         world.kernel.clock.advance(by: .seconds(60))
         world.kernel.setCarrier("eth0", false, notifiedAfter: .milliseconds(700))
@@ -140,7 +140,7 @@ import Testing
         #expect(world.total(.up).map { $0 > .seconds(62) } == true)
     }
 
-    @Test func `it begins with the first of several changes, ends with the last, and says how sure that is`() throws {
+    @Test func `an outage begins with the first and ends with the last of several changes`() throws {
         let world = try World()
         world.kernel.clock.advance(by: .seconds(60))
         world.atOnce {
@@ -153,7 +153,7 @@ import Testing
         world.atOnce {
             world.kernel.setCarrier("eth0", true)
             world.kernel.clock.advance(by: .milliseconds(5))
-            // The evaluation that follows the carrier finds this route already, whose own event comes later.
+            // The evaluation after the carrier event already sees this route. The event of the route follows.
             world.kernel.addRoute("default", via: "192.0.2.1")
         }
         world.flush()
@@ -163,7 +163,7 @@ import Testing
         #expect(outage.uncertainty == .milliseconds(1005))
     }
 
-    @Test func `a lost route is another cause, and both are one outage`() throws {
+    @Test func `a lost route changes the cause within the same outage`() throws {
         let world = try World()
         world.kernel.removeRoute("default")
         world.flush()
@@ -180,7 +180,7 @@ import Testing
         #expect(world.total(.us) == .seconds(5))
     }
 
-    @Test func `every second is accounted for`() throws {
+    @Test func `the sum of all accounts is the total time`() throws {
         let world = try World()
         for turn in 0..<20 {
             world.kernel.clock.advance(by: .milliseconds(100 * turn + 7))
@@ -195,7 +195,7 @@ import Testing
         #expect(sum == now - world.service.start)
     }
 
-    @Test func `the time the machine slept is unknown`() throws {
+    @Test func `sleep counts as unknown`() throws {
         let world = try World()
         world.kernel.clock.advance(by: .seconds(10))
         world.kernel.clock.sleep(for: .seconds(3600))
@@ -208,9 +208,9 @@ import Testing
         #expect(states == ["up", "unknown.suspended"])
     }
 
-    @Test func `what is learnt after a sleep is not counted before it`() throws {
+    @Test func `a change observed after sleep is not recorded before it`() throws {
         let world = try World()
-        // The kernel tells of a change before anybody is told of the sleep.
+        // The kernel reports a change before the service is notified of the sleep.
         world.kernel.clock.sleep(for: .seconds(60))
         world.kernel.setCarrier("eth0", false)
         world.flush()
@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test(arguments: [-10 * 365 * 86400, 10 * 365 * 86400])
-    func `a step of the wall clock moves labels and no durations`(seconds: Int) throws {
+    func `a step of the wall clock changes displayed times but not durations`(seconds: Int) throws {
         let world = try World()
         world.kernel.clock.advance(by: .seconds(10))
         world.setClock(by: .seconds(seconds))
@@ -234,7 +234,7 @@ import Testing
         #expect(now - world.service.start == .seconds(10))
     }
 
-    @Test func `a target that is removed is accounted for no more`() throws {
+    @Test func `a removed target has no account`() throws {
         let world = try World()
         world.service.remove("internet")
         world.kernel.setCarrier("eth0", false)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ReachabilityService
 
-/// Who is told of outages, as a configuration says it.
+/// Reading the settings of notifiers.
 @Suite struct NotifyConfigurationTests {
-    @Test func `everything that can be said`() throws {
+    @Test func `all keys are read`() throws {
         let configuration = try ServiceConfiguration(
             """
             schema = 1
@@ -58,7 +58,7 @@ import Testing
         #expect("\(configuration.notifiers)".contains("key=1") == false)
     }
 
-    @Test func `all that is wrong is told at once, and no address`() {
+    @Test func `all problems are reported at once without URLs`() {
         let text = """
             schema = 1
             [[notify]]
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a hub has the same words, with sites for targets, and tells what nobody can explain`() throws {
+    @Test func `a hub reads the same keys with sites instead of targets, and reports unknown by default`() throws {
         let configuration = try ServiceConfiguration(
             """
             schema = 1

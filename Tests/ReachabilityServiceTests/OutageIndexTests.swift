@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityService
 
-/// The table of outages, and how lists of them are read.
+/// The table of outages and the queries that use it.
 @Suite struct OutageIndexTests {
     private let directory: HistoryDirectory
     private let store: HistoryStore
@@ -40,7 +40,7 @@ import Testing
         )
     }
 
-    /// The outages as their intervals have them.
+    /// Returns the rows that the table must have according to the intervals.
     private func expected(_ db: Database) throws -> [[DatabaseValue]] {
         let rows = try Row.fetchAll(
             db,
@@ -65,7 +65,7 @@ import Testing
         try Row.fetchAll(db, sql: "SELECT * FROM outages ORDER BY start, target").map { Array($0.databaseValues) }
     }
 
-    @Test func `it is as the intervals are, whatever becomes of them`() throws {
+    @Test func `triggers keep the table of outages equal to the intervals`() throws {
         var chance = SeededGenerator(seed: 34)
         try store.database.write { db in
             for turn in 0..<300 {
@@ -97,7 +97,7 @@ import Testing
             }
             #expect(try found(db) == expected(db))
             #expect(try found(db).count > 100)
-            // What an older version has written.
+            // Migrates a database of an older version.
             let triggers = ["Added", "Changed", "Removed"].map { "DROP TRIGGER interval\($0);" }
             try db.execute(sql: triggers.joined() + "DROP TABLE outages")
             try HistoryStore.makeOutages(db)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    /// All filters of which each part is there or not.
+    /// The filters with all combinations of properties.
     private static let filters: [OutageFilter] = (0..<32).map { bits in
         var filter = OutageFilter(target: bits & 1 != 0 ? "t1" : nil)
         if bits & 2 != 0 { filter.attribution = .them }
@@ -115,17 +115,17 @@ import Testing
         return filter
     }
 
-    @Test(arguments: filters) func `a list is read in its order from an index`(filter: OutageFilter) throws {
+    @Test(arguments: filters) func `lists of outages are read from an index`(filter: OutageFilter) throws {
         let plan = try store.database.read { db in
             let request = try HistoryStore.request(filter, upTo: LedgerInstant(nanoseconds: .max), db)
             return try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + request.sql, arguments: request.arguments)
                 .map { $0["detail"] as String }
         }
-        // Nothing is sorted, and no table is read whole.
+        // The query sorts nothing and scans no table.
         #expect(!plan.contains { $0.contains("TEMP B-TREE") || $0.hasPrefix("SCAN") }, "\(plan)")
     }
 
-    @Test func `one outage is read and renewed without the other intervals of its target`() throws {
+    @Test func `an outage is read and updated without reading other intervals of its target`() throws {
         for sql in [HistoryStore.intervalsOfOutage, HistoryStore.outageRow(of: "?1", from: "?2")] {
             let plan = try store.database.read { db in
                 try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: [1, 5]).map { $0["detail"] as String }
@@ -138,12 +138,12 @@ import Testing
         }
     }
 
-    @Test(arguments: filters) func `a filter leaves out what it does not admit`(filter: OutageFilter) throws {
+    @Test(arguments: filters) func `a filter returns exactly the matching outages`(filter: OutageFilter) throws {
         try store.database.write { db in
             for turn in 0..<200 {
                 let start = Int64(turn / 2 * 100)
                 let state = [("them", "host"), ("us", "link"), ("them", nil)][turn % 3]
-                // One of the third target lasts until the other two have many more.
+                // An outage of the third target continues while the other two have many more.
                 let isLong = turn == 1
                 let end = isLong ? 5_050 : start + 50
                 try add(turn % 2 + (isLong ? 2 : 1), start, end, state.0, state.1, outage: start, db)

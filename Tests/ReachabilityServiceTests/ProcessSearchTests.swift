@@ -6,7 +6,7 @@ import Testing
 @testable import Netlink
 @testable import ReachabilityService
 
-/// Which process is behind a port, as `/proc` has it.
+/// The search in `/proc` for the process behind a netlink port ID.
 @Suite struct ProcessSearchTests {
     private let search = ProcessSearch(clock: SystemMonitorClock())
 
@@ -14,13 +14,13 @@ import Testing
         Removal(port: port, namespace: .current, noticed: noticed)
     }
 
-    /// Sockets of this process, by ports; libnl gives them by its own rule.
+    /// Returns sockets of this process, keyed by the port ID that libnl assigned.
     private func sockets() throws -> [UInt32: EventSocket] {
         let sockets = try (0..<64).map { _ in try EventSocket() }
         return Dictionary(uniqueKeysWithValues: sockets.map { ($0.socket.port, $0) })
     }
 
-    @Test func `a process is found by those of its sockets that have its number`() throws {
+    @Test func `a process is found by sockets whose port contains its process id`() throws {
         let sockets = try sockets()
         for port in sockets.keys {
             let found = search.process(behind: removal(port))
@@ -30,7 +30,7 @@ import Testing
         #expect(sockets.keys.contains { $0 < 1 << 31 } && sockets.keys.contains { $0 >= 1 << 31 })
     }
 
-    @Test func `a process that began later is not the one`() throws {
+    @Test func `a process that started after the change is not returned`() throws {
         let sockets = try sockets()
         let start = try #require(ProcessStart.boot) - (SystemClock.boot - SystemClock.monotonic)
         for port in sockets.keys {
@@ -38,9 +38,9 @@ import Testing
         }
     }
 
-    @Test func `a port that no socket has any more is nobody's`() throws {
+    @Test func `no process is found for a port without a socket`() throws {
         let ports = try sockets().keys.filter { $0 < 1 << 31 }
-        // A socket of another test may have one of them by now, but not all.
+        // Sockets of other tests may use some of these ports again, but not all of them.
         #expect(ports.contains { search.process(behind: removal($0)) == nil })
         for port in [0, 1 << 22, 0x8000_0001, UInt32.max] { #expect(search.process(behind: removal(port)) == nil) }
     }
@@ -53,7 +53,7 @@ import Testing
         ("0::/a:b.service/x\n", "a:b.service"), ("0::/\n", nil), ("0::/user.slice\n", nil), ("", nil), ("0::", nil),
         (":::\n::\n", nil),
     ])
-    func `the unit is the innermost one`(groups: String, unit: String?) {
+    func `the unit is the innermost control group with a unit name`(groups: String, unit: String?) {
         #expect(ActingProcess.unit(inGroups: groups) == unit)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityService
 
-/// What is deleted, and what stays of it.
+/// Deletion of old data, and the sums that remain.
 @Suite struct RetentionTests {
     private let directory: HistoryDirectory
 
@@ -14,7 +14,7 @@ import Testing
         directory = try HistoryDirectory()
     }
 
-    /// Six days of outages, of random lengths, with an end of the service among them.
+    /// Returns a world with six days of outages of random lengths and one restart of the service.
     private func play(_ options: HistoryWriter.Options) throws -> HistoryWorld {
         var generator = SeededGenerator(seed: 18)
         let world = try HistoryWorld(directory)
@@ -49,14 +49,14 @@ import Testing
         return availability
     }
 
-    /// Beginnings of days, as the time line counts them.
+    /// Returns the starts of days of the ledger's time.
     private func days(_ world: HistoryWorld) throws -> [LedgerInstant] {
         let day: Int64 = 86400 * 1_000_000_000
         let first = try #require(try world.intervals().first).start.nanoseconds / day
         return (first...first + 5).map { LedgerInstant(nanoseconds: $0 * day) }
     }
 
-    @Test func `sums of days have what their intervals have`() throws {
+    @Test func `the sums of days equal the sums of their intervals`() throws {
         let world = try play(HistoryWriter.Options())
         let store = try #require(world.writer.store)
         let now = world.service.snapshot.now
@@ -73,7 +73,7 @@ import Testing
         let summed = try #require(try store.settledWindow(of: "internet", from: days[0], to: now))
         #expect(summed.to >= days[4])
         #expect(try windows.map { try availability(world, from: $0.from, to: $0.to) } == exact)
-        // Done twice, nothing is counted twice; nor when the intervals go.
+        // Repeated summing and deletion of intervals do not change the sums.
         while try store.sumDays(now) {}
         while try store.prune(before: days[3]) {}
         while try store.sumDays(now) {}
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `the seconds of whole days stay what they were`(byAge: Bool) throws {
+    func `the sums of whole days do not change when intervals are deleted`(byAge: Bool) throws {
         var options = HistoryWriter.Options()
         let world = try play(options)
         let (days, now) = (try days(world), world.service.snapshot.now)
@@ -94,7 +94,7 @@ import Testing
         world.writer.mark()
         #expect(try world.intervals().count < count - 100)
         #expect(try days.map { try availability(world, from: $0, to: now) } == before)
-        // A day of which the window has a part is told as far as it is known.
+        // Of a day that lies only partly in the window, the known part is counted.
         let later = days[0] + .seconds(50_000)
         let part = try availability(world, from: later, to: now)
         #expect(part.window == now - later)
@@ -115,7 +115,7 @@ import Testing
         world.start()
         world.writer.mark()
         #expect(try world.intervals().prefix(before.count - 1) == before.dropLast())
-        // The clock is set, and later the machine boots once more.
+        // The clock is corrected, and later the machine boots again.
         world.advance(.seconds(3600))
         world.flush()
         world.writer.mark()
@@ -126,7 +126,7 @@ import Testing
         #expect(try world.intervals().prefix(before.count - 1) == before.dropLast())
     }
 
-    @Test func `what is older than it is kept by the time the service ran goes`() throws {
+    @Test func `the retention time counts only the time in which the service was running`() throws {
         let world = try HistoryWorld(directory)
         var options = HistoryWriter.Options()
         options.keep = .seconds(10_000)
@@ -141,13 +141,13 @@ import Testing
         }
         world.start(options)
         world.writer.mark()
-        // The runs had 4000 s each: what ended more than two and a half runs ago is gone.
+        // Each run lasted 4000 s, so intervals that ended more than two and a half runs ago are deleted.
         let first = try #require(try world.intervals().first)
         let now = world.service.snapshot.now
         #expect(now - first.start > .seconds(2 * 86_400) && now - first.start < .seconds(4 * 86_400))
     }
 
-    /// What was written, after the service has ended.
+    /// Returns the stored intervals after the end of the service.
     private func intervals(_ world: HistoryWorld) throws -> [LedgerInterval] {
         let store = try HistoryStore(directory.file)
         defer { store.close() }
@@ -159,7 +159,7 @@ import Testing
         ).reversed()
     }
 
-    @Test func `a file that has grown too large is made smaller, and that is said once`() throws {
+    @Test func `a file above the maximum size is reduced, which is logged once`() throws {
         var options = HistoryWriter.Options()
         let world = try play(options)
         options.maximumSize = try #require(try world.writer.store?.size()) - 20_000
@@ -171,11 +171,11 @@ import Testing
         #expect(try world.intervals().count > 50)
         #expect(try world.intervals().last?.end == nil)
         world.writer.mark()
-        #expect(world.log.lines.count { $0.hasSuffix("only the sums are kept") } == 1)
+        #expect(world.log.lines.count { $0.hasSuffix("only the daily sums are kept") } == 1)
         #expect(try !store.shrink())
     }
 
-    @Test func `looking for what is too old reads nothing else, and what explains nothing goes with it`() throws {
+    @Test func `deletion reads only old intervals and removes unused evidence`() throws {
         let world = try play(.init())
         let store = try #require(world.writer.store)
         let now = world.service.snapshot.now
@@ -190,12 +190,12 @@ import Testing
         }
         #expect(try steps() ?? 0 > 1)
         while try store.prune(before: now + .seconds(1)) {}
-        // That of the interval that lasts is kept.
+        // The evidence of the open interval is kept.
         #expect(try world.intervals().count == 1)
         #expect(try steps() ?? 9 <= 1)
     }
 
-    @Test func `one interval that lasts is kept, whatever its size`() throws {
+    @Test func `an open interval is kept even above the maximum size`() throws {
         let world = try HistoryWorld(directory)
         var options = HistoryWriter.Options()
         options.maximumSize = 1

@@ -7,14 +7,14 @@ import Testing
 @Suite struct TimeLineTests {
     private let line = TimeLine(bootIdentifier: "a", boot: .seconds(100), real: .seconds(1_000_000))
 
-    @Test func `it agrees with the wall clock when the boot is first seen`() {
+    @Test func `a new time line starts at the wall clock`() {
         #expect(line.instant(at: .seconds(100)) == LedgerInstant(nanoseconds: 1_000_000_000_000_000))
         #expect(line.wall(at: line.instant(at: .seconds(101))) == .seconds(1_000_001))
         #expect(line.instant(atWall: .seconds(1_000_001)) == line.instant(at: .seconds(101)))
     }
 
     @Test(arguments: [-3600, 3600, 10 * 365 * 86400, -10 * 365 * 86400])
-    func `a step of the wall clock moves labels, never the line`(seconds: Int) {
+    func `a step of the wall clock changes displayed times but not instants`(seconds: Int) {
         var line = line
         let before = line.instant(at: .seconds(200))
         #expect(line.adjust(boot: .seconds(200), real: .seconds(1_000_100 + seconds)) == .seconds(seconds))
@@ -23,7 +23,7 @@ import Testing
         #expect(line.adjust(boot: .seconds(300), real: .seconds(1_000_200 + seconds)) == nil)
     }
 
-    @Test(arguments: ExtremeValues.integers) func `a line runs with any clock, and its labels are the clock's`(
+    @Test(arguments: ExtremeValues.integers) func `a time line works with any clock and displays that clock`(
         integer: Int64
     ) {
         for real in [Duration.nanoseconds(integer), .milliseconds(integer), .seconds(integer)] {
@@ -46,13 +46,13 @@ import Testing
         }
     }
 
-    @Test func `drift is followed without a word`() {
+    @Test func `drift changes displayed times without a reported step`() {
         var line = line
         #expect(line.adjust(boot: .seconds(200), real: .milliseconds(1_000_100_400)) == nil)
         #expect(line.wall(at: line.instant(at: .seconds(200))) == .milliseconds(1_000_100_400))
     }
 
-    @Test func `a later boot continues the line, also where the wall clock says less`() {
+    @Test func `a later boot continues the time line even if the wall clock is behind`() {
         let last = LedgerInstant(nanoseconds: 2_000_000_000_000_000)
         let next = TimeLine(bootIdentifier: "b", boot: .seconds(5), real: .seconds(0), after: last)
         #expect(next.instant(at: .seconds(5)) == last)

@@ -6,11 +6,11 @@ import Testing
 
 @testable import ReachabilityService
 
-/// That a service lives is told after it was shown, and not otherwise.
+/// The watchdog and its self-test.
 @Suite struct WatchdogTests {
     private final class World: Sendable {
         let clock = ManualClock()
-        /// The proofs that were asked for and not given.
+        /// The self-tests that were started and have not ended.
         let proofs = Locked<[@Sendable (Bool) -> Void]>([])
         let told = Locked(0)
         private let watchdog: Locked<Watchdog?> = Locked(nil)
@@ -35,7 +35,7 @@ import Testing
         func end() { watchdog.withLock { $0 = nil } }
     }
 
-    @Test func `it is told twice in the time that is given, once it was shown`() {
+    @Test func `a notification is sent at half the time limit, after each successful self-test`() {
         let world = World()
         world.clock.advance(by: .seconds(29))
         #expect(world.proofs.withLock(\.count) == 0)
@@ -49,7 +49,7 @@ import Testing
         #expect(world.told.withLock(\.self) == 2)
     }
 
-    @Test func `nothing is told while a proof does not come, and it is asked for once`() {
+    @Test func `no notification is sent while a self-test is running, and no second test starts`() {
         let world = World()
         world.clock.advance(by: .seconds(3600))
         #expect(world.proofs.withLock(\.count) == 1)
@@ -58,7 +58,7 @@ import Testing
         #expect(world.told.withLock(\.self) == 1)
     }
 
-    @Test func `nothing is told of a service that is not well, until it is`() {
+    @Test func `a failed self-test sends no notification, and the next successful one does`() {
         let world = World()
         world.clock.advance(by: .seconds(30))
         world.prove(false)
@@ -68,14 +68,14 @@ import Testing
         #expect(world.told.withLock(\.self) == 1)
     }
 
-    @Test func `it ends when nobody holds it`() {
+    @Test func `a released watchdog cancels its timer`() {
         let world = World()
         #expect(world.clock.scheduledCount == 1)
         world.end()
         #expect(world.clock.scheduledCount == 0)
     }
 
-    @Test func `a round trip comes back, and not before the history`() async throws {
+    @Test func `the self-test succeeds after the history has written all events`() async throws {
         let world = try HistoryWorld(HistoryDirectory())
         world.start()
         let (service, writer) = (world.service!, world.writer!)
@@ -87,7 +87,7 @@ import Testing
         world.stop()
     }
 
-    @Test func `a round trip does not come back while what follows the kernel hangs`() async throws {
+    @Test func `the self-test does not end while a monitor queue hangs`() async throws {
         let world = try HistoryWorld(HistoryDirectory())
         world.start()
         let (service, monitor) = (world.service!, try #require(world.service.monitors.first))
@@ -106,7 +106,7 @@ import Testing
         world.stop()
     }
 
-    @Test func `a kernel that does not answer is told`() async throws {
+    @Test func `the self-test fails if the kernel does not answer`() async throws {
         let world = try HistoryWorld(HistoryDirectory())
         world.start()
         let service = world.service!

@@ -6,12 +6,12 @@ import Testing
 
 @testable import ReachabilityService
 
-/// Who began an outage, as each way tells it.
+/// The actor of an outage in the notifications of each channel.
 @Suite struct NotifiedActorTests {
     private let writer: NotificationWriter
     private let notification: ReachabilityService.Notification
 
-    /// A notification of an outage that a process began, and of one that nobody is known of.
+    /// Returns a notification of an outage with a known actor, and one of an outage without.
     private init(_ process: ActingProcess) throws {
         let world = try NotifyingWorld()
         try world.start("")
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `each way tells it, of the outage it is of`() throws {
+    @Test func `each channel includes the actor of the outage`() throws {
         let text = "openvpn, pid 812, of openvpn@site.service"
         let bytes = writer.object(notification, for: "chat").bytes
         let object = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
@@ -59,14 +59,14 @@ import Testing
         #expect(try alerts.map { $0["actor"] as? String } == [text, ""])
     }
 
-    @Test func `where nobody is known it is null, or empty`() throws {
+    @Test func `without an actor the field is null or empty`() throws {
         let nobody = NotificationWriter(host: "box", OutageReader(MonitoringService(), nil))
         let text = String(decoding: nobody.object(notification, for: "chat").bytes, as: UTF8.self)
         #expect(text.contains("\"actor\":null,"))
         #expect(nobody.fields(notification, for: "hooks").first { $0.name == "ACTOR" }?.value == "")
     }
 
-    @Test func `a program cannot steer anybody by its name`() throws {
+    @Test func `control characters in the name of a program are escaped`() throws {
         let steered = try Self(ActingProcess(id: 7, program: "\n<b>\u{1b}[2J\u{202e}", unit: "\u{7}x.service"))
         let fields = steered.writer.fields(steered.notification, for: "hooks")
         let texts = [

@@ -11,13 +11,13 @@ import Testing
 
 @testable import ReachabilityService
 
-/// A service over a fake kernel that tells of its outages, and may be killed and started anew.
+/// A service with a fake kernel that sends notifications. A test can kill and restart it.
 final class NotifyingWorld: Sendable {
     let kernel = FakeKernel()
     let network = PlayedNetwork()
     let waits = EagerClock()
     let directory: String
-    /// What hooks were given, and what they return.
+    /// The variables that hooks received. `hook` is their result.
     let hooked = Locked<[[String: String]]>([])
     let hook: Locked<@Sendable () async -> String?> = Locked { nil }
     let log = RecordingLog()
@@ -35,8 +35,8 @@ final class NotifyingWorld: Sendable {
     }
 
     /// - Parameters:
-    ///   - timeLimit: For an exchange with a server.
-    ///   - isChecked: Whether the target is checked; ``find(_:_:)`` plays what checks find.
+    ///   - timeLimit: The timeout of an HTTP request.
+    ///   - isChecked: True if the target has checks. ``find(_:_:)`` provides their results.
     init(timeLimit: Duration = .seconds(20), isChecked: Bool = false) throws {
         self.timeLimit = timeLimit
         target = ServiceTarget(name: "internet", host: nil, checks: isChecked ? CheckSettings([.init(nil)]) : nil)
@@ -53,12 +53,12 @@ final class NotifyingWorld: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// Those of the service, without probes: waits take no time here, so one would follow the other.
+    /// The limits of the service without probes. Waits take no time here, so probes would follow each other endlessly.
     static func limits() throws -> RetryLimits {
         try RetryLimits(probeInterval: nil, budget: NotifyEnvironment.limits.budget)
     }
 
-    /// The service starts.
+    /// Starts the service.
     func start(_ configuration: String) throws {
         let clock = kernel.clock
         let serviceClock = ServiceClock(
@@ -96,7 +96,7 @@ final class NotifyingWorld: Sendable {
         flush()
     }
 
-    /// A check ends.
+    /// Ends a check with a result.
     func find(_ place: String, _ reason: String) throws {
         let (service, now) = (try service, kernel.clock.boot)
         let turn = try #require(service.state.withLock { $0.checks["internet"]?.turn })
@@ -105,7 +105,7 @@ final class NotifyingWorld: Sendable {
         flush()
     }
 
-    /// A check that never ends by itself.
+    /// A check that ends only when it is cancelled.
     private struct Silence: TargetProbing {
         func check(isDown: Bool) async -> CheckFinding? {
             let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
@@ -117,7 +117,7 @@ final class NotifyingWorld: Sendable {
         func forget() {}
     }
 
-    /// Another configuration is applied.
+    /// Applies another configuration.
     func reload(_ configuration: String) {
         do throws(ConfigurationProblems) {
             let parsed = try ServiceConfiguration("schema = 1\n" + configuration)
@@ -134,7 +134,7 @@ final class NotifyingWorld: Sendable {
         return notifying
     }
 
-    /// It ends, in order or as by SIGKILL: nothing more is written.
+    /// Ends the service: orderly, or as with SIGKILL, after which nothing is written.
     func end(orderly: Bool) async throws {
         let (service, writer, notifying) = try #require(current.withLock { $0 })
         if !orderly { writer.stop(at: nil) }
@@ -143,7 +143,7 @@ final class NotifyingWorld: Sendable {
         current.withLock { $0 = nil }
     }
 
-    /// Waits until what was changed has been heard of by everybody.
+    /// Waits until all changes are processed by all listeners.
     func flush() {
         manager.record.monitor.queue.sync {}
         guard let (service, _, notifying) = current.withLock(\.self) else { return }
@@ -161,19 +161,19 @@ final class NotifyingWorld: Sendable {
         flush()
     }
 
-    /// Loses the network for so long.
+    /// Takes the network down for a time.
     func lose(for time: Duration) async {
         setCarrier(false)
         await advance(time)
         setCarrier(true)
     }
 
-    /// How it goes with the only notifier.
+    /// Returns the status of the only notifier.
     func status() throws -> NotifierStatus { try #require(try notifying.status.first) }
 }
 
-/// A clock on which every wait is over at once, and that remembers how long it would have been. A day never ends: that is how long the
-/// longest waits of all may take.
+/// A clock on which every wait ends immediately. It records the durations of the waits. Only a wait of more than a
+/// day does not end, because it is longer than the longest delay of a retry.
 final class EagerClock: Clock {
     struct Instant: InstantProtocol {
         var offset = Swift.Duration.zero
@@ -205,7 +205,7 @@ final class EagerClock: Clock {
 }
 
 extension AnswerServer {
-    /// The bodies of all requests, as objects.
+    /// The bodies of all requests as JSON objects.
     var objects: [[String: Any]] {
         requests.compactMap { request in
             guard let end = request.firstRange(of: "\r\n\r\n") else { return nil }
@@ -213,7 +213,7 @@ extension AnswerServer {
         }
     }
 
-    /// A header field of each request.
+    /// Returns the values of a header field of all requests.
     func headers(_ name: String) -> [String] {
         requests.compactMap { request in
             request.split(separator: "\r\n").first { $0.lowercased().hasPrefix(name.lowercased() + ": ") }
@@ -221,7 +221,7 @@ extension AnswerServer {
         }
     }
 
-    /// Waits for so many requests.
+    /// Waits for a number of requests.
     func expect(_ count: Int, _ location: SourceLocation = #_sourceLocation) async throws {
         let isThere = try await eventually { requests.count >= count }
         #expect(isThere && requests.count == count, "\(requests.count)", sourceLocation: location)

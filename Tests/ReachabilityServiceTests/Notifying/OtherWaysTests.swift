@@ -10,7 +10,7 @@ import Testing
 
 /// Alertmanager, hooks, the journal and heartbeats.
 @Suite struct OtherWaysTests {
-    @Test func `an Alertmanager is told again and again, and that it is over`() async throws {
+    @Test func `an Alertmanager receives repeated alerts and their end`() async throws {
         let (world, server) = (try NotifyingWorld(), try AnswerServer("200 OK"))
         try world.start("[[notify]]\nname = \"pager\"\nalertmanager = [\"\(server.url)\"]\nafter = \"0s\"\n")
         world.setCarrier(false)
@@ -41,7 +41,7 @@ import Testing
         try await world.end(orderly: true)
     }
 
-    @Test func `an Alertmanager that was away for an hour hears of what still matters`() async throws {
+    @Test func `an Alertmanager that was unavailable for an hour receives the relevant alerts`() async throws {
         let (world, server) = (try NotifyingWorld(), try AnswerServer("503 Away"))
         try world.start("[[notify]]\nname = \"pager\"\nalertmanager = [\"\(server.url)\"]\nafter = \"0s\"\n")
         await world.lose(for: .seconds(1800))
@@ -55,7 +55,7 @@ import Testing
                 try server.requests.count > before && world.status().pending == 0
             }
         )
-        // The first is over, the second lasts; the last request may have been made some time before it was answered.
+        // The first outage has ended, the second is ongoing. The last request may have been made some time before it was answered.
         let lengths = Dictionary(try server.alerts().map { ($0.startsAt, $0.length) }) { _, last in last }
         let sorted = lengths.sorted { $0.key < $1.key }.map(\.value)
         #expect(sorted.count == 2)
@@ -64,7 +64,7 @@ import Testing
         try await world.end(orderly: true)
     }
 
-    @Test func `hooks are told all of it, once, and one that hangs holds up nobody`() async throws {
+    @Test func `hooks run once with all variables, and one that hangs delays no other notifier`() async throws {
         let (world, server) = (try NotifyingWorld(), try AnswerServer("200 OK"))
         world.hook.withLock {
             $0 = {
@@ -97,7 +97,7 @@ import Testing
         #expect(variables["REACHABILITY_CAUSE"] == "link")
         #expect(variables["REACHABILITY_END"] == "")
         #expect(variables["REACHABILITY_TEXT"]?.hasPrefix("box: internet cannot be reached, us.link (") == true)
-        // Ends at once though a hook runs, and what was not told stays.
+        // The service ends at once although a hook is running. The undelivered notification is kept.
         try await world.end(orderly: true)
         world.hook.withLock { $0 = { nil } }
         try world.start("[[notify]]\nname = \"hooks\"\nexec = \"/etc/hooks\"\nafter = \"0s\"\n")
@@ -106,7 +106,7 @@ import Testing
         try await world.end(orderly: true)
     }
 
-    @Test func `a degraded target has words and an alert of its own`() throws {
+    @Test func `a degraded target has its own text and alert name`() throws {
         let notifier = NotifierSettings(name: "chat", channel: .journal, after: .zero, only: [.up])
         let service = MonitoringService()
         let now = service.snapshot.now
@@ -121,7 +121,7 @@ import Testing
         #expect(alert.contains("\"alertname\":\"ReachabilityDegraded\"") && alert.contains("\"cause\":\"degraded\""))
     }
 
-    @Test func `the journal has fields, those with lines in binary`() async throws {
+    @Test func `journal entries have structured fields, with binary encoding for line feeds`() async throws {
         let world = try NotifyingWorld()
         let socket = try DatagramReceiver(at: world.journal)
         try world.start("[[notify]]\nname = \"log\"\njournal = true\nafter = \"0s\"\n")
@@ -133,7 +133,7 @@ import Testing
         #expect(entry.contains("\nPRIORITY=4\nSYSLOG_IDENTIFIER=reachability\n"))
         #expect(entry.contains("\nREACHABILITY_TARGET=internet\n"))
         #expect(entry.contains("\nREACHABILITY_CAUSE=link\n"))
-        // Where there is none, somebody else is told.
+        // Without a journal the text is logged.
         unlink(world.journal)
         world.setCarrier(true)
         #expect(try await eventually { try world.status().refused == 1 })
@@ -141,7 +141,7 @@ import Testing
         try await world.end(orderly: true)
     }
 
-    @Test func `names with lines, markup and zeros go out whole, and as one value`() {
+    @Test func `names with line feeds, markup and zero bytes are a single value`() {
         let name = "a\n<b>\"'=\u{202e}\nPRIORITY=0"
         let member = Incident.Member(
             target: name,
@@ -164,7 +164,7 @@ import Testing
         #expect(!entry.dropLast(expected.count).contains(UInt8(ascii: "<")))
     }
 
-    @Test func `a thousand long names fit into what programs and the journal take`() throws {
+    @Test func `a thousand long names fit into variables, journal entries and webhooks`() throws {
         let world = try NotifyingWorld()
         try world.start("")
         let service = try world.service
@@ -189,7 +189,7 @@ import Testing
         #expect(writer.object(letter, for: "x").bytes.count < 8 << 20)
     }
 
-    @Test func `a heartbeat goes out at each interval, and a missed one when the network is back`() async throws {
+    @Test func `a heartbeat is sent at each interval, and a missed one after the network returns`() async throws {
         let world = try NotifyingWorld()
         let server = try AnswerServer("200 OK")
         let pause = Locked<CheckedContinuation<Void, Never>?>(nil)
@@ -227,7 +227,7 @@ import Testing
         pause.withLock { $0.take() }?.resume()
         await task.value
         #expect(failures.withLock(\.self) == [nil, nil, nil])
-        // Nobody listens and there is no path: it waits for one without asking again.
+        // Without a server and a path, the heartbeat waits for a path without further attempts.
         world.network.set(reachable: false)
         let away = try AnswerServer("200 OK", isAway: true)
         let missed = try heartbeat(away.url)
@@ -243,14 +243,14 @@ import Testing
     }
 }
 
-/// An alert as Alertmanager reads it.
+/// An alert as parsed by Alertmanager.
 private struct ServedAlert: Decodable {
     let labels: [String: String]
     let annotations: [String: String]
     let startsAt: String
     let endsAt: String
 
-    /// In seconds.
+    /// The time from start to end, in seconds.
     var length: Int {
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         guard let start = try? format.parse(startsAt), let end = try? format.parse(endsAt) else { return -1 }

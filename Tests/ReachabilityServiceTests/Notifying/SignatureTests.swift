@@ -2,9 +2,9 @@ import Testing
 
 @testable import ReachabilityService
 
-/// Signatures of webhooks.
+/// The signatures of webhooks.
 @Suite struct SignatureTests {
-    @Test func `the example of the standard`() throws {
+    @Test func `the signature matches the example of the standard`() throws {
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let signature = try #require(WebhookSignature(secret: Array(secret.utf8)))
         let headers = signature.headers(
@@ -16,7 +16,7 @@ import Testing
         #expect(headers.first?.value == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
     }
 
-    @Test func `what is too short, or no base64, is no secret`() {
+    @Test func `a secret that is too short or not base64 is rejected`() {
         #expect(WebhookSignature(secret: Array("short".utf8)) == nil)
         #expect(WebhookSignature(secret: Array("whsec_???".utf8)) == nil)
         #expect(WebhookSignature(secret: Array("sixteen bytes or".utf8)) != nil)

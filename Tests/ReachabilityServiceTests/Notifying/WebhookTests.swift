@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityService
 
-/// Webhooks: what is sent, and that it arrives once whatever happens on the way.
+/// Webhooks: the requests, and their delivery exactly once in spite of failures.
 @Suite struct WebhookTests {
     private static let secret = "a secret of many bytes"
 
@@ -14,7 +14,7 @@ import Testing
         "[[notify]]\nname = \"chat\"\nwebhook = \"\(server.url)hook?key=1\"\n\(more)"
     }
 
-    @Test func `an outage is told when it has lasted and when it is over, signed`() async throws {
+    @Test func `signed notifications report an outage after its minimum duration and its end`() async throws {
         let (world, server) = (try NotifyingWorld(), try AnswerServer("204 No Content"))
         try Data((Self.secret + "\n").utf8).write(to: URL(filePath: world.directory + "/secret"))
         chmod(world.directory + "/secret", 0o640)
@@ -56,7 +56,7 @@ import Testing
         try await world.end(orderly: true)
     }
 
-    @Test func `a server that fails is asked again, with the same bytes, when it says`() async throws {
+    @Test func `a failed request is repeated with the same body after Retry-After`() async throws {
         let (world, server) = (
             try NotifyingWorld(),
             try AnswerServer("500 Oops", "429 Busy\r\nRetry-After: 7", "302 There\r\nLocation: /x", "404 No", "200 OK")
@@ -70,13 +70,13 @@ import Testing
         #expect(try await eventually { try world.status().delivered == 1 })
         #expect(try world.status().postponed == 4)
         #expect(try world.status().failure == nil)
-        // Told once for each kind of failure, without the address.
+        // Each kind of failure is logged once, without the URL.
         #expect(world.log.lines.first == "warning: cannot notify chat: the server answered with 500")
         #expect(!world.log.lines.joined().contains("key=1"))
         try await world.end(orderly: true)
     }
 
-    @Test func `what a server will never take is given up`() async throws {
+    @Test func `a request with a final status is not repeated`() async throws {
         let (world, server) = (try NotifyingWorld(), try AnswerServer("410 Gone"))
         try world.start(configuration(server, "after = \"0s\"\n"))
         world.setCarrier(false)
@@ -86,18 +86,18 @@ import Testing
         try await world.end(orderly: true)
     }
 
-    @Test func `a server that never answers is given up for the next try`() async throws {
+    @Test func `an attempt without an answer times out and is repeated`() async throws {
         let (world, server) = (try NotifyingWorld(timeLimit: .seconds(3)), try AnswerServer("", "200 OK"))
         try world.start(configuration(server, "after = \"0s\"\n"))
         world.setCarrier(false)
-        // On a busy machine more than one try may end before the server has read it.
+        // On a busy machine more than one attempt may time out before the server reads the request.
         #expect(try await eventually { server.requests.count >= 2 })
         #expect(Set(server.headers("Idempotency-Key")).count == 1)
         #expect(Set(server.objects.compactMap { $0["time"] as? String }).count == 1)
         try await world.end(orderly: true)
     }
 
-    @Test func `while nobody can be told it waits, and is told once with its end`() async throws {
+    @Test func `without a network one notification is sent after the end of the outage`() async throws {
         let (world, server) = (try NotifyingWorld(), try AnswerServer("200 OK", isAway: true))
         try world.start(configuration(server))
         world.network.set(reachable: false)
@@ -106,7 +106,7 @@ import Testing
         #expect(try await eventually { try world.status().postponed == 1 })
         await world.advance(.seconds(600))
         #expect(try world.status().pending == 1)
-        // Nothing is tried until there is a path again; the outage ends with it.
+        // Without a path no attempt is made. The outage ends when the path is back.
         try server.comeBack()
         #expect(try world.status().postponed == 1)
         world.setCarrier(true)
@@ -120,8 +120,8 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func `a beginning that is on its way when the outage ends is given up for the end`() async throws {
-        // The server takes the first request, and never answers.
+    @Test func `the end of an outage cancels a running delivery of its beginning`() async throws {
+        // The server receives the first request but never answers it.
         let (world, server) = (try NotifyingWorld(timeLimit: .seconds(3600)), try AnswerServer("", "200 OK"))
         try world.start(configuration(server, "after = \"0s\"\n"))
         world.setCarrier(false)
@@ -135,7 +135,7 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    @Test func `an outage is not told while a check is about to say that it is over`() async throws {
+    @Test func `no notification is sent while a check may still end the outage`() async throws {
         let (world, server) = (try NotifyingWorld(isChecked: true), try AnswerServer("200 OK", isAway: true))
         try world.start(configuration(server))
         try world.find("works", "targetAnswers")
@@ -143,7 +143,7 @@ import Testing
         world.setCarrier(false)
         await world.advance(.seconds(60))
         #expect(try await eventually { try world.status().postponed == 1 })
-        // The path is back, the check takes its time.
+        // The path is back, but the check has not ended.
         try server.comeBack()
         world.setCarrier(true)
         world.network.set(reachable: true)
@@ -157,7 +157,7 @@ import Testing
         try await world.end(orderly: true)
     }
 
-    @Test func `an outage is told if no check has decided after half a minute`() async throws {
+    @Test func `an outage is reported if no check has decided after 30 seconds`() async throws {
         let (world, server) = (try NotifyingWorld(isChecked: true), try AnswerServer("200 OK"))
         try world.start(configuration(server))
         try world.find("works", "targetAnswers")
@@ -173,7 +173,7 @@ import Testing
         try await world.end(orderly: true)
     }
 
-    @Test func `what a killed service could not tell is told by the next, and has one end`() async throws {
+    @Test func `the next run delivers what a killed service could not, with a single end`() async throws {
         let (world, server) = (try NotifyingWorld(), try AnswerServer("503 Later"))
         let configuration = configuration(server, "after = \"0s\"\n")
         try world.start(configuration)
@@ -183,7 +183,7 @@ import Testing
         server.answer("200 OK")
         await world.kernel.clock.advance(by: .seconds(100))
         try world.start(configuration)
-        // Not by the requests that have come: one of the killed run may still be on its way.
+        // Received requests cannot be counted here, because one of the killed run may still arrive.
         #expect(try await eventually { try world.status().delivered == 1 })
         world.setCarrier(true)
         #expect(try await eventually { try world.status().delivered == 2 })
@@ -192,7 +192,7 @@ import Testing
         #expect(ids.last != ids.first)
         #expect(server.objects.last?["event"] as? String == "ended")
         #expect(server.objects.last?["durationMilliseconds"] as? Int == 100_000)
-        // A third run has nothing to tell.
+        // A third run has nothing to deliver.
         world.flush()
         try await world.end(orderly: false)
         let count = server.requests.count
@@ -202,7 +202,7 @@ import Testing
         #expect(server.requests.count == count)
     }
 
-    @Test func `a reload in the middle of an outage loses no end`() async throws {
+    @Test func `a reload during an outage does not lose its end`() async throws {
         let (world, server) = (try NotifyingWorld(), try AnswerServer("200 OK"))
         try world.start(configuration(server, "after = \"0s\"\n"))
         world.setCarrier(false)
@@ -211,7 +211,7 @@ import Testing
         world.setCarrier(true)
         try await server.expect(2)
         #expect(server.objects.map { $0["event"] as? String } == ["began", "ended"])
-        // A target that is watched no more has an end, too.
+        // The incident of a removed target also gets an end.
         world.reload(configuration(server, "after = \"0s\"\n"))
         world.setCarrier(false)
         try await server.expect(3)
@@ -223,7 +223,7 @@ import Testing
         try await world.end(orderly: true)
     }
 
-    @Test func `a secret that cannot be read is told without it, and changes nothing`() async throws {
+    @Test func `an unreadable secret is reported without its content and changes nothing`() async throws {
         let world = try NotifyingWorld()
         try world.start("")
         try Data("short".utf8).write(to: URL(filePath: world.directory + "/short"))

@@ -6,14 +6,14 @@ import Testing
 import TrustForge
 import WebLab
 
-/// Whom a webhook's server is trusted by.
+/// The evaluation of the certificate of a webhook's server.
 @Suite struct WebhookTrustTests {
     private let scratch: ScratchDirectory
     private static let taken = WebBehaviour.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8), isClosed: true)
 
     init() throws { scratch = try ScratchDirectory() }
 
-    /// A policy file that trusts this authority alone.
+    /// Returns the path of a policy file that trusts only this authority.
     private func policy(_ authority: Forged) throws -> String {
         let path = try scratch.write("authority.pem", [authority])
         let hosts = #"{ "127.0.0.1": { "policy": "default" } }"#
@@ -21,7 +21,7 @@ import WebLab
     }
 
     @Test(arguments: [true, false])
-    func `an authority of one's own is trusted where a policy says so`(isNamed: Bool) async throws {
+    func `a private authority is trusted if a policy names it`(isNamed: Bool) async throws {
         let server = try await WebServer(at: ["127.0.0.1"], identity: .good(for: "127.0.0.1"), Self.taken)
         let world = try NotifyingWorld()
         let line = isNamed ? "policy = \"\(try policy(WebAuthority.root))\"\n" : ""
@@ -40,7 +40,7 @@ import WebLab
         await server.close()
     }
 
-    @Test func `a stranger with the right name is not told`() async throws {
+    @Test func `nothing is sent to a server with the right name and an untrusted certificate`() async throws {
         let server = try await WebServer(at: ["127.0.0.1"], identity: .otherAuthority(for: "127.0.0.1"), Self.taken)
         let world = try NotifyingWorld()
         try world.start(
@@ -60,7 +60,7 @@ import WebLab
         await server.close()
     }
 
-    @Test func `a policy that cannot be used changes nothing`() throws {
+    @Test func `an unusable policy changes nothing`() throws {
         let wrong = try scratch.write("wrong.json", "{ \"hosts\": 1 }")
         let text = """
             schema = 1
