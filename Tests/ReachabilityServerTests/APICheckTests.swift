@@ -7,9 +7,9 @@ import Testing
 @testable import ReachabilityServer
 @testable import ReachabilityService
 
-/// What is told of checks, and who may have one made.
+/// Checks in the API, and requests for a check.
 @Suite struct APICheckTests {
-    /// A world whose target `erp` is checked; what was found a test says.
+    /// A world whose target `erp` has checks. The test provides the results.
     private func makeWorld() throws -> APIWorld {
         let world = try APIWorld(targets: ["internet"])
         world.watch(ServiceTarget(name: "erp", host: nil, checks: CheckSettings([.init(nil)])))
@@ -46,7 +46,7 @@ import Testing
         ]
     )
 
-    @Test func `a target has what its last check found`() throws {
+    @Test func `a target includes the result of its last check`() throws {
         let world = try makeWorld()
         #expect(try world.object("/v1/targets/erp")["check"] is NSNull)
         #expect(try world.object("/v1/targets/erp")["state"] as? String == "unknown")
@@ -64,7 +64,7 @@ import Testing
         #expect(try world.object("/v1/targets/internet")["latestChecks"] == nil)
     }
 
-    @Test func `an outage has the evidence of the check, and pages have its sentence`() throws {
+    @Test func `an outage includes the evidence of the check, and pages its sentence`() throws {
         let world = try makeWorld()
         find(world, Self.good)
         find(world, Self.refused)
@@ -88,7 +88,7 @@ import Testing
         #expect(try !world.text("/targets/internet").contains(">Checks "))
     }
 
-    @Test func `what checks came to is a list`() throws {
+    @Test func `the statistics of checks are a paginated list`() throws {
         let world = try makeWorld()
         for _ in 0..<3 { find(world, Self.good) }
         find(world, Self.refused)
@@ -111,7 +111,7 @@ import Testing
         #expect(try world.answer("/v1/targets/erp/checks?after=x").status == .badRequest)
     }
 
-    @Test func `who may reload may have a target checked, once a second`() throws {
+    @Test func `administrators may request a check once a second`() throws {
         let world = try makeWorld()
         func post(_ target: String) throws -> HTTPResponseStatus {
             try world.answer("/v1/targets/\(target)/check", .POST, way: .local(user: 0)).status
@@ -128,7 +128,7 @@ import Testing
         #expect(try post("erp") == .conflict)
     }
 
-    @Test func `metrics count checks, and how long they took`() throws {
+    @Test func `metrics include the number and duration of checks`() throws {
         let world = try makeWorld()
         #expect(try !world.text("/metrics").contains("reachability_check"))
         find(world, Self.good)
@@ -147,7 +147,7 @@ import Testing
     }
 }
 
-/// Why a target is as it is, at the moment somebody asks.
+/// The explanation of the current state of a target.
 @Suite struct WhyTests {
     private let world: APIWorld
 
@@ -157,7 +157,7 @@ import Testing
 
     private func account(_ object: [String: Any]) -> [String: Any] { object["account"] as? [String: Any] ?? [:] }
 
-    @Test func `the command's words come with what the books have`() throws {
+    @Test func `the answer contains the output of the command and the recorded state`() throws {
         let before = try world.object("/v1/why/internet")
         #expect(before["kind"] as? String == "evidence")
         #expect(before["broken"] is NSNull)
@@ -173,7 +173,7 @@ import Testing
         #expect(answer.headers.contains { $0.name == "Cache-Control" && $0.value == "no-store" })
     }
 
-    @Test func `the kernel is asked once a second, the books each time`() throws {
+    @Test func `evidence is cached for a second, the recorded state is not`() throws {
         let first = try world.object("/v1/why/internet")
         world.kernel.setCarrier("eth0", false)
         world.flush()
@@ -185,7 +185,7 @@ import Testing
         #expect(try world.object("/v1/why/internet")["broken"] is String)
     }
 
-    @Test func `what is not watched is not asked for, also where it was a moment ago`() throws {
+    @Test func `an unknown or removed target is not queried`() throws {
         #expect(try world.answer("/v1/why/x").status == .notFound)
         #expect(try world.answer("/v1/why/internet").status == .ok)
         world.service.remove("internet")

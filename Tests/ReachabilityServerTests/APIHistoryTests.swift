@@ -12,9 +12,9 @@ import Testing
 @testable import ReachabilityServer
 @testable import ReachabilityService
 
-/// What is answered from memory and from the disk together.
+/// Answers that combine memory and the history.
 @Suite struct APIHistoryTests {
-    /// Runs of a service on one machine, one after the other.
+    /// Consecutive runs of a service on one machine.
     private final class World {
         let directory = "/tmp/api-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         /// The file of the history in the directory.
@@ -35,7 +35,7 @@ import Testing
             try? FileManager.default.removeItem(atPath: directory)
         }
 
-        /// Begins a run; the one before ends, and a minute passes.
+        /// Starts a run. A previous one is stopped one minute before.
         func start(targets: [String] = ["a", "b"]) {
             if let run {
                 run.writer.stop(at: run.service.snapshot.now)
@@ -45,7 +45,7 @@ import Testing
             flush()
         }
 
-        /// Begins one that writes nothing, after one that was stopped.
+        /// Starts a run that writes nothing to the history, after the previous one was stopped.
         func startUnwritten() {
             begin(["a"]) { _, _ in }
             manager.record.monitor.queue.sync {}
@@ -90,14 +90,14 @@ import Testing
             return run?.api.router.answer(to: try WebRequest(head, body: [], way: .local(user: nil))).body ?? []
         }
 
-        /// What root asks for is done.
+        /// Sends a request as root and returns the status.
         func act(_ method: HTTPMethod, _ target: String, _ body: String) throws -> HTTPResponseStatus? {
             let head = HTTPRequestHead(version: .http1_1, method: method, uri: target)
             let request = try WebRequest(head, body: Array(body.utf8), way: .local(user: 0))
             return run?.api.router.answer(to: request).status
         }
 
-        /// The items of a list as they are sent.
+        /// Returns the items of a list as lines of JSON.
         func lines(_ target: String) throws -> [String] {
             String(decoding: try body(target, "application/jsonl"), as: UTF8.self).split(separator: "\n").map(
                 String.init
@@ -112,7 +112,7 @@ import Testing
             try object(target)["items"] as? [[String: Any]] ?? []
         }
 
-        /// The ids of all pages.
+        /// Returns the ids on all pages of a list.
         func ids(_ target: String) throws -> [String] {
             var (ids, next): ([String], String?) = ([], nil)
             repeat {
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `outages of earlier runs are told like those of this one`() throws {
+    @Test func `outages of earlier runs are returned like those of this run`() throws {
         let world = try World()
         world.start()
         world.kernel.clock.advance(by: .seconds(1))
@@ -152,7 +152,7 @@ import Testing
         #expect(try world.object("/v1/outages/latest")["id"] as? String == all[0])
     }
 
-    @Test func `time is accounted for over runs, and so is that between them`() throws {
+    @Test func `availability includes earlier runs and the gaps between them`() throws {
         let world = try World()
         world.start()
         world.kernel.clock.advance(by: .seconds(10))
@@ -169,7 +169,7 @@ import Testing
         #expect(try world.items("/v1/targets/a/intervals?limit=3&after=\(next)").count == 3)
     }
 
-    @Test func `maintenance that was announced goes on in later runs, until it is over`() throws {
+    @Test func `announced maintenance continues in later runs until its end`() throws {
         let world = try World()
         world.start(targets: ["a"])
         #expect(try world.act(.PUT, "/v1/maintenance/w", #"{"for":"150s","targets":["a"]}"#) == .created)
@@ -185,7 +185,7 @@ import Testing
         #expect(try world.items("/v1/targets").first?["state"] as? String == "up")
     }
 
-    @Test func `a report is to be had in each form`() throws {
+    @Test func `a report is available in each format`() throws {
         let world = try World()
         world.start(targets: ["a"])
         world.lose(for: .seconds(2))
@@ -198,7 +198,7 @@ import Testing
         #expect(try text("/v1/outages/\(id)/report?format=pdf").contains("format must be one of"))
     }
 
-    @Test func `an outage that was over before anybody could ask why says so`() throws {
+    @Test func `a short outage without evidence states the reason`() throws {
         let world = try World()
         world.start(targets: ["a"])
         world.lose(for: .milliseconds(2))
@@ -215,7 +215,7 @@ import Testing
         for path in paths { #expect(try text(path).contains(said), "\(path)") }
     }
 
-    @Test func `pages and tables show what was before this run, too`() throws {
+    @Test func `pages and tables include earlier runs`() throws {
         let world = try World()
         world.start(targets: ["a"])
         world.kernel.clock.advance(by: .seconds(10))
@@ -240,7 +240,7 @@ import Testing
         #expect(cells.reduce(0, +) == 81_080)
     }
 
-    @Test func `pages count the days of which only the sums are kept`() throws {
+    @Test func `pages include days of which only sums are kept`() throws {
         let world = try World()
         world.start(targets: ["a"])
         world.lose(for: .seconds(2))
@@ -258,11 +258,11 @@ import Testing
             $0.hasPrefix("a,2023-11-14,")
         }
         #expect(row?.split(separator: ",")[3] == "2")
-        // Bars show it, too.
+        // The outage is also visible in the bars.
         #expect(try text("/?window=7d").contains("class=\"s-us\""))
     }
 
-    @Test func `a fault of the history shows on every page`() throws {
+    @Test func `every page shows a fault of the history`() throws {
         let world = try World()
         let paths = ["/", "/targets/a", "/outages", "/availability", "/network", "/service"]
         func notice(_ path: String) throws -> String {
@@ -319,12 +319,12 @@ import Testing
         }
     }
 
-    @Test func `what is not written yet leaves no hole and no overlap`() throws {
+    @Test func `unwritten intervals leave no gap and no overlap`() throws {
         let world = try World()
         world.start(targets: ["a"])
         world.kernel.clock.advance(by: .seconds(10))
         try world.run?.writer.store?.database.write { try $0.execute(sql: "UPDATE run SET mark = mark + 5000000000") }
-        // Killed, and started anew; the disk is full.
+        // The service is killed and restarted with a full disk.
         world.run?.writer.stop(at: nil)
         world.kernel.clock.advance(by: .seconds(3))
         world.startUnwritten()
@@ -336,7 +336,7 @@ import Testing
         #expect(seconds == ["up": 7, "us": 0, "upstream": 0, "them": 0, "unknown": 8, "maintenance": 0])
     }
 
-    @Test func `what was written about an outage is known in later runs, too`() throws {
+    @Test func `notes are available in later runs`() throws {
         let world = try World()
         world.start(targets: ["a"])
         world.lose(for: .seconds(2))
@@ -356,14 +356,14 @@ import Testing
         world.flush()
         world.start(targets: ["a"])
         #expect(try texts() == ["a plug\nwas pulled", "by \u{202e} me"])
-        // What is forgotten takes its notes with it.
+        // The notes of a deleted outage are deleted.
         world.lose(for: .seconds(1))
         let now = try #require(world.run?.service.snapshot.now)
         while try world.run?.writer.store?.prune(before: now) == true {}
         #expect(try world.run?.writer.store?.notes(on: [id]).isEmpty == true)
     }
 
-    @Test func `a target that is not watched any more is still known`() throws {
+    @Test func `a removed target is still available`() throws {
         let world = try World()
         world.start()
         world.lose(for: .seconds(2))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReachabilityServer
 
-/// What is answered.
+/// The answers of the API.
 @Suite struct APITests {
-    @Test func `an outage is told whole`() throws {
+    @Test func `an outage has all its properties`() throws {
         let world = try APIWorld()
         world.lose(for: .milliseconds(4001))
         let outage = try #require(try world.items("/v1/outages").first)
@@ -23,7 +23,7 @@ import Testing
         #expect(try world.text("/v1/outages", [("Accept", "text/plain")]).hasSuffix(" for 4.001s, \(id)\n"))
     }
 
-    @Test func `an outage that lasts has no end`() throws {
+    @Test func `an ongoing outage has no end`() throws {
         let world = try APIWorld()
         world.kernel.removeRoute("default")
         world.flush()
@@ -38,7 +38,7 @@ import Testing
         #expect(target["state"] as? String == "us")
     }
 
-    @Test func `pages hold every item once`() throws {
+    @Test func `pages contain every item exactly once`() throws {
         let world = try APIWorld(targets: ["a", "b"])
         for _ in 0..<10 { world.lose(for: .milliseconds(100)) }
         let all = try world.items("/v1/outages").compactMap { $0["id"] as? String }
@@ -48,7 +48,7 @@ import Testing
             let page = try world.object("/v1/outages?limit=3" + (next.map { "&after=\($0)" } ?? ""))
             paged += (page["items"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String }
             next = page["next"] as? String
-            // What begins meanwhile is before the cursor.
+            // An outage that begins between two pages comes before the cursor.
             if paged.count == 6 { world.lose(for: .milliseconds(100)) }
         } while next != nil
         #expect(paged == all)
@@ -56,7 +56,7 @@ import Testing
         #expect(link == "</v1/outages?limit=3&after=\(try world.items("/v1/outages")[2]["id"] ?? "")>; rel=\"next\"")
     }
 
-    @Test func `outages are chosen by target, attribution and time`() throws {
+    @Test func `outages are filtered by target, attribution and time`() throws {
         let world = try APIWorld(targets: ["a", "b"])
         world.lose(for: .seconds(1))
         world.kernel.clock.advance(by: .seconds(60))
@@ -75,7 +75,7 @@ import Testing
         #expect(try world.items("/v1/outages?to=\(last)").count == 2)
     }
 
-    @Test func `availability adds up to the window`() throws {
+    @Test func `the seconds of all accounts add up to the window`() throws {
         let world = try APIWorld()
         world.kernel.clock.advance(by: .seconds(94))
         world.lose(for: .seconds(5))
@@ -98,7 +98,7 @@ import Testing
         ("/v1/outages?attribution=you", 400, "attribution must be one of"),
         ("/v1/availability?window=1h&from=2023-11-14T22:13:20Z", 400, "window and from"),
     ])
-    func `what cannot be answered is told with what to do`(target: String, status: Int, detail: String) throws {
+    func `an error has a status and a detail with a hint`(target: String, status: Int, detail: String) throws {
         let world = try APIWorld()
         let answer = try world.answer(target)
         #expect(Int(answer.status.code) == status)
@@ -106,7 +106,7 @@ import Testing
         #expect(try #require(try world.object(target)["detail"] as? String).hasPrefix(detail))
     }
 
-    @Test func `methods and forms`() throws {
+    @Test func `methods and representations are negotiated`() throws {
         let world = try APIWorld()
         let post = try world.answer("/v1/status", .POST)
         #expect(post.headers.contains { $0.name == "Allow" && $0.value == "GET, HEAD, OPTIONS" })
@@ -125,12 +125,12 @@ import Testing
         ("localhost:9672", "https://example.org", 403), ("localhost:9672", "null", 403), ("example.org", nil, 421),
         ("127.0.0.1.example.org", nil, 421), ("192.0.2.1", nil, 421), ("", nil, 421), ("localhost:x", nil, 421),
     ])
-    func `over TCP only this machine may ask`(host: String, origin: String?, status: Int) throws {
+    func `over TCP only requests for this machine are allowed`(host: String, origin: String?, status: Int) throws {
         let headers = [("Host", host)] + (origin.map { [("Origin", $0)] } ?? [])
         #expect(Int(try APIWorld().answer("/v1/status", .GET, headers, way: .loopback).status.code) == status)
     }
 
-    @Test func `names that are not plain stay what they are`() throws {
+    @Test func `special characters in names are preserved`() throws {
         let name = "a/b \"<script>\"\n\u{202e}é"
         let world = try APIWorld(targets: [name])
         let encoded = name.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
@@ -144,7 +144,7 @@ import Testing
 }
 
 extension APITests {
-    @Test func `each path has its methods, and only administrators change something`() throws {
+    @Test func `each path has its methods, and only administrators may make changes`() throws {
         let world = try APIWorld()
         world.lose(for: .seconds(1))
         let examples = ["{name}": "internet", "{id}": "latest"]
@@ -175,14 +175,14 @@ extension APITests {
         #expect(try world.answer("/v1/reload", .POST, way: .local(user: 0)).status == .conflict)
     }
 
-    /// `Scripts/test-service api` asks for each of them, in every way; this is for everybody.
-    @Test func `what is described is there, and what is there is described`() throws {
+    /// `Scripts/test-service api` tests each route in detail. This test runs without schemathesis.
+    @Test func `the OpenAPI description matches the routes`() throws {
         let world = try APIWorld()
         world.lose(for: .seconds(1))
         let body = try world.answer("/openapi.json").body
         let document = try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
         let paths = try #require(document["paths"] as? [String: [String: Any]])
-        // Pages and their files are for people.
+        // Pages and assets are not part of the description.
         let routes = world.api.router.routes.filter {
             $0.access != .page && $0.path[0] != "assets" && !$0.path[0].hasSuffix(".csv")
         }

@@ -9,14 +9,14 @@ import NetworkReachabilityTesting
 @testable import ReachabilityServer
 @testable import ReachabilityService
 
-/// The interface of a service over a fake kernel.
+/// The API of a service with a fake kernel.
 final class APIWorld: Sendable {
     let kernel = FakeKernel()
     let service: MonitoringService
     let api: API
     private let manager: NetworkReachabilityManager
 
-    /// - Parameter real: What the wall clock says beyond CLOCK_BOOTTIME.
+    /// - Parameter real: The difference between the wall clock and CLOCK_BOOTTIME.
     init(
         targets: [String] = ["internet"],
         real: Duration = .seconds(1_700_000_000),
@@ -50,19 +50,19 @@ final class APIWorld: Sendable {
         flush()
     }
 
-    /// Watches one more target.
+    /// Adds a target.
     func watch(_ target: ServiceTarget) {
         service.insert(target, manager)
         flush()
     }
 
-    /// Waits until what was changed has been observed.
+    /// Waits until all changes are observed.
     func flush() {
         manager.record.monitor.queue.sync {}
         service.flush()
     }
 
-    /// An outage of that length, and a second without.
+    /// Causes an outage of a duration, followed by one second without.
     func lose(for duration: Duration) {
         kernel.setCarrier("eth0", false)
         flush()
@@ -83,12 +83,12 @@ final class APIWorld: Sendable {
         return api.router.answer(to: try WebRequest(head, body: Array(body.utf8), way: way))
     }
 
-    /// A document that is an object.
+    /// Returns an answer that is a JSON object.
     func object(_ target: String) throws -> [String: Any] {
         try JSONSerialization.jsonObject(with: Data(answer(target).body)) as? [String: Any] ?? [:]
     }
 
-    /// The items of a list.
+    /// Returns the items of a list.
     func items(_ target: String) throws -> [[String: Any]] {
         try object(target)["items"] as? [[String: Any]] ?? []
     }
@@ -98,7 +98,7 @@ final class APIWorld: Sendable {
     }
 }
 
-/// Sends nothing, and finds nothing: what was found a test says.
+/// A prober that sends nothing and returns no result, because the test provides the results.
 private struct SilentProber: TargetProbing {
     func check(isDown: Bool) async -> CheckFinding? { nil }
 

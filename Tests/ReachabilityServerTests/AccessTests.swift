@@ -9,7 +9,7 @@ import TrustForge
 
 @testable import ReachabilityServer
 
-/// Who may change something, and how the service knows who asks.
+/// Access control, and the identification of clients.
 @Suite struct AccessTests {
     private func mayChange(_ way: WebRequest.Way, group: UInt32?) throws -> Bool {
         let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/v1/reload")
@@ -23,7 +23,7 @@ import TrustForge
         }
     }
 
-    @Test func `root, the service's user and members of the group may change something`() throws {
+    @Test func `root, the user of the service and members of the group may make changes`() throws {
         let stranger: UInt32 = 4_000_000
         #expect(try mayChange(.local(user: 0), group: nil))
         #expect(try mayChange(.local(user: geteuid()), group: nil))
@@ -35,7 +35,7 @@ import TrustForge
         #expect(try !mayChange(.loopback, group: 990))
     }
 
-    /// The status of a request for a way, with these header fields; 200 where it is let in.
+    /// Returns the status of a request over a transport with some header fields; 200 if it is admitted.
     private func status(
         _ way: WebRequest.Way,
         _ fields: [(String, String)],
@@ -57,7 +57,7 @@ import TrustForge
         }
     }
 
-    @Test func `the host of an absolute target counts, not that of Host`() throws {
+    @Test func `the host of an absolute target takes precedence over Host`() throws {
         let rows: [(String, Int)] = [
             ("http://evil.example/v1/status", 421), ("HTTP://evil.example/", 421), ("https://evil.example", 421),
             ("http://evil.example?x", 421), ("http://localhost@evil.example/", 421), ("http:///", 421),
@@ -73,13 +73,13 @@ import TrustForge
         #expect(try status(secured, [("Host", "x")], at: "https://box.example.org/") == 200)
     }
 
-    @Test func `HTTP/1.0 needs no Host, and no version has two`() throws {
+    @Test func `Host is optional only in HTTP/1.0, and two are rejected`() throws {
         for way in [WebRequest.Way.loopback, .secured(certificate: "anna")] {
             #expect(try status(way, [], version: .http1_0) == 200)
             #expect(try status(way, [("Origin", "http://evil.example")], version: .http1_0) == 403)
             #expect(try status(way, []) == 400)
         }
-        // nginx passes on the name it is asked by, and may speak TLS to the browser.
+        // nginx forwards the requested name, and may use TLS to the browser.
         let name = ("Host", "status.example.net")
         #expect(try status(.loopback, [name], version: .http1_0) == 200)
         #expect(try status(.loopback, [name, ("Origin", "https://status.example.net")], version: .http1_0) == 200)
@@ -88,7 +88,7 @@ import TrustForge
         #expect(try status(.loopback, [name], at: "http://evil.example/", version: .http1_0) == 421)
         #expect(try status(.loopback, [name]) == 421)
         #expect(try status(.secured(certificate: "anna"), [name], version: .http1_0) == 421)
-        // A proxy that speaks HTTP/1.1 and does so takes a name of the configuration.
+        // A proxy that forwards the name with HTTP/1.1 needs a configured name.
         #expect(try status(.loopback, [("Host", "box.example.org")]) == 200)
         for version in [HTTPVersion.http1_0, .http1_1] {
             let twice = [("Host", "localhost"), ("Host", "localhost")]
@@ -96,7 +96,7 @@ import TrustForge
         }
     }
 
-    @Test func `pages from elsewhere have nothing answered without TLS, but may lead to a page`() throws {
+    @Test func `pages of other sites may only link to a page`() throws {
         func fields(_ site: String, _ mode: String, _ destination: String) -> [(String, String)] {
             [
                 ("Host", "localhost"), ("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", mode),
@@ -119,7 +119,7 @@ import TrustForge
         #expect(try status(.loopback, [("Host", "localhost")]) == 200)
     }
 
-    @Test func `a request names this machine over the loopback, and the service's names with TLS`() throws {
+    @Test func `Host must be local on loopback and a name of the service with TLS`() throws {
         let loopback: [(String, Int)] = [
             ("localhost", 200), ("LOCALHOST:9672", 200), ("a.localhost", 200), ("127.0.0.1", 200), ("127.8.8.8:1", 200),
             ("[::1]:9672", 200), ("[::1]", 200), ("box.example.org", 200), ("192.0.2.1", 421), ("localhost:x", 421),
@@ -140,7 +140,7 @@ import TrustForge
         #expect(try status(.secured(certificate: "anna"), [own, ("Origin", "null")]) == 403)
     }
 
-    @Test func `a token is read as RFC 6750 and RFC 7617 have it`() throws {
+    @Test func `a token is read from Bearer and Basic credentials`() throws {
         // printf secret | sha256sum
         let hex = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
         let digest = stride(from: 0, to: 64, by: 2).compactMap { UInt8(hex.dropFirst($0).prefix(2), radix: 16) }
@@ -161,7 +161,7 @@ import TrustForge
         #expect(try status(.secured(certificate: nil), [("Host", "box.example.org")], tokens: tokens) == 401)
     }
 
-    @Test func `notes are of the token, the certificate or the user`() throws {
+    @Test func `the author is the token, the certificate or the user`() throws {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
         var request = try WebRequest(head, body: [], way: .secured(certificate: "anna"))
         #expect(request.author == "anna")
@@ -170,7 +170,7 @@ import TrustForge
         #expect(try WebRequest(head, body: [], way: .local(user: 0)).author == "root")
     }
 
-    /// What the server sees of a process that runs as another user.
+    /// Returns the identity of a client process of another user as the server receives it.
     private func way(of user: [String]) async throws -> String {
         let directory = "/tmp/access-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
@@ -180,7 +180,7 @@ import TrustForge
             done(WebAnswer(type: "text/plain", Array("\(request.way)".utf8)))
         }
         try await server.listen(at: directory + "/s", mode: 0o666)
-        // Perl is everywhere on Debian, and every user may run it.
+        // Perl is part of each Debian system, and every user may run it.
         let program = #"""
             my $socket = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die "$!";
             print $socket "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
@@ -194,12 +194,12 @@ import TrustForge
         return result.output
     }
 
-    /// In a user namespace there are no other users to be.
+    /// A Boolean value that indicates whether the process can run programs as other users. In a user namespace it usually cannot.
     private static let mayBecomeOthers =
         geteuid() == 0
         && (try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8))?.contains("4294967295") == true
 
-    @Test(.enabled(if: mayBecomeOthers)) func `the system says who asks, with all groups`() async throws {
+    @Test(.enabled(if: mayBecomeOthers)) func `the kernel reports the user and all groups of a client`() async throws {
         let member = ["--reuid=4242", "--regid=4243", "--groups=990,4300"]
         #expect(try await way(of: member) == "local(user: Optional(4242), groups: [4243, 990, 4300])")
         let loner = ["--reuid=4242", "--regid=4243", "--clear-groups"]
@@ -212,7 +212,7 @@ import TrustForge
     }
 }
 
-/// The certificate and the key of a service, read from the files of its configuration.
+/// The certificate and the key of a service from the configured files.
 @Suite struct ServerIdentityTests {
     private let directory: ScratchDirectory
 
@@ -241,7 +241,7 @@ import TrustForge
         return try ServerIdentity(try ServiceConfiguration(text).access)
     }
 
-    /// The problem of the files, with DIR for the directory; nil if the files are accepted.
+    /// Returns the problem of the files, with DIR for the directory; nil if they are accepted.
     private func problem() -> String? {
         do {
             _ = try identity()
@@ -261,7 +261,7 @@ import TrustForge
         #expect(try identity()?.fault(at: .now)?.hasPrefix("the certificate expired on ") == true)
     }
 
-    @Test func `a file without a certificate is refused`() throws {
+    @Test func `a file without a certificate is rejected`() throws {
         _ = try directory.write("server.pem", "")
         #expect(problem() == "access.certificate: DIR/server.pem is empty")
         _ = try directory.write("server.pem", "text")
@@ -269,7 +269,7 @@ import TrustForge
         #expect(problem() == "access.certificate: DIR/server.pem \(text)")
     }
 
-    @Test func `a key that is missing, open to others or of another certificate is refused`() throws {
+    @Test func `a key that is missing, accessible to others or of another certificate is rejected`() throws {
         try write(key: TrustWorld.leaf.key, mode: 0o644)
         #expect(
             problem()?.hasPrefix("access.key: DIR/server.key is accessible to all users of this machine; ") == true

@@ -8,14 +8,14 @@ import Testing
 @testable import ReachabilityServer
 @testable import ReachabilityService
 
-/// What is in force, as it is told.
+/// The configuration in force in the API.
 @Suite struct ConfigurationAnswerTests {
     private let directory = "/tmp/config-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     private var file: String { directory + "/serve.toml" }
 
     private func write(_ text: String) throws { try text.write(toFile: file, atomically: true, encoding: .utf8) }
 
-    /// An interface of a service that goes by a file.
+    /// The API of a service with a configuration file.
     private func makeAPI() throws -> (api: API, reloader: Reloader) {
         let service = MonitoringService()
         let reloader = Reloader(file, of: service, current: try Reloader.read(file))
@@ -40,7 +40,7 @@ import Testing
         try body()
     }
 
-    @Test func `it is told in its own words, without secrets`() throws {
+    @Test func `the configuration is returned without secrets`() throws {
         try inDirectory {
             try write(
                 """
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `what was refused is not in force, and what needs a restart is told`() throws {
+    @Test func `a rejected configuration is stale, and sections that need a restart are listed`() throws {
         try inDirectory {
             let first = "schema = 1\n[[target]]\nname = \"a\"\nhost = \"127.0.0.1\"\n"
             try write(first)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `without a file there is nothing to tell`() throws {
+    @Test func `without a file the configuration is empty`() throws {
         let object = try object(API(MonitoringService(), version: "1") { WebStatistics() })
         #expect(object["file"] is NSNull)
         #expect((object["configuration"] as? [String: Any])?.isEmpty == true)
@@ -111,7 +111,7 @@ import Testing
         ("url", "https://host#x", "https://host/***"), ("url", "https://host?\u{301}x", "https://host/***"),
         ("token", "x", "***"), ("password", "", "***"), ("https", "/a?\u{301}b", "/a?***"), ("name", "a?b", "a?b"),
     ])
-    func `what may be a secret is not shown`(key: String, text: String, shown: String) {
+    func `texts that may be secrets are masked`(key: String, text: String, shown: String) {
         #expect(TOMLNode.withoutSecrets(text, under: key) == shown)
     }
 }

@@ -6,17 +6,17 @@ import Testing
 
 @testable import ReachabilityServer
 
-/// Which connections are accepted.
+/// The quotas of connections.
 @Suite struct ConnectionQuotaTests {
     private let administrator = WebClient.user(0)
 
-    /// How many connections of a client are accepted.
+    /// Returns the number of accepted connections of a client.
     private func accepted(_ client: WebClient, over transport: Transport, _ quota: inout ConnectionQuota) -> Int {
         (0..<100).count { _ in quota.admit(client, over: transport) }
     }
 
     @Test(arguments: [Transport.local, .loopback, .secured])
-    func `no client has more than a quarter of the places`(transport: Transport) throws {
+    func `one client gets at most a quarter of the connections`(transport: Transport) throws {
         let first = try #require(WireAddress("192.0.2.1"))
         let second = try #require(WireAddress("2001:db8::1"))
         for client in [WebClient.user(4242), .unknown, WebClient(first), WebClient(second)] {
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `many clients leave places for administrators`() {
+    @Test func `many clients leave connections for administrators`() {
         var quota = ConnectionQuota(limit: 80)
         for user in 1...10 { _ = accepted(.user(UInt32(4242 + user)), over: .local, &quota) }
         #expect(quota.count == 70)
@@ -37,7 +37,7 @@ import Testing
         #expect(accepted(administrator, over: .local, &quota) == 10)
     }
 
-    @Test func `addresses of one network of IPv6, and those of the loopback, are one client`() throws {
+    @Test func `an IPv6 network and all loopback addresses each count as one client`() throws {
         func client(_ text: String) throws -> WebClient { WebClient(try #require(WireAddress(text))) }
         #expect(try client("2001:db8::1") == client("2001:db8::ffff:1"))
         #expect(try client("2001:db8::1") != client("2001:db8:0:1::1"))
@@ -46,18 +46,18 @@ import Testing
         #expect(try client("127.0.0.1") == client("::1"))
     }
 
-    /// In a user namespace there are no other users to be.
+    /// A Boolean value that indicates whether the process can run programs as other users. In a user namespace it usually cannot.
     private static let mayBecomeOthers =
         geteuid() == 0
         && (try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8))?.contains("4294967295") == true
 
-    /// Opens connections to a port of TCP as another user, says when it has, and ends when its input does.
+    /// A program that opens TCP connections, prints a line, and ends when its input ends.
     private static let hoarder = #"""
         my @held = map { IO::Socket::INET->new(PeerAddr => $ARGV[0]) } 1..$ARGV[1];
         $| = 1; print "ready\n"; <STDIN>;
         """#
 
-    @Test(.enabled(if: mayBecomeOthers)) func `a user of this machine cannot take the places of TCP`() async throws {
+    @Test(.enabled(if: mayBecomeOthers)) func `a local user cannot use up the TCP connections`() async throws {
         var limits = WebLimits()
         limits.connections = 16
         limits.requestTime = .seconds(600)
@@ -76,7 +76,7 @@ import Testing
         _ = try await LabThread.detached { try output.fileHandleForReading.read(upToCount: 6) }
         #expect(try await eventually { server.statistics.refused == 36 })
         #expect(server.statistics.connections == 4)
-        // Another user of this machine, at the same address.
+        // Another user of this machine connects from the same address.
         let words2 = [
             "--reuid=4243", "--regid=4243", "--clear-groups", "perl", "-MIO::Socket::INET", "-e",
             #"my $s = IO::Socket::INET->new(PeerAddr => $ARGV[0]); print $s "GET / HTTP/1.0\r\n\r\n"; print <$s>;"#,
@@ -90,7 +90,7 @@ import Testing
     }
 }
 
-/// The order in which requests are answered.
+/// The order in which requests of several clients are answered.
 @Suite struct RequestQueueTests {
     private func request(of client: WebClient, isAbandoned: Bool = false) throws -> WebRequest {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
@@ -100,7 +100,7 @@ import Testing
         return request
     }
 
-    @Test func `each client has its turn, and what a client has left behind is not done`() async throws {
+    @Test func `clients are served in turn, and requests of disconnected clients are dropped`() async throws {
         let queue = RequestQueue("test")
         let (made, answered) = (Locked<[String]>([]), Locked(0))
         let gate = Latch()

@@ -6,11 +6,11 @@ import Testing
 @testable import ReachabilityServer
 @testable import ReachabilityService
 
-/// The pages people look at.
+/// The pages of the dashboard.
 @Suite struct DashboardTests {
     private static let evil = "a/b \"<script>alert(1)</script>' onload=x &amp;\n\u{202e}é\u{5d0}"
 
-    /// All pages of a world with an outage that is over and one that lasts.
+    /// Returns the paths of all pages of a world with an ended and an ongoing outage.
     private static func pages(_ world: APIWorld) throws -> [String] {
         let outages = try world.items("/v1/outages").compactMap { $0["id"] as? String }
         let targets = world.service.snapshot.books.targets.map { PageLink.target($0) }
@@ -18,7 +18,7 @@ import Testing
             + outages.map { "/outages/\($0)" }
     }
 
-    @Test func `the sentence on top says how it is, and since when`() throws {
+    @Test func `the headline states the current state and its start`() throws {
         let world = try APIWorld()
         world.kernel.clock.advance(by: .seconds(3 * 86400 + 4 * 3600))
         let good = try world.text("/")
@@ -34,7 +34,7 @@ import Testing
         #expect(bad.contains("<title>The link of this machine is down – "))
     }
 
-    /// A world of checked targets, and what the checks of some of them find.
+    /// Returns a world with checked targets and the results of some checks.
     private static func world(_ names: [String], _ findings: [String: CheckFinding]) throws -> APIWorld {
         let world = try APIWorld(targets: [])
         for name in names {
@@ -69,7 +69,7 @@ import Testing
         (["a", "b"], ["a": refused, "b": refused], "All 2 targets are down"),
         (["a"], ["a": refused], "a refuses connections"),
     ])
-    func `the sentence is about the machine only if the internet, or all, agree`(
+    func `the headline describes the machine only if the internet or all targets agree`(
         names: [String],
         findings: [String: CheckFinding],
         sentence: String
@@ -77,20 +77,20 @@ import Testing
         #expect(try Self.sentence(Self.world(names, findings)) == sentence)
     }
 
-    @Test func `hundreds of names do not fill the page`() throws {
+    @Test func `the headline names at most five of hundreds of targets`() throws {
         let names = (100..<400).map { "target-\($0)" }
         let down = Dictionary(uniqueKeysWithValues: names.dropLast().map { ($0, Self.refused) })
         let world = try Self.world(names, down)
         #expect(try Self.sentence(world) == "299 of 300 targets are down")
         let lead = try world.text("/").firstMatch(of: #/<p class="lead">(.*?)<\/p>/#)?.1
         #expect(lead == "target-100, target-101, target-102, target-103, target-104 and 294 more.")
-        // Each can still be chosen.
+        // Each target can still be selected.
         let outages = try world.text("/outages?attribution=them")
         #expect(outages.contains("<summary>Choose one of 300 targets</summary>"))
         #expect(outages.contains("<a href=\"/outages?target=target-399&amp;attribution=them\">target-399</a>"))
     }
 
-    @Test func `a degraded target is shown, and counted as up`() throws {
+    @Test func `a degraded target is shown as degraded and counted as up`() throws {
         let half = CheckFinding("degraded", "familyFails", sentence: "IPv6 fails, IPv4 works")
         let world = try Self.world(["a", "b", "c"], ["b": half])
         #expect(try Self.sentence(world) == "1 of 3 targets is degraded")
@@ -106,7 +106,7 @@ import Testing
         #expect(metrics.contains("reachability_target_degraded{target=\"b\"} 1\n"))
         #expect(metrics.contains("reachability_target_state{target=\"b\",state=\"up\"} 1\n"))
         #expect(try world.text("/probe?target=b").contains("reachability_target_degraded{target=\"b\"} 1\n"))
-        // A target that is down is what a reader must know first.
+        // A down target takes precedence over a degraded one.
         let worse = try Self.world(["a", "b", "c"], ["b": half, "c": Self.refused])
         #expect(try Self.sentence(worse) == "1 of 3 targets is down")
         #expect(
@@ -114,7 +114,7 @@ import Testing
         )
     }
 
-    @Test func `a page is made once for all who read it, until something happens or a second has passed`() throws {
+    @Test func `a page is cached until the next event, and for at most a second`() throws {
         let world = try APIWorld()
         world.kernel.clock.advance(by: .seconds(60))
         let first = try world.text("/")
@@ -129,7 +129,7 @@ import Testing
         #expect(try world.text("/").contains("The link of this machine is down"))
     }
 
-    @Test func `an outage is told step by step`() throws {
+    @Test func `the page of an outage shows its steps`() throws {
         let world = try APIWorld(targets: ["internet", "other"])
         world.lose(for: .milliseconds(4001))
         let id = try #require(try world.items("/v1/outages?target=internet").first?["id"] as? String)
@@ -141,7 +141,7 @@ import Testing
         #expect(page.contains("<bdi>other</bdi>"))
     }
 
-    @Test func `what strangers named is text, and nothing is inline`() throws {
+    @Test func `names are escaped, and pages have no inline scripts or styles`() throws {
         let world = try APIWorld(targets: [Self.evil, "plain"])
         world.lose(for: .seconds(1))
         world.kernel.removeRoute("default")
@@ -168,7 +168,7 @@ import Testing
         )
     }
 
-    /// Every element that is opened is closed, in its order.
+    /// Checks that all elements are closed in the right order.
     private static func checkBalance(_ text: String, _ path: String) {
         let void: Set<Substring> = ["meta", "link", "br"]
         var open: [Substring] = []
@@ -180,7 +180,7 @@ import Testing
         #expect(open.isEmpty, "\(path): \(open)")
     }
 
-    @Test func `the network is shown as it is`() throws {
+    @Test func `the network page shows addresses and default routes`() throws {
         let world = try APIWorld()
         let page = try world.text("/network")
         #expect(page.contains(">Packets leave through eth0.</h1>"))
@@ -194,7 +194,7 @@ import Testing
         #expect(String(decoding: unknown.body, as: UTF8.self).contains(">The interfaces are not known.</h1>"))
     }
 
-    @Test func `browsers are told to use nothing from elsewhere`() throws {
+    @Test func `the content security policy allows only files of the server`() throws {
         let world = try APIWorld()
         let headers = try world.answer("/").headers
         let policy = try #require(headers.first { $0.name == "Content-Security-Policy" }?.value)
@@ -203,7 +203,7 @@ import Testing
         #expect(try world.answer("/", .GET, [("Host", "example.org")], way: .loopback).status == .misdirectedRequest)
     }
 
-    @Test func `files are kept for good, and small`() throws {
+    @Test func `assets are cacheable forever and small`() throws {
         let world = try APIWorld()
         let page = try world.text("/")
         for asset in [Asset.style, .page, .worker, .goodIcon] { #expect(page.contains("\"\(asset.path)\"")) }
@@ -222,7 +222,7 @@ import Testing
         ("/targets/x", 404, "There is no target x."), ("/outages/%3Cb%3E", 404, "There is no outage &lt;b&gt;."),
         ("/?window=1y", 400, "window must be one of"), ("/?x=1", 400, "unknown parameter"),
     ])
-    func `what is not there is said`(path: String, status: Int, text: String) throws {
+    func `missing objects and unknown parameters are reported`(path: String, status: Int, text: String) throws {
         let world = try APIWorld()
         #expect(Int(try world.answer(path).status.code) == status)
         #expect(try world.text(path).contains(text))
@@ -232,11 +232,11 @@ import Testing
         (Duration.zero, "0\u{a0}s"), (.milliseconds(59_999), "59\u{a0}s"), (.seconds(725), "12\u{a0}min 5\u{a0}s"),
         (.seconds(3600), "1\u{a0}h"), (.seconds(86400 + 59), "1\u{a0}d"), (.seconds(273_600), "3\u{a0}d 4\u{a0}h"),
     ])
-    func `lengths are told by the largest unit and the one below it`(duration: Duration, text: String) {
+    func `durations are shown in their two largest units`(duration: Duration, text: String) {
         #expect(duration.wholeUnits == text)
     }
 
-    @Test func `each cause has words, of now and of what is over`() {
+    @Test func `each cause has a sentence in the present and the past tense`() {
         let causes: [(Attribution, [OutageCause])] = [
             (.us, [.link, .address, .route, .policy, .dns, .clock]),
             (.upstream, [.gateway, .portal, .provider, .dns, .interception]),
@@ -256,7 +256,7 @@ import Testing
         #expect(StateDescription.sentence(TargetState(.up), of: "internet") == "The internet is reachable")
     }
 
-    @Test func `each day is told by what was lost in it`() throws {
+    @Test func `each day has the account with the most lost time`() throws {
         let world = try APIWorld()
         let snapshot = { world.service.snapshot }
         world.kernel.clock.advance(by: .seconds(86400))
@@ -264,7 +264,7 @@ import Testing
         world.kernel.clock.advance(by: .seconds(2 * 86400))
         let start = DayCalendar.start(snapshot())
         let days = DayCalendar.days(from: start, snapshot().intervals(of: "internet"), snapshot())
-        // It began on a Tuesday.
+        // The service started on a Tuesday.
         #expect(days.count == 52 * 7 + 5)
         #expect(days.first?.name == "2022-11-14" && days.last?.name == "2023-11-17")
         let known: [LedgerAccount] = [.up, .us, .up, .up]
@@ -274,7 +274,7 @@ import Testing
         #expect(try world.text("/availability").contains("internet: 1 of 4 days observed had an outage"))
     }
 
-    @Test func `a machine whose clock begins in 1970 has pages like any other`() throws {
+    @Test func `pages work with a clock that starts in 1970`() throws {
         let world = try APIWorld(real: .zero)
         world.lose(for: .seconds(1))
         for path in try Self.pages(world) + ["/availability.csv?window=365d", "/v1/availability?window=30d"] {
@@ -285,7 +285,7 @@ import Testing
         #expect(DayCalendar.days(from: DayCalendar.start(snapshot), [], snapshot).count == 368)
     }
 
-    @Test func `outages are counted, and come page by page, by target, cause and time`() throws {
+    @Test func `outages are counted, paginated and filtered by target, cause and time`() throws {
         let world = try APIWorld(targets: ["a", "b"])
         for _ in 0..<75 { world.lose(for: .seconds(1)) }
         func page(_ path: String) throws -> (sentence: String, count: Int, older: String?) {
@@ -310,7 +310,7 @@ import Testing
         #expect(try world.items("/v1/outages?cause=route").isEmpty)
     }
 
-    @Test func `a table is text to a spreadsheet`() throws {
+    @Test func `CSV cells are not evaluated as formulas`() throws {
         let world = try APIWorld(targets: ["=cmd|' /C calc'!A0", Self.evil])
         world.lose(for: .seconds(1))
         let answer = try world.answer("/outages.csv")
@@ -321,7 +321,7 @@ import Testing
         #expect(Int(try world.answer("/availability.csv?window=2d").status.code) == 400)
     }
 
-    @Test func `a picture is to scale, and draws what cannot be told apart once`() {
+    @Test func `bars are to scale and merge intervals within a column`() {
         let start = LedgerInstant(nanoseconds: 0)
         let at = { (seconds: Int) in start + .seconds(seconds) }
         var intervals = [LedgerInterval(TargetState(.up), from: at(50), to: at(90))]
@@ -337,7 +337,7 @@ import Testing
         #expect(bar.text.contains("<path class=\"s-us\" fill=\"url(#p-us)\" d=\"m630 0h1v28h-1z\"/>"))
         let last = [LedgerInterval(TargetState(.us, .link), from: at(100) - .microseconds(5), to: at(100))]
         #expect(TimeBar(from: at(0), to: at(100)).svg(last, label: "x").text.contains("d=\"m699 0h1v28h-1z\""))
-        // The size does not depend on the number of intervals, and of several outages in a column the longest shows.
+        // The size does not depend on the number of intervals. A column shows its longest outage.
         let kinds = [TargetState(.us, .link), TargetState(.up), TargetState(.them, .host), TargetState(.us, .route)]
         let many = (0..<100_000).map {
             LedgerInterval(kinds[$0 % 4], from: at(0) + .milliseconds($0), to: at(0) + .milliseconds($0 + 1))

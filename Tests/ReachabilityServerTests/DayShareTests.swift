@@ -6,7 +6,7 @@ import Testing
 @testable import ReachabilityServer
 @testable import ReachabilityService
 
-/// Days of which only the sums are kept, in pictures.
+/// Charts of days of which only sums are kept.
 @Suite struct DayShareTests {
     private let start = LedgerInstant(nanoseconds: 0)
 
@@ -20,26 +20,26 @@ import Testing
         SettledDay(start: start, times: hours.mapValues { .seconds($0 * 3600) })
     }
 
-    @Test func `its times follow each other, and what is left stays open`() {
+    @Test func `shares follow each other, and unknown time stays empty`() {
         let shares = day([.up: 20, .us: 1, .maintenance: 2, .unknown: 1]).shares(around: [], until: at(48))
         #expect(shares.map(\.state.account) == [.up, .us, .maintenance])
         #expect(shares.map(\.start) == [at(0), at(20), at(21)])
         #expect(shares.map(\.end) == [at(20), at(21), at(23)])
     }
 
-    @Test func `what is kept of the day is where it was`() {
+    @Test func `known intervals keep their times`() {
         let known = [interval(-5, 2), interval(4, 6), interval(22, nil)]
         let shares = day([.up: 10, .them: 8]).shares(around: known, until: at(30))
         #expect(shares.map(\.start) == [at(2), at(6), at(14)])
         #expect(shares.map(\.end) == [at(4), at(14), at(22)])
         #expect(shares.map(\.state.account) == [.up, .up, .them])
-        // Of today there is no more than until now.
+        // The shares of today end now.
         let today = day([.up: 10]).shares(around: [interval(8, nil)], until: at(9))
         #expect(today.map(\.end) == [at(8)])
         #expect(day([.up: 24]).shares(around: [interval(-1, nil)], until: at(24)).isEmpty)
     }
 
-    @Test func `no share lies over another or over what is kept, and none is longer than it was`() {
+    @Test func `shares do not overlap each other or known intervals, and are not too long`() {
         var generator = SeededGenerator(seed: 18)
         for _ in 0..<200 {
             var (known, hour) = ([LedgerInterval](), -3)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `a calendar counts them in the day they are of, also where the clock drifts`() throws {
+    @Test func `sums are assigned to the right day even if the clock drifts`() throws {
         for drift in [Duration.zero, .milliseconds(3), .milliseconds(-3)] {
             let world = try APIWorld()
             world.kernel.clock.advance(by: .seconds(4 * 86400))

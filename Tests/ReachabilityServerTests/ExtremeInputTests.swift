@@ -12,7 +12,7 @@ import Testing
 @testable import ReachabilityServer
 @testable import ReachabilityService
 
-/// Numbers and times at the borders, in every request and in every row of the history: each request is answered.
+/// Extreme numbers and times in requests and in the history. No request may cause an internal error.
 @Suite struct ExtremeInputTests {
     private static let paths = [
         "/v1/status", "/v1/targets", "/v1/targets/internet", "/v1/targets/internet/intervals",
@@ -23,7 +23,7 @@ import Testing
     ]
     private static let names = ["from", "to", "window", "after", "limit", "wait", "target"]
 
-    @Test func `every parameter of every route takes any text`() throws {
+    @Test func `no text in any parameter causes an internal error`() throws {
         let world = try APIWorld()
         world.lose(for: .seconds(3))
         for path in Self.paths {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a window from the beginning of the calendar has all there is`() throws {
+    @Test func `a window from the start of the calendar contains all outages`() throws {
         let world = try APIWorld()
         world.lose(for: .seconds(3))
         #expect(try world.items("/v1/outages?from=0001-01-01T00:00:00Z&to=9999-12-31T23:59:59Z").count == 1)
@@ -54,7 +54,7 @@ import Testing
         #expect(try world.answer("/v1/availability?window=106752d").status == .badRequest)
     }
 
-    @Test func `announced work takes any time`() throws {
+    @Test func `no time in an announcement causes an internal error`() throws {
         let world = try APIWorld()
         for from in ExtremeValues.texts {
             for length in ExtremeValues.texts {
@@ -79,7 +79,7 @@ import Testing
         for path in Self.paths { #expect(try world.answer(path).status.code < 500, "\(path)") }
     }
 
-    @Test func `any number in any row of the history is shown`() throws {
+    @Test func `no number in any column of the history causes an internal error`() throws {
         let directory = try #require(FileManager.default.temporaryDirectory.path as String?) + "/\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -93,7 +93,7 @@ import Testing
                 do {
                     let queue = try DatabaseQueue(path: file)
                     try? queue.write { db in
-                        // Of a column that must be unique one row is enough.
+                        // In a unique column, one changed row is enough.
                         try db.execute(sql: "PRAGMA ignore_check_constraints = 1")
                         try db.execute(sql: "UPDATE OR IGNORE \(column.table) SET \"\(column.name)\" = \(number)")
                     }
@@ -107,7 +107,7 @@ import Testing
 
     private struct Column { let table, name: String }
 
-    /// Runs of a service with outages, checks, notes and old days. Returns the columns with numbers.
+    /// Creates a history with outages, checks, notes and old days. Returns its columns with numbers.
     private static func makeHistory(_ file: String) throws -> [Column] {
         let world = try DamagedWorld(file)
         for _ in 0..<3 { world.lose() }
@@ -147,7 +147,7 @@ import Testing
     }
 }
 
-/// A service with a history.
+/// A service with a history on disk.
 private final class DamagedWorld {
     private let kernel = FakeKernel()
     private let manager: NetworkReachabilityManager

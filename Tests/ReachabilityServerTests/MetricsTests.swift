@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReachabilityServer
 
-/// What Prometheus reads.
+/// The metrics for Prometheus.
 @Suite struct MetricsTests {
     @Test func `time is exact at the scrape`() throws {
         let world = try APIWorld()
@@ -17,7 +17,7 @@ import Testing
         #expect(text.contains("reachability_build_info{version=\"1.2.3\"} 1\n"))
     }
 
-    @Test func `OpenMetrics names families as it wants them, and ends`() throws {
+    @Test func `OpenMetrics has family names without the suffix and an end marker`() throws {
         let world = try APIWorld()
         let accept = ("Accept", "application/openmetrics-text; version=1.0.0; charset=utf-8,text/plain;q=0.5")
         let text = try world.text("/metrics", [accept])
@@ -31,14 +31,14 @@ import Testing
     @Test(arguments: [
         ("a\r\nb", "a\r\\nb"), ("\"\u{301}", "\\\"\u{301}"), ("\\\u{301}\n", "\\\\\u{301}\\n"), ("\n\n", "\\n\\n"),
     ])
-    func `the name of a target breaks no line and ends no label`(name: String, label: String) throws {
+    func `special characters in labels are escaped`(name: String, label: String) throws {
         let text = try APIWorld(targets: [name]).text("/metrics")
         #expect(text.utf8.contains { $0 == 0x0a })
         let line = "reachability_target_state{target=\"\(label)\",state=\"up\"} 1"
         #expect(text.unicodeScalars.split(separator: "\n").contains { $0.elementsEqual(line.unicodeScalars) })
     }
 
-    @Test func `each metric is introduced once, before its samples`() throws {
+    @Test func `each metric has one header before its samples`() throws {
         var known: Set<Substring> = []
         for line in try APIWorld().text("/metrics").split(separator: "\n") {
             let words = line.split { $0 == " " || $0 == "{" }
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `a probe tells of one target, and sends nothing`() throws {
+    @Test func `a probe returns one target without sending packets`() throws {
         let world = try APIWorld(targets: ["internet", "a\"b"])
         #expect(try world.text("/probe?target=internet").contains("probe_success 1\n"))
         world.lose(for: .seconds(1))
@@ -63,14 +63,14 @@ import Testing
         }
     }
 
-    @Test func `a counter never goes back`() {
+    @Test func `a counter never decreases`() {
         let counters = MonotonicCounters()
         let start = LedgerInstant(nanoseconds: 0)
         #expect(counters.value("a", since: start, .up, .seconds(5)) == .seconds(5))
         #expect(counters.value("a", since: start, .up, .seconds(4)) == .seconds(5))
         #expect(counters.value("a", since: start, .us, .seconds(1)) == .seconds(1))
         #expect(counters.value("a", since: start, .up, .seconds(6)) == .seconds(6))
-        // One that was watched no more, and is again, begins anew.
+        // The counter of a target that is removed and added again starts from zero.
         #expect(counters.value("a", since: start + .seconds(9), .up, .seconds(1)) == .seconds(1))
     }
 }

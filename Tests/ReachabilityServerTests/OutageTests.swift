@@ -9,11 +9,11 @@ import Testing
 @testable import ReachabilityServer
 @testable import ReachabilityService
 
-/// One outage, to hand on.
+/// The report of an outage.
 @Suite struct ReportTests {
     private let world: APIWorld
 
-    /// - Parameter name: Of the target, as bad as it may be.
+    /// - Parameter name: The name of the target, which may have any characters.
     private init(_ name: String) throws {
         world = try APIWorld(targets: [name])
         world.kernel.clock.advance(by: .seconds(1))
@@ -22,7 +22,7 @@ import Testing
 
     init() throws { try self.init("internet") }
 
-    @Test func `it is to be had as text, as JSON and as a table`() throws {
+    @Test func `a report is available as text, JSON and CSV`() throws {
         let text = try world.answer("/v1/outages/latest/report")
         let plain = try world.text("/v1/outages/latest", [("Accept", "text/plain")])
         #expect(String(decoding: text.body, as: UTF8.self) == plain)
@@ -39,14 +39,14 @@ import Testing
         #expect(lines[2].isEmpty)
     }
 
-    @Test func `what is not to be had is refused`() throws {
+    @Test func `an unknown format or outage is rejected`() throws {
         #expect(try world.answer("/v1/outages/latest/report?format=pdf").status == .badRequest)
         #expect(try world.answer("/v1/outages/latest/report?from=1").status == .badRequest)
         #expect(try world.answer("/v1/outages/dn2wpp5q2ytg-1xb3dqs/report").status == .notFound)
         #expect(try world.answer("/v1/outages/latest/report", .POST).status == .methodNotAllowed)
     }
 
-    @Test func `a table stays a table, whatever a target is called`() throws {
+    @Test func `names of targets cannot break a CSV table`() throws {
         let name = "=HYPERLINK(\"http://x\"),\"\u{301}\r\n"
         let table = try ReportTests(name).world.text("/v1/outages/latest/report?format=csv")
         let row = try #require(table.components(separatedBy: "\r\n").dropFirst().first)
@@ -58,12 +58,12 @@ import Testing
         ("=\u{301}x", "\"'=\u{301}x\""),
         ("-1", "\"'-1\""), ("\t=1", "\\u{9}=1"),
     ])
-    func `a field is quoted where it must be`(text: String, field: String) {
+    func `a CSV field is quoted if necessary`(text: String, field: String) {
         #expect(Array(text.csvField.utf8) == Array(field.utf8))
     }
 }
 
-/// What people write about outages.
+/// Notes on outages.
 @Suite struct NoteTests {
     private let world: APIWorld
     private let id: String
@@ -78,7 +78,7 @@ import Testing
         try world.answer("/v1/outages/\(id ?? self.id)/note", .POST, way: .local(user: 0), body: body)
     }
 
-    @Test func `a note stands in the outage, its report, its page and the events`() throws {
+    @Test func `a note appears in the outage, its report, its page and the events`() throws {
         let answer = try write(
             #"{"text":"<b>Ann</b> pulled it\nand \u202e\u001b[2J no"}"#.replacing("\\u001b", with: "")
         )
@@ -102,7 +102,7 @@ import Testing
         #expect((event["note"] as? [String: Any])?["text"] as? String == text)
     }
 
-    @Test func `a client may want text`() throws {
+    @Test func `a note is answered as text if the client prefers it`() throws {
         let headers = [("Host", "localhost"), ("Accept", "text/plain")]
         let answer = try world.answer(
             "/v1/outages/latest/note",
@@ -120,11 +120,11 @@ import Testing
         "", "{", "[]", "{}", #"{"text":1}"#, #"{"text":""}"#, #"{"text":"a","by":"me"}"#, #"{"text":"\u0000"}"#,
         #"{"text":"\u001b[2J"}"#, #"{"text":"\ud800"}"#,
     ])
-    func `what is no note is refused`(body: String) throws {
+    func `an invalid note is rejected`(body: String) throws {
         #expect(try write(body).status == .badRequest)
     }
 
-    @Test func `its length and number are bounded`() throws {
+    @Test func `the length and number of notes are limited`() throws {
         func body(_ count: Int) -> String { "{\"text\":\"\(String(repeating: "ä", count: count))\"}" }
         #expect(try write(body(OutageNote.textLimit)).status == .created)
         #expect(try write(body(OutageNote.textLimit + 1)).status == .badRequest)
@@ -132,14 +132,14 @@ import Testing
         #expect(try write(body(1)).status == .conflict)
     }
 
-    @Test func `a note is about a known outage`() throws {
+    @Test func `a note on an unknown outage is rejected`() throws {
         #expect(try write(#"{"text":"x"}"#, to: "dn2wpp5q2ytg-1xb3dqs").status == .notFound)
     }
 }
 
-/// Who began an outage, over a fake kernel.
+/// The actors of outages with a fake kernel.
 @Suite struct ActorTests {
-    /// A world in which one process is known, and the changes it was asked about.
+    /// Returns a world in which one process is found, and the removals that were searched.
     private func world(
         _ process: ActingProcess = ActingProcess(id: 812, program: "openvpn", unit: "openvpn@site.service"),
         targets: [String] = ["internet"]
@@ -158,7 +158,7 @@ import Testing
         return outage["actor"] as? [String: Any]
     }
 
-    @Test func `who deletes the route is told everywhere`() throws {
+    @Test func `the process that deletes a route appears in the outage, report, page and events`() throws {
         let (world, asked) = try world()
         world.kernel.acting(from: 812) { world.kernel.removeRoute("default") }
         world.flush()
@@ -180,9 +180,9 @@ import Testing
         #expect((event["actor"] as? [String: Any])?["pid"] as? Int == 812)
     }
 
-    @Test func `who goes on with an outage is told of that interval alone`() throws {
+    @Test func `the actor of a later interval appears only with that interval`() throws {
         let (world, _) = try world()
-        // Nobody is named for the first, which leaves what refuses to send anything.
+        // The process of the first removal is not known. The remaining route rejects packets.
         world.kernel.addRoute("0.0.0.0/0", metric: 9, kind: .prohibit)
         world.kernel.removeRoute("default")
         world.flush()
@@ -204,7 +204,7 @@ import Testing
         #expect(event["intervalStart"] as? String == intervals[1]["start"] as? String)
     }
 
-    @Test func `a program cannot steer a page or a terminal by its name`() throws {
+    @Test func `control characters in the name of a program are escaped`() throws {
         let (world, _) = try world(ActingProcess(id: 7, program: "<b>\u{1b}[2J\u{202e}", unit: nil))
         world.kernel.acting(from: 7) { world.kernel.removeRoute("default") }
         world.flush()
@@ -216,14 +216,14 @@ import Testing
         #expect(try world.text("/outages/\(id)").contains("&lt;b&gt;"))
     }
 
-    @Test func `where others changed something, too, nobody is told`() throws {
+    @Test func `no actor is reported if other causes are possible`() throws {
         for change: (FakeKernel) -> Void in [
-            // The kernel says so itself, or a link went down.
+            // The kernel made the change itself, or a link went down.
             { $0.removeRoute("default") },
             { kernel in kernel.acting(from: 812) { kernel.setCarrier("eth0", false) } },
-            // Messages are missing.
+            // Netlink messages were lost.
             { kernel in kernel.overrun { kernel.acting(from: 812) { kernel.removeRoute("default") } } },
-            // A route is put in place, not taken away.
+            // A route is added, not removed.
             { kernel in
                 kernel.acting(from: 812) {
                     kernel.addRoute("0.0.0.0/1", kind: .unreachable)
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func `all that fall together are asked about once`() throws {
+    @Test func `one search serves all targets that fail together`() throws {
         let (world, asked) = try world(targets: (0..<100).map { "target \($0)" })
         world.kernel.acting(from: 812) { world.kernel.removeRoute("default") }
         world.flush()

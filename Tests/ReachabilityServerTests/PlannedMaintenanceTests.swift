@@ -6,7 +6,7 @@ import Testing
 @testable import ReachabilityServer
 @testable import ReachabilityService
 
-/// Work that is announced while the service runs. The played wall clock begins at 2023-11-14T22:13:20Z.
+/// Maintenance that is announced while the service is running. The simulated wall clock starts at 2023-11-14T22:13:20Z.
 @Suite struct PlannedMaintenanceTests {
     private let world: APIWorld
 
@@ -26,7 +26,7 @@ import Testing
         try world.object("/v1/targets/\(target)")["state"] as? String
     }
 
-    @Test func `it begins, counts for nobody, and ends by itself`() throws {
+    @Test func `announced maintenance begins, excludes outages and ends automatically`() throws {
         let now = world.service.snapshot
         let start = Timestamp(real: now.calendar.wall(at: now.now) + .seconds(60)).text
         let answer = try put("move", #"{"targets":["a"],"from":"\#(start)","for":"2m"}"#)
@@ -49,11 +49,11 @@ import Testing
         #expect((item["seconds"] as? [String: Double])?["maintenance"] == 119)
     }
 
-    @Test func `it begins now unless it is said, and ends when it is taken back`() throws {
+    @Test func `maintenance without a start begins now, and cancelling ends it`() throws {
         #expect(try put("x", #"{"for":"1h"}"#).status == .created)
         #expect(try state("a") == "maintenance")
         #expect(try world.object("/v1/maintenance/x")["targets"] is NSNull)
-        // Said anew, it is of another target.
+        // A new announcement with the same name changes the target.
         #expect(try put("x", #"{"for":"1h","targets":["b"]}"#).status == .ok)
         #expect(try state("a") == "up")
         #expect(try state("b") == "maintenance")
@@ -72,7 +72,7 @@ import Testing
         )
     }
 
-    @Test func `it does not collide with maintenance of the configuration`() throws {
+    @Test func `announced and configured maintenance are independent`() throws {
         let text = """
             schema = 1
             [[target]]
@@ -86,7 +86,7 @@ import Testing
         world.service.setMaintenance(try ServiceConfiguration(text).maintenance)
         #expect(try put("x", #"{"for":"1h"}"#).status == .created)
         #expect(try state("b") == "maintenance")
-        // Each ends alone, and a reload leaves what is announced as it is.
+        // Each window ends independently, and a reload does not change announcements.
         #expect(try delete("x") == .noContent)
         #expect(try state("a") == "maintenance")
         #expect(try state("b") == "up")
@@ -103,12 +103,12 @@ import Testing
         #"{"for":"1h","from":"2023-11-14T20:00:00Z"}"#, #"{"for":"1h","from":"9999-12-31T23:59:59Z"}"#,
         #"{"for":"1h","targets":[]}"#,
     ])
-    func `what is no maintenance is refused`(body: String) throws {
+    func `an invalid announcement is rejected`(body: String) throws {
         #expect(try put("x", body).status == .badRequest)
         #expect(try world.items("/v1/maintenance").isEmpty)
     }
 
-    @Test func `names are names, targets are known, and there is an end to it`() throws {
+    @Test func `names, targets and the number of announcements are checked`() throws {
         for id in [".", "..", "%2e%2e", "a%20b", "%2e%2F", String(repeating: "a", count: 65), "%0a"] {
             #expect(try put(id, #"{"for":"1h"}"#).status == .badRequest, "\(id)")
         }

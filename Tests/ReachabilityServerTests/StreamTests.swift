@@ -6,16 +6,16 @@ import Testing
 
 @testable import ReachabilityServer
 
-/// The stream of events.
+/// The event stream.
 @Suite struct StreamTests {
-    @Test func `it begins with a snapshot, and goes on with each change`() async throws {
+    @Test func `the stream begins with a snapshot, followed by an event for each change`() async throws {
         let world = try await StreamWorld()
         let reader = try world.open()
         let snapshot = try #require(try await reader.events(1).first)
         #expect(snapshot.name == "snapshot")
         #expect(snapshot.data.contains("\"state\":\"up\""))
         #expect(reader.text.contains("text/event-stream"))
-        // Otherwise nginx brings nothing of it.
+        // Without this field, nginx buffers the stream.
         #expect(reader.text.contains("X-Accel-Buffering: no"))
         world.setCarrier(false)
         await world.world.kernel.clock.advance(by: .seconds(4))
@@ -26,7 +26,7 @@ import Testing
         }
         let numbers = events.compactMap(\.number)
         #expect(numbers == (0..<UInt64(numbers.count)).map { numbers[0] + $0 })
-        // When it is found out why is a matter of its own.
+        // The time of the evidence is not deterministic.
         events.removeAll { $0.name == "explained" }
         let names = [
             "intervalClosed", "intervalOpened", "outageBegan", "intervalClosed", "intervalOpened", "outageEnded",
@@ -41,7 +41,7 @@ import Testing
         await world.stop()
     }
 
-    @Test func `who comes again misses nothing and is told nothing twice`() async throws {
+    @Test func `a client that reconnects receives each event exactly once`() async throws {
         let world = try await StreamWorld()
         let first = try world.open()
         _ = try await first.events(1)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: ["another.5", "nonsense", "", "99", "EPOCH.0", "EPOCH.18446744073709551615"])
-    func `a place that is not known is a gap, and a snapshot follows`(place: String) async throws {
+    func `an unknown position leads to a gap and a snapshot`(place: String) async throws {
         let world = try await StreamWorld()
         let reader = try world.open(after: place.replacing("EPOCH", with: world.world.api.feed.epoch))
         let events = try await reader.events(2)
@@ -74,7 +74,7 @@ import Testing
         await world.stop()
     }
 
-    @Test func `a client that does not read is ended, and goes on where it was`() async throws {
+    @Test func `a client that does not read is disconnected and can continue`() async throws {
         var limits = WebLimits()
         limits.streamBytes = 256 << 10
         let world = try await StreamWorld(limits)
@@ -85,7 +85,7 @@ import Testing
         while world.server.statistics.slowStreams == 0, changes < 10_000 {
             world.setCarrier(changes % 2 == 1)
             changes += 1
-            // The quick one is given time to be quick.
+            // The fast client gets time to read.
             if changes % 32 == 0 { _ = try await quick.events(1 + 3 * changes) }
         }
         #expect(world.server.statistics.slowStreams == 1)
@@ -101,7 +101,7 @@ import Testing
         await world.stop()
     }
 
-    @Test func `a thousand targets that fall at once disconnect no client, and who comes again misses nothing`()
+    @Test func `a thousand failing targets disconnect no client and lose no event`()
         async throws
     {
         let world = try await StreamWorld(targets: (0..<1000).map { "target-\($0)" })
@@ -119,7 +119,7 @@ import Testing
         await world.stop()
     }
 
-    @Test func `a heartbeat comes every 15 s while somebody listens`() async throws {
+    @Test func `a heartbeat is sent every 15 s to connected clients`() async throws {
         let world = try await StreamWorld()
         let reader = try world.open()
         try await world.waitForListeners(1)
@@ -133,7 +133,7 @@ import Testing
         await world.stop()
     }
 
-    @Test func `more streams than may be are told to come later, and others are served`() async throws {
+    @Test func `streams above the limit are answered with 503 and Retry-After`() async throws {
         var limits = WebLimits()
         limits.streams = 2
         let world = try await StreamWorld(limits)
@@ -150,13 +150,13 @@ import Testing
         #expect(limits.effectiveStreams == 2)
     }
 
-    @Test func `the end of the service ends 100 streams cleanly`() async throws {
+    @Test func `stopping the service ends 100 streams cleanly`() async throws {
         let world = try await StreamWorld()
         let readers = try (0..<100).map { _ in try world.open() }
         try await world.waitForListeners(100)
         world.setCarrier(false)
         for reader in readers { #expect(try await reader.events(4).count == 4) }
-        // Events go on to come while it ends.
+        // Events continue while the server stops.
         async let changes: Void = {
             for count in 0..<50 { world.setCarrier(count % 2 == 0) }
         }()
@@ -170,9 +170,9 @@ import Testing
         #expect(world.world.api.feed.count == 0)
     }
 
-    @Test func `the same events are to be had page by page`() async throws {
+    @Test func `the events of the stream are available as pages`() async throws {
         let world = try await StreamWorld()
-        // Whether what came first is among those that are kept is a matter of chance.
+        // It is not deterministic whether the first event is kept.
         let first = try #require(try await world.open().events(1).first?.id)
         let reader = try world.open(after: first)
         for count in 0..<20 { world.setCarrier(count % 2 == 1) }
@@ -194,7 +194,7 @@ import Testing
         await world.stop()
     }
 
-    @Test func `what is not kept any more is said to be gone`() async throws {
+    @Test func `events that are not kept are answered with 410`() async throws {
         let world = try APIWorld()
         for after in ["another.5", "\(world.api.feed.epoch).99"] {
             #expect(try world.answer("/v1/events?after=\(after)").status == .gone)
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func `a ring keeps the latest, and knows what it has lost`() {
+    @Test func `a ring keeps the latest events and reports missing ones`() {
         var ring = EventRing(after: 7, limit: 8)
         #expect(ring.after(6) == nil)
         #expect(ring.after(7)?.isEmpty == true)
@@ -219,16 +219,16 @@ import Testing
     }
 }
 
-/// Who waits for the next event, over `/v1/events?wait=`.
+/// Requests that wait for the next event, with `/v1/events?wait=`.
 @Suite struct EventWaitTests {
-    /// The id of the latest event, and one who waits for what comes after it.
+    /// Returns the id of the latest event, and a client that waits for the following one.
     private func waiter(_ world: StreamWorld, wait: String = "30s") async throws -> (String, StreamReader) {
         world.setCarrier(false)
         world.setCarrier(true)
         let last = try #require(try world.world.items("/v1/events?limit=1000").last?["id"] as? String)
         let timers = world.world.kernel.clock.scheduledCount
         let reader = try ask(world, "after=\(last)&wait=\(wait)")
-        // The timer is made after it waits.
+        // The timer is created after the client is registered.
         #expect(
             try await eventually {
                 world.world.api.feed.waiterCount == 1 && world.world.kernel.clock.scheduledCount > timers
@@ -242,7 +242,7 @@ import Testing
         return try StreamReader(world.path, request, isReading: true)
     }
 
-    /// Waits for the whole answer, and returns its list.
+    /// Waits for the complete answer and returns its items.
     private func items(_ reader: StreamReader) async throws -> [[String: Any]] {
         #expect(try await eventually { reader.text.hasSuffix("}") }, "\(reader.text)")
         let body = try #require(reader.text.split(separator: "\n\n", maxSplits: 1).last)
@@ -250,7 +250,7 @@ import Testing
         return try #require(object?["items"] as? [[String: Any]])
     }
 
-    @Test func `what is there is told at once, and what comes when it comes`() async throws {
+    @Test func `a wait is answered at once with existing events, otherwise after the next event`() async throws {
         let world = try await StreamWorld()
         let (last, reader) = try await waiter(world)
         #expect(reader.text.isEmpty)
@@ -265,7 +265,7 @@ import Testing
         await world.stop()
     }
 
-    @Test func `when the time is up the list is empty, and the connection goes on`() async throws {
+    @Test func `a wait that times out is answered with an empty list and keeps the connection`() async throws {
         let world = try await StreamWorld()
         let (last, reader) = try await waiter(world, wait: "60s")
         await world.world.kernel.clock.advance(by: .seconds(59))
@@ -276,13 +276,13 @@ import Testing
         #expect(reader.text.hasPrefix("HTTP/1.1 200 OK\n"))
         #expect(!reader.hasEnded)
         #expect(world.world.api.feed.waiterCount == 0)
-        // Only the head is not waited for.
+        // HEAD does not wait.
         let head = try ask(world, "after=\(last)&wait=60s", "HEAD")
         #expect(try await eventually { head.text.hasPrefix("HTTP/1.1 200 OK\n") })
         await world.stop()
     }
 
-    @Test func `a client that goes away is not waited for any more`() async throws {
+    @Test func `a disconnected client cancels its wait`() async throws {
         let world = try await StreamWorld()
         let (_, reader) = try await waiter(world)
         #expect(world.server.statistics.streams == 1)
@@ -292,7 +292,7 @@ import Testing
         await world.stop()
     }
 
-    @Test func `the end of the service ends the wait with an empty list`() async throws {
+    @Test func `stopping the service answers waits with an empty list`() async throws {
         let world = try await StreamWorld()
         let (last, first) = try await waiter(world)
         let readers = try [first] + (1..<20).map { _ in try ask(world, "after=\(last)&wait=30s") }
@@ -306,7 +306,7 @@ import Testing
         #expect(world.server.statistics.streams == 0)
     }
 
-    @Test func `more than may wait are told to come later`() async throws {
+    @Test func `waits above the limit are answered with 503 and Retry-After`() async throws {
         var limits = WebLimits()
         limits.streams = 1
         let world = try await StreamWorld(limits)
@@ -314,19 +314,19 @@ import Testing
         let second = try ask(world, "after=\(last)&wait=30s")
         #expect(try await eventually { second.text.contains("Retry-After: 5") })
         #expect(second.text.hasPrefix("HTTP/1.1 503"))
-        // Who does not wait is answered.
+        // A request without `wait` is answered.
         #expect(try await items(ask(world, "after=\(last)")).isEmpty)
         await world.stop()
     }
 
     @Test(arguments: ["61s", "1d", "0s", "-1s", "", "30", "x", "%00", "99999999999999999999s"])
-    func `a wait that makes no sense is refused`(wait: String) throws {
+    func `an invalid wait is rejected`(wait: String) throws {
         let world = try APIWorld()
         let request = try? world.answer("/v1/events?wait=\(wait)")
         #expect(request?.status ?? .badRequest == .badRequest)
     }
 
-    @Test func `an unknown parameter is told before anybody waits`() throws {
+    @Test func `parameters are checked before waiting`() throws {
         let world = try APIWorld()
         #expect(try world.answer("/v1/events?wait=30s&afer=x").status == .badRequest)
         #expect(try world.answer("/v1/events?wait=30s&after=another.5").status == .gone)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityServer
 
-/// The interface over a fake kernel, served at a socket of its own and at the loopback.
+/// The API of a service with a fake kernel, served on a Unix socket and on loopback.
 final class StreamWorld: Sendable {
     let directory = "/tmp/stream-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     let world: APIWorld
@@ -21,7 +21,7 @@ final class StreamWorld: Sendable {
         try await server.listen(at: path, mode: 0o600)
     }
 
-    /// The network goes, or comes back.
+    /// Takes the network down or up.
     func setCarrier(_ isUp: Bool) {
         world.kernel.setCarrier("eth0", isUp)
         world.flush()
@@ -36,7 +36,7 @@ final class StreamWorld: Sendable {
         )
     }
 
-    /// Waits until so many clients listen.
+    /// Waits until a number of clients are connected to the stream.
     func waitForListeners(_ count: Int) async throws {
         #expect(try await eventually { self.world.api.feed.count == count })
     }
@@ -47,7 +47,7 @@ final class StreamWorld: Sendable {
     }
 }
 
-/// A client that reads a stream on a thread of its own, as it comes.
+/// A client that reads a stream on its own thread.
 final class StreamReader: Sendable {
     struct Event: Sendable {
         var id = ""
@@ -67,11 +67,11 @@ final class StreamReader: Sendable {
         if isReading { read() }
     }
 
-    /// Begins to read.
+    /// Starts to read.
     func read() {
         Thread.detachNewThread { [self] in
             var chunk = [UInt8](repeating: 0, count: 64 << 10)
-            // It keeps the descriptor open: its number is nobody else's before this ends.
+            // The thread keeps the descriptor open, so that its number is not reused before the thread ends.
             while case let count = Glibc.read(descriptor.number, &chunk, chunk.count), count > 0 {
                 received.withLock { $0.bytes += chunk[..<count] }
             }
@@ -79,23 +79,23 @@ final class StreamReader: Sendable {
         }
     }
 
-    /// Goes away; whoever reads ends.
+    /// Disconnects, which ends the reading thread.
     func close() {
         shutdown(descriptor.number, CInt(SHUT_RDWR))
     }
 
     var hasEnded: Bool { received.withLock { $0.hasEnded } }
 
-    /// Whether the last chunk came, which says that the answer is whole.
+    /// A Boolean value that indicates whether the last chunk was received, so that the answer is complete.
     var isWhole: Bool { received.withLock { $0.bytes.suffix(5).elementsEqual("0\r\n\r\n".utf8) } }
 
-    /// What has come, without the frames of chunks.
+    /// The received text without the framing of chunks.
     var text: String {
         let whole = String(decoding: received.withLock { $0.bytes }, as: UTF8.self)
         return whole.replacing("\r\n", with: "\n").replacing(#/\n[0-9a-f]+\n/#) { _ in "" }
     }
 
-    /// The events that have come whole.
+    /// The events that were received completely.
     var events: [Event] {
         let blocks = text.split(separator: "\n\n", omittingEmptySubsequences: true)
         return blocks.compactMap { block in
@@ -109,7 +109,7 @@ final class StreamReader: Sendable {
         }
     }
 
-    /// Waits until so many events have come, and returns them all.
+    /// Waits until a number of events are received, and returns all of them.
     func events(_ count: Int) async throws -> [Event] {
         #expect(try await eventually { self.events.count >= count }, "\(text)")
         return events

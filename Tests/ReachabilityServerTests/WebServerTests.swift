@@ -10,15 +10,15 @@ import TrustForge
 
 @testable import ReachabilityServer
 
-/// Connections, good ones and others.
+/// Connections of correct and incorrect clients.
 @Suite struct WebServerTests {
-    /// A server on a socket of its own, that says how the path was.
+    /// A server on a Unix socket that answers with the path of the request.
     private final class World: Sendable {
         let directory = "/tmp/server-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         let server: WebServer
         var path: String { directory + "/s" }
 
-        /// What it shows where TLS is spoken.
+        /// The TLS identity of the server.
         static let certificate = TrustForge.World.leaf
 
         init(_ limits: WebLimits = WebLimits(), tls: @escaping @Sendable () -> NIOSSLContext? = { nil }) async throws {
@@ -29,7 +29,7 @@ import TrustForge
             try await server.listen(at: path, mode: 0o600)
         }
 
-        /// Sends a text, and returns what comes until the server closes.
+        /// Sends a text and returns all bytes until the server closes the connection.
         func exchange(_ text: String) async throws -> String {
             let path = path
             return try await LabThread.detached {
@@ -67,11 +67,11 @@ import TrustForge
         #expect(isCompressed ? answer.body.count < 100 && answer.body.starts(with: [0x1f, 0x8b]) : answer.body == body)
         let short = WebAnswer(type: "text/plain", Array(body.prefix(100))).compressed(for: request)
         #expect(short.body.count == 100 && short.headers.count == 1)
-        // Once is enough.
+        // A compressed answer is not compressed again.
         #expect(answer.compressed(for: request).body == answer.body)
     }
 
-    @Test func `requests of one connection are answered in their order`() async throws {
+    @Test func `requests on one connection are answered in order`() async throws {
         let world = try await World()
         let text = try await world.exchange(
             "GET /a HTTP/1.1\r\nHost: x\r\n\r\nHEAD /b HTTP/1.1\r\nHost: x\r\n\r\nGET /c HTTP/1.1\r\n\(Self.close)"
@@ -83,7 +83,7 @@ import TrustForge
         await world.stop()
     }
 
-    @Test func `a connection without a request, or with half of one, is ended`() async throws {
+    @Test func `a connection without a complete request times out`() async throws {
         var limits = WebLimits()
         limits.idleTime = .milliseconds(100)
         let patient = try await World(limits)
@@ -92,22 +92,22 @@ import TrustForge
         limits.requestTime = .milliseconds(100)
         let world = try await World(limits)
         for text in ["", "GET", "GET / HTTP/1.1\r\nHost: x\r\n", "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf"] {
-            // What is sent after the end is answered by a reset.
+            // Bytes that are sent after the end cause a reset.
             #expect((try? await world.exchange(text)) ?? "" == "")
         }
         #expect(world.server.statistics.expired == 4)
         await world.stop()
     }
 
-    @Test func `the head of a second request has no more time than that of the first`() async throws {
+    @Test func `the head of a second request has the same timeout as the first`() async throws {
         var limits = WebLimits()
         limits.requestTime = .milliseconds(300)
         limits.idleTime = .seconds(600)
         let world = try await World(limits)
         let whole = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
-        // Half of it comes with the first request.
+        // A part of the second head is sent with the first request.
         #expect(try await world.exchange(whole + "GET /b HT").hasSuffix("\r\n\r\na"))
-        // Half of it comes when the first one was answered.
+        // A part of the second head is sent after the first answer.
         let path = world.path
         let text = try await LabThread.detached { () -> String in
             let file = try LocalSocket.connect(to: path)
@@ -126,7 +126,7 @@ import TrustForge
         await world.stop()
     }
 
-    @Test func `what is too large is refused`() async throws {
+    @Test func `requests above the size limits are rejected`() async throws {
         let world = try await World()
         let long = String(repeating: "x", count: 20_000)
         #expect(try await world.exchange("GET / HTTP/1.1\r\nX: \(long)\r\n\r\n").hasPrefix("HTTP/1.1 400"))
@@ -142,7 +142,7 @@ import TrustForge
         "\u{16}\u{3}\u{1}\r\n\r\n", "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
         "GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
     ])
-    func `what is no request is refused or ended`(text: String) async throws {
+    func `invalid requests are rejected or disconnected`(text: String) async throws {
         let world = try await World()
         let answer = try await world.exchange(text)
         #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4") || answer.hasPrefix("HTTP/1.1 5"), "\(answer)")
@@ -150,7 +150,7 @@ import TrustForge
         await world.stop()
     }
 
-    @Test func `more connections than there is room for come later`() async throws {
+    @Test func `connections above the limit are answered with 503`() async throws {
         var limits = WebLimits()
         limits.connections = 4
         let world = try await World(limits)
@@ -167,7 +167,7 @@ import TrustForge
         await world.stop()
     }
 
-    @Test func `a socket that is served is left alone, one that is stale is taken`() async throws {
+    @Test func `a served socket is not replaced, and a stale one is`() async throws {
         let world = try await World()
         let second = WebServer { _, done in done(WebAnswer()) }
         await #expect(throws: ListenError(.taken, "cannot listen at \(world.path): another service listens there")) {
@@ -177,7 +177,7 @@ import TrustForge
         #expect(try await world.exchange("GET /a HTTP/1.1\r\n\(Self.close)").hasSuffix("a"))
         await world.server.stop()
         #expect(try LocalSocket.occupant(of: world.path) == .nothing)
-        // What a killed process leaves.
+        // A killed process leaves a stale socket.
         _ = try LabProcess("python3", ["-c", "import socket,sys; socket.socket(1).bind(sys.argv[1])", world.path])
             .wait()
         #expect(try LocalSocket.occupant(of: world.path) == .stale)
@@ -192,7 +192,7 @@ import TrustForge
         await world.stop()
     }
 
-    @Test func `half a handshake is ended, and who comes from elsewhere leaves room for this machine`() async throws {
+    @Test func `incomplete handshakes time out and leave connections for local clients`() async throws {
         var limits = WebLimits()
         limits.requestTime = .milliseconds(100)
         limits.connections = 8
@@ -214,7 +214,7 @@ import TrustForge
             try? await channel.writeAndFlush(ByteBuffer(bytes: bytes))
             return channel
         }
-        // The head of a ClientHello that does not come.
+        // The beginning of a ClientHello without the rest.
         for bytes in [[], [22], [22, 3, 1, 2, 0, 1, 0]] as [[UInt8]] {
             try await connect(bytes).closeFuture.get()
         }
@@ -235,7 +235,7 @@ import TrustForge
         await world.stop()
     }
 
-    @Test func `an address that is taken is told, and others than the loopback's are refused`() async throws {
+    @Test func `a used address and an address other than loopback are errors`() async throws {
         let one = WebServer { _, done in done(WebAnswer()) }
         let address = try await one.listen(at: ListenAddress("127.0.0.1:0"))
         let two = WebServer { _, done in done(WebAnswer()) }
@@ -250,9 +250,9 @@ import TrustForge
     }
 }
 
-/// The end of a server.
+/// Stopping a server.
 @Suite struct WebServerEndTests {
-    @Test func `it waits for answers that are being made`() async throws {
+    @Test func `stopping the server waits for running answers`() async throws {
         let directory = "/tmp/server-end-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         mkdir(directory, 0o700)
         defer { try? FileManager.default.removeItem(atPath: directory) }

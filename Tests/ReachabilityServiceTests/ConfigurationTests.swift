@@ -99,7 +99,7 @@ import Testing
     @Test func `invalid TOML is reported with line and column`() {
         do {
             _ = try ServiceConfiguration("schema = 1\n[[target]\nname = 1\n")
-            Issue.record("it was read")
+            Issue.record("an invalid configuration was accepted")
         } catch {
             #expect(error.problems.count == 1)
             #expect(error.problems[0].line == 2)
@@ -122,7 +122,7 @@ import Testing
     func `a single error is a single problem`(text: String) {
         do {
             _ = try ServiceConfiguration(text)
-            Issue.record("it was read: \(text)")
+            Issue.record("an invalid configuration was accepted: \(text)")
         } catch {
             #expect(error.problems.count == 1, "\(error.problems)")
         }
@@ -131,7 +131,7 @@ import Testing
     private func expect(_ text: String, _ problems: [String], sourceLocation: SourceLocation = #_sourceLocation) {
         do {
             _ = try ServiceConfiguration(text)
-            Issue.record("it was read", sourceLocation: sourceLocation)
+            Issue.record("an invalid configuration was accepted", sourceLocation: sourceLocation)
         } catch {
             #expect(error.problems.map { $0.description(in: "f") } == problems, sourceLocation: sourceLocation)
         }

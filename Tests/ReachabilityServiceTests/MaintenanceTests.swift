@@ -71,7 +71,7 @@ import Testing
             """
         do {
             _ = try ServiceConfiguration(text)
-            Issue.record("it was read")
+            Issue.record("an invalid configuration was accepted")
         } catch {
             let found = error.problems.map { "\($0.path): \($0.text.prefix(28))" }
             #expect(

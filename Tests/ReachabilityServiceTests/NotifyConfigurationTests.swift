@@ -88,7 +88,7 @@ import Testing
             """
         do throws(ConfigurationProblems) {
             _ = try ServiceConfiguration(text)
-            Issue.record("it is taken")
+            Issue.record("an invalid configuration was accepted")
         } catch {
             let url = "must be a URL such as https://example.org/path, without a user name"
             let lines = error.problems.map { $0.description(in: "f") }
@@ -149,7 +149,7 @@ import Testing
             """
         do throws(ConfigurationProblems) {
             _ = try ServiceConfiguration(text, for: .hub)
-            Issue.record("it is taken")
+            Issue.record("an invalid configuration was accepted")
         } catch {
             let lines = error.problems.map { $0.description(in: "f") }
             try #require(lines.count == 2)
