@@ -121,7 +121,8 @@ struct DayCalendar {
         let name: String
         let availability: Availability
 
-        /// The account that determines the colour: the one with the most lost time, `up` without lost time, `unknown` without observation.
+        /// The account that determines the colour: the one with the most lost time. Without lost time it is the first of `up`,
+        /// `maintenance` and `unknown` that has any time.
         var account: LedgerAccount {
             let lost = [LedgerAccount.us, .upstream, .them].filter { availability.duration($0) > .zero }
             if let worst = lost.max(by: { availability.duration($0) < availability.duration($1) }) { return worst }

@@ -154,6 +154,7 @@ package struct ListeningPlaces: Sendable {
     package static let none = "none"
 
     package var addresses: [ListenAddress]
+    /// The Unix socket; nil without one.
     package let socket: Socket?
 
     /// Parses the addresses. The text `none` is ignored.

@@ -110,7 +110,7 @@ extension MetricsText {
 
     package mutating func add(_ statistics: WebStatistics) {
         add("reachability_http_connections", .gauge, "Current connections.", statistics.connections)
-        let refused = "Connections that were refused because of the maximum number."
+        let refused = "Connections that were refused because of a limit."
         add("reachability_http_refused_total", .counter, refused, statistics.refused)
         let expired = "Connections that ended by a timeout."
         add("reachability_http_expired_total", .counter, expired, statistics.expired)
@@ -127,7 +127,7 @@ extension MetricsText {
         begin(total, .counter, "Reloads of the configuration by result.")
         add(total, [("result", "applied")], reloads.succeeded)
         add(total, [("result", "refused")], reloads.failed)
-        let help = "1 while the last reload of the configuration has failed."
+        let help = "1 if the last reload of the configuration failed."
         add("reachability_configuration_stale", .gauge, help, reloads.isStale)
     }
 

@@ -141,7 +141,7 @@ package final class EventFeed: Sendable {
 
     /// Calls an action once, on any thread, after the next event or a timeout.
     ///
-    /// - Parameter position: The position of the last event that the client has; nil to wait for any event.
+    /// - Parameter position: The position of the last event that the client has. If nil, the wait ends at once unless no event is kept.
     func wait(
         after position: StreamPosition?,
         for time: Duration,

@@ -5,6 +5,7 @@ package struct Accounting: Sendable {
     /// The ledger of one target, with the intervals, outages and evidence of this run.
     package struct Account: Sendable {
         package fileprivate(set) var ledger: TargetLedger
+        /// The time at which the target was added in this run.
         package let start: LedgerInstant
         /// The current or last output interface of packets to the target; nil if no path was seen.
         fileprivate(set) var interface: String?

@@ -56,7 +56,7 @@ package struct OutageReader: Sendable {
         return try explained(found.filter { $0.key == key }[...], snapshot).first
     }
 
-    /// Returns references to the outages that start at or before an instant, latest first.
+    /// Returns references to at least `limit` outages that start at or before an instant, or to all of them, latest first.
     ///
     /// The result is contiguous: no matching outage between its first and last element is missing. An outage that is in memory is not read
     /// from the history, because memory is newer.

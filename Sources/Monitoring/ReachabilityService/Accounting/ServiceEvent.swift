@@ -5,8 +5,11 @@ package import ReachabilityLedger
 
 /// A change of the accounts. Events are numbered consecutively.
 package struct ServiceEvent: Sendable {
+    /// The change.
     package enum Kind: Sendable {
+        /// An interval has ended.
         case intervalClosed(LedgerInterval)
+        /// An interval has begun.
         case intervalOpened(LedgerInterval)
         /// The state or the reason of the current interval was corrected.
         case intervalRefined(LedgerInterval)

@@ -16,7 +16,9 @@ package struct CheckBucket: Hashable, Sendable {
     package private(set) var failures: [String: Int] = [:]
     /// The number of latencies by bin.
     private(set) var bins: [UInt8: Int] = [:]
+    /// The lowest latency; nil if no check was answered.
     package private(set) var fastest: Duration?
+    /// The highest latency; nil if no check was answered.
     package private(set) var slowest: Duration?
 
     /// The length of a bucket that is stored for 14 days.
@@ -29,6 +31,7 @@ package struct CheckBucket: Hashable, Sendable {
         (start, self.length) = (instant - instant.remainder(of: length), length)
     }
 
+    /// Adds the result of a check.
     package mutating func add(_ finding: CheckFinding) {
         count += 1
         if !finding.isGood { failures[finding.observation.reason, default: 0] += 1 }

@@ -17,7 +17,9 @@ package struct CheckCourse: Sendable {
     /// A change of the state that has to be recorded.
     package struct Change: Sendable {
         package let finding: CheckFinding
+        /// The recorded instant of the change.
         package let instant: LedgerInstant
+        /// The maximum time by which the change may be earlier than the instant.
         package let uncertainty: Duration
     }
 

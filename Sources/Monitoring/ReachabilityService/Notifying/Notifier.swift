@@ -213,7 +213,7 @@ package final class Notifier: Sendable {
 
     /// Starts a heartbeat with new settings.
     ///
-    /// - Returns: The task of the previous heartbeat, which the caller has to cancel; nil if the settings are unchanged.
+    /// - Returns: The task of the previous heartbeat, which the caller has to cancel; nil without one, or if the settings are unchanged.
     private func replaceHeartbeat(
         _ settings: HeartbeatSettings?,
         _ web: WebSender?,

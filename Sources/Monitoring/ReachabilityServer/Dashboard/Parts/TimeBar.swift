@@ -64,7 +64,7 @@ package struct TimeBar {
     /// The indices of the outage states in ``marks``.
     private static let outages = 3..<6
 
-    /// Returns the state of each column as an index of ``marks``; nil for a column of which at least half was not observed.
+    /// Returns the state of each column as an index of ``marks``; nil for a column of which more than half was not observed.
     ///
     /// A column with an outage shows the longest one, no matter how short it was.
     private func marks(of intervals: [LedgerInterval]) -> [Int?] {
