@@ -142,12 +142,12 @@ struct Maintenance: ParsableCommand {
         discussion: """
             Examples: reachability maintenance switch --for 2h --target erp
                       reachability maintenance switch --end
-            Exit status: 0 done, 64 usage or no such work, 69 no service, 74 output,
-            77 no permission.
+            Exit status: 0 done, 64 usage or no such work, 69 no service, 74 output, 77 no
+            permission.
 
             Time of planned work counts for no party, and no notification is sent. Root,
-            the service's own user and members of the group reachability may announce
-            it. Over HTTP it needs a token of the scope admin.
+            the service's own user and members of the group reachability may announce it.
+            Over HTTP it needs a token of the scope admin.
             """
     )
 

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSupport
 
-/// A file that an argument names; `-` is standard input.
+/// A file named by an argument. The path `-` stands for standard input.
 package struct ArgumentFile: Sendable {
     package let path: String
 
@@ -14,11 +14,12 @@ package struct ArgumentFile: Sendable {
     /// The file's name in messages.
     package var name: String { isStandardInput ? "standard input" : path }
 
-    /// Every byte of the file.
+    /// Reads the file to its end.
     ///
     /// - Parameters:
-    ///   - content: The name of the content in messages; nil for the file itself.
+    ///   - content: The name of the content in messages. If nil, messages name only the file.
     ///   - limit: The maximum number of bytes.
+    /// - Throws: ``ExitMessage`` if the file cannot be read or is larger than the limit.
     /// - Throws: ``ExitMessage`` for a file that cannot be read or has more bytes.
     ///
     /// C counterpart: `read(2)`.
@@ -40,25 +41,25 @@ package struct ArgumentFile: Sendable {
                 throw failure()
             }
             if bytes.count > limit {
-                throw ExitMessage("cannot take \(name): it has more than \(limit) bytes", .usage)
+                throw ExitMessage("cannot read \(name): it has more than \(limit) bytes", .usage)
             }
         }
     }
 }
 
-/// A file of hosts or other targets, one on a line. Blank lines, the text after a `#` and a byte order mark are ignored.
+/// A file of hosts or other targets, one per line. Blank lines, text after `#` and a byte order mark are ignored.
 package struct TargetFile: Sendable {
     package let file: ArgumentFile
-    /// The content of standard input, which can be read only once.
+    /// The content of standard input, which can be read only once. Nil for another file.
     private let input: [UInt8]?
 
-    /// Reads standard input to its end, which may take as long as a person types. A file is read later.
+    /// Creates a target file. Standard input is read here to its end, which takes as long as a user types. Another file is read later.
     package init(path: String) throws(ExitMessage) {
         file = ArgumentFile(path)
         input = file.isStandardInput ? try file.bytes(of: "the hosts") : nil
     }
 
-    /// A line that is not a target, and the reason.
+    /// A line that is not a target, with the reason.
     package struct BadLine: CustomStringConvertible {
         let file: String
         let number: Int
@@ -67,7 +68,7 @@ package struct TargetFile: Sendable {
         package var description: String { "\(file):\(number): \(cause)" }
     }
 
-    /// Returns the hosts in their order, each once, and the lines that are not hosts.
+    /// Returns the hosts in their order without duplicates, and the lines that are not hosts.
     ///
     /// - Parameter check: Throws if a text is not a host.
     package func read<Failure: Error & CustomStringConvertible>(
@@ -78,7 +79,7 @@ package struct TargetFile: Sendable {
         var bad: [BadLine] = []
         let bytes = if let input { input } else { try file.bytes(of: "the hosts") }
         var text = String(decoding: bytes, as: UTF8.self)
-        // Editors on other systems begin a file with it.
+        // Some editors write a byte order mark.
         if text.unicodeScalars.first == "\u{feff}" { text.unicodeScalars.removeFirst() }
         let lines = text.split(at: "\n", omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
@@ -94,22 +95,22 @@ package struct TargetFile: Sendable {
         return (hosts, bad)
     }
 
-    /// Reads all of it, and refuses a file with a line that is not a target, because the rest would decide alone.
+    /// Reads all targets. A line that is not a target is an error, because the remaining targets alone would decide the exit status.
     ///
-    /// - Parameter noun: The name of the targets in messages.
+    /// - Parameter noun: The plural name of the targets in messages.
     package func readAll<Failure: Error & CustomStringConvertible>(
         _ noun: String,
         check: (String) throws(Failure) -> Void
     ) throws(ExitMessage) -> [String] {
         let (hosts, bad) = try read(check: check)
         try Self.refuse(bad)
-        if hosts.isEmpty { throw ExitMessage("\(file.name) has no \(noun)", .dataError) }
+        if hosts.isEmpty { throw ExitMessage("cannot use \(file.name): it has no \(noun)", .dataError) }
         return hosts
     }
 
-    /// Reports all lines.
+    /// Reports all lines except the last on standard error.
     ///
-    /// - Throws: ``ExitMessage`` with the last of them, if there are any.
+    /// - Throws: ``ExitMessage`` for the last line, unless the list is empty.
     package static func refuse(_ lines: [BadLine]) throws(ExitMessage) {
         guard let last = lines.last else { return }
         for line in lines.dropLast() { StandardError.report("\(line)") }

@@ -1,24 +1,27 @@
 package import ArgumentParser
 
-/// `reachability check`.
+/// The arguments of `reachability check`.
 package struct CheckArguments: CompanionArguments {
     package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Send a few packets, and tell where it breaks.",
+        abstract: "Find where the network is broken by sending a few probes.",
         usage: "reachability check [<target> ...] [<options>]",
         discussion: """
             Examples: reachability check; reachability check https://example.org/
-            Exit status: 0 works, 2 inconclusive, 3 degraded, 10 this machine, 11 link, 12
-            gateway, 13 upstream, 14 DNS, 15 portal, 16 host, 17 TLS, 18 service, 64 usage,
-            65 bad file, 66 no file, 69 not installed, 74 output failed, 77 no permission.
+            Exit status: 0 works, 2 inconclusive, 3 degraded; fault at 10 this machine, 11
+            link, 12 gateway, 13 upstream, 14 DNS, 15 captive portal, 16 host, 17 TLS, 18
+            service; 64 usage error, 65 invalid file, 66 cannot read file, 69 not
+            installed, 74 output error, 77 no permission.
+
+            Without targets, the internet is checked.
             """
     )
 
-    // Hidden, like rare options, so that the help fits a screen. The usage shows it, and the manual page has all options.
+    // Hidden because the usage line shows it. The manual page lists all options, also hidden ones.
     @Argument(
         help: ArgumentHelp(
-            "Hosts, host:port or URLs; none means the internet.",
+            "The targets: hosts, HOST:PORT or URLs. Without targets, the internet is checked.",
             valueName: "target",
             visibility: .hidden
         )
@@ -27,83 +30,106 @@ package struct CheckArguments: CompanionArguments {
 
     @Option(
         name: .customLong("anchor"),
-        help: ArgumentHelp("A URL of yours that proves the internet; repeatable.", valueName: "url")
+        help: ArgumentHelp("Your own URL as proof of internet access; repeatable.", valueName: "url")
     )
     package var anchors: [String] = []
 
     @Option(
         name: .customLong("dns"),
-        help: ArgumentHelp("Ask this DNS server; repeatable.", valueName: "address", visibility: .hidden)
+        help: ArgumentHelp(
+            "The DNS server to query instead of the configured ones; repeatable.",
+            valueName: "address",
+            visibility: .hidden
+        )
     )
     package var servers: [String] = []
 
     @Option(
         name: .customLong("resolve"),
-        help: ArgumentHelp("NAME=ADDRESS: never ask DNS for it; repeatable.", valueName: "pair", visibility: .hidden)
+        help: ArgumentHelp(
+            "NAME=ADDRESS: use this address and do not query DNS; repeatable.",
+            valueName: "pair",
+            visibility: .hidden
+        )
     )
     package var resolutions: [String] = []
 
     @Option(
         name: .customLong("expect-address"),
-        help: ArgumentHelp("NAME=ADDRESS: DNS must say so; repeatable.", valueName: "pair", visibility: .hidden)
+        help: ArgumentHelp(
+            "NAME=ADDRESS: the answer that DNS must give; repeatable.",
+            valueName: "pair",
+            visibility: .hidden
+        )
     )
     package var expectations: [String] = []
 
     @Option(
-        help: ArgumentHelp("The network's own server of captivity (RFC 8908).", valueName: "url", visibility: .hidden)
+        help: ArgumentHelp("The URL of the captive portal API (RFC 8908).", valueName: "url", visibility: .hidden)
     )
     package var portalApi: String?
 
     @Option(
-        help: ArgumentHelp("What TLS servers must show: pins, for example.", valueName: "file", visibility: .hidden),
+        help: ArgumentHelp(
+            "The policy file for TLS servers, with pins for example.",
+            valueName: "file",
+            visibility: .hidden
+        ),
         completion: .file()
     )
     package var policy: String?
 
-    @Option(help: ArgumentHelp("Send over this interface or VRF only.", valueName: "name", visibility: .hidden))
+    @Option(help: ArgumentHelp("Send only over this interface or VRF.", valueName: "name", visibility: .hidden))
     package var interface: String?
 
-    @Option(help: ArgumentHelp("Send from this address.", valueName: "address", visibility: .hidden))
+    @Option(help: ArgumentHelp("The source address of probes.", valueName: "address", visibility: .hidden))
     package var source: String?
 
-    @Option(help: ArgumentHelp("Send over IPv4 or IPv6 only: 4 or 6.", valueName: "family", visibility: .hidden))
+    @Option(help: ArgumentHelp("Send only over IPv4 or IPv6: 4 or 6.", valueName: "family", visibility: .hidden))
     package var family: String?
 
-    @Option(help: ArgumentHelp("The firewall mark of packets.", valueName: "mark", visibility: .hidden))
+    @Option(help: ArgumentHelp("The firewall mark of probes.", valueName: "mark", visibility: .hidden))
     package var mark: FirewallMark?
 
     @OptionGroup package var namespaceOptions: NamespaceOptions
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("When a round ends.", valueName: "duration", visibility: .hidden)
+        help: ArgumentHelp(
+            "The time after which a round starts no more probes.",
+            valueName: "duration",
+            visibility: .hidden
+        )
     )
     package var timeout = DurationArgument(argument: "3.4s")
 
-    @Flag(name: .customLong("private"), help: "Contact nobody but the network itself.")
+    @Flag(name: .customLong("private"), help: "Probe only the local network (gateway, DNS servers).")
     package var isPrivate = false
 
-    @Flag(help: "Tell what would be sent to whom, and send nothing.")
+    @Flag(help: "Print the probes and their destinations; send nothing.")
     package var explainTraffic = false
 
-    @Flag(help: "Exit with 0, 1 or 2 as status does.")
+    @Flag(help: "Exit with the status of `status`: 0, 1 or 2.")
     package var simple = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Check so often, for ever with 0.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The number of rounds; 0 repeats until interrupted.", valueName: "number")
+    )
     package var count = 1
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("So long from check to check.", valueName: "duration", visibility: .hidden)
+        help: ArgumentHelp("The time between the starts of two rounds.", valueName: "duration", visibility: .hidden)
     )
     package var interval = DurationArgument(argument: "10s")
 
-    @Option(help: "Targets, one a line; - is standard input.", completion: .file())
+    @Option(help: "Read targets from a file, one per line; - is stdin.", completion: .file())
     package var file: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Targets a second.", valueName: "number", visibility: .hidden)
+        help: ArgumentHelp("The maximum rate of started targets per second.", valueName: "number", visibility: .hidden)
     )
     package var rate = 200
 
@@ -115,17 +141,17 @@ package struct CheckArguments: CompanionArguments {
     package func validate() throws {
         try check("--count", count, in: 0...1_000_000_000)
         try check("--rate", rate, in: 1...1_000_000)
-        if let family, family != "4", family != "6" { throw ValidationError("--family is 4 or 6.") }
+        if let family, family != "4", family != "6" { throw ValidationError("--family takes 4 or 6.") }
         if isPrivate, !targets.isEmpty || file != nil {
-            throw ValidationError("--private contacts nobody but the network: leave the target out.")
+            throw ValidationError("--private sends probes only to the local network: omit the targets.")
         }
         if isPrivate, !anchors.isEmpty {
-            throw ValidationError("--private contacts nobody but the network: leave --anchor out.")
+            throw ValidationError("--private sends probes only to the local network: omit --anchor.")
         }
     }
 }
 
-/// A firewall mark as `ip rule` writes it: decimal, or hexadecimal after 0x.
+/// A firewall mark in the notation of `ip rule`: decimal, or hexadecimal after `0x`.
 package struct FirewallMark: ExpressibleByArgument {
     package let value: UInt32
 

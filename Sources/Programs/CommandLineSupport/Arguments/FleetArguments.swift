@@ -1,159 +1,171 @@
 package import ArgumentParser
 
-/// `reachability fleet` itself.
+/// The configuration of `reachability fleet`.
 package enum FleetGroup {
     /// - Parameters:
     ///   - name: The name of the command.
-    ///   - subcommands: One for each ``CompanionArguments`` of it.
+    ///   - subcommands: One command for each ``CompanionArguments``.
     package static func configuration(
         name: String,
         subcommands: [any ParsableCommand.Type]
     ) -> CommandConfiguration {
         CommandConfiguration(
             commandName: name,
-            abstract: "Explain the outages of many machines.",
+            abstract: "Monitor many machines, and explain their outages.",
             usage: "reachability fleet <subcommand>",
             discussion: """
                 Examples: reachability fleet agent --broker mqtts://hub --site hq --device door
                           reachability fleet hub --broker mqtts://broker
-                Exit status: 64 usage, 69 not installed; or as each subcommand tells.
+                Exit status: 64 usage error, 69 not installed; others: see each subcommand.
                 """,
             subcommands: subcommands
         )
     }
 }
 
-/// `reachability fleet agent`.
+/// The arguments of `reachability fleet agent`.
 package struct FleetAgentArguments: CompanionArguments {
     package static let program = CompanionProgram.fleet
     package static let configuration = CommandConfiguration(
         commandName: "agent",
-        abstract: "Follow the service here, and tell a broker of it.",
+        abstract: "Publish this machine's state to a broker.",
         usage: "reachability fleet agent --broker <address> --site <name> --device <name>\n"
             + "reachability fleet agent --config <file>",
         discussion: """
             Examples: reachability fleet agent --broker mqtts://hub --site hq --device door
                       reachability fleet agent --config /etc/reachability/serve.toml
-            Exit status: 0 ended by a signal, 64 usage, 69 not installed, 73 no state,
-            75 another agent has the state, 78 something is wrong in the configuration.
+            Exit status: 0 ended by a signal, 64 usage error, 69 not installed, 73 cannot
+            write state, 75 another agent uses the state, 78 invalid configuration.
             """
     )
 
     @Option(
-        help: ArgumentHelp("The service's file: its [fleet] says all the rest.", valueName: "file"),
+        help: ArgumentHelp("The service's configuration, whose [fleet] has all settings.", valueName: "file"),
         completion: .file()
     )
     package var config: String?
 
-    @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT]; mqtt:// without TLS.", valueName: "address"))
+    @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT], or mqtt:// without TLS.", valueName: "address"))
     package var broker: String?
 
-    @Option(help: ArgumentHelp("Where the machine is.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of the machine's site.", valueName: "name"))
     package var site: String?
 
-    @Option(help: ArgumentHelp("What it is called there, and to the broker.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of the machine, also its MQTT client name.", valueName: "name"))
     package var device: String?
 
     @Option(
-        help: ArgumentHelp("Who may sign the broker's certificate.", valueName: "file"),
+        help: ArgumentHelp("The certificates that may sign the broker's certificate.", valueName: "file"),
         completion: .file()
     )
     package var authority: String?
 
-    @Option(help: ArgumentHelp("The machine's certificate.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("The machine's certificate (PEM).", valueName: "file"), completion: .file())
     package var certificate: String?
 
-    @Option(help: ArgumentHelp("Its key, if not in the same file.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("The key (PEM), if not in the file of the certificate.", valueName: "file"),
+        completion: .file()
+    )
     package var key: String?
 
     @Option(
-        help: ArgumentHelp("The service's Unix socket, if not the usual one.", valueName: "path"),
+        help: ArgumentHelp("The path of the service's Unix socket.", valueName: "path"),
         completion: .file()
     )
     package var socket: String?
 
     @Option(
-        help: ArgumentHelp("What the broker has, or none; one of its own else.", valueName: "path"),
+        help: ArgumentHelp(
+            "The file of the position up to which events are sent, or none (default: one per user).",
+            valueName: "path"
+        ),
         completion: .file()
     )
     package var state: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The longest wait to connect again (default: 5s).", valueName: "duration")
+        help: ArgumentHelp("The maximum wait before a new connection (default: 5s).", valueName: "duration")
     )
     package var jitter: DurationArgument?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("How often to say how it is.", valueName: "duration", visibility: .hidden)
+        help: ArgumentHelp("The interval of state messages.", valueName: "duration", visibility: .hidden)
     )
     package var refresh: DurationArgument?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("How long the broker waits for it.", valueName: "duration", visibility: .hidden)
+        help: ArgumentHelp(
+            "The time after which the broker reports a lost machine.",
+            valueName: "duration",
+            visibility: .hidden
+        )
     )
     package var willDelay: DurationArgument?
 
-    @Option(help: ArgumentHelp("Do this when asked: check or report; repeatable.", valueName: "command"))
+    @Option(help: ArgumentHelp("Allow this remote command: check or report; repeatable.", valueName: "command"))
     package var allow: [String] = []
 
     package init() {}
 }
 
-/// `reachability fleet hub`.
+/// The arguments of `reachability fleet hub`.
 package struct FleetHubArguments: CompanionArguments {
     package static let program = CompanionProgram.fleet
     package static let configuration = CommandConfiguration(
         commandName: "hub",
-        abstract: "Follow all machines, and explain their outages.",
+        abstract: "Collect the machines' states, and explain outages.",
         usage: "reachability fleet hub --broker <address> [<options>]",
         discussion: """
             Examples: reachability fleet hub --broker mqtt://127.0.0.1
                       reachability fleet hub --broker mqtts://broker --config hub.toml
-            Exit status: 0 ended by a signal, 64 usage, 69 a place is taken, no hub or not
-            installed, 73 no socket, 74 no history, 75 another hub has the history, 77 no
-            permission, 78 something is wrong in the configuration.
+            Exit status: 0 ended by a signal, 64 usage error, 69 address or socket in use,
+            no hub or not installed, 73 cannot create socket, 74 history error, 75 another
+            hub uses the history, 77 no permission, 78 invalid configuration.
             """
     )
 
-    @Option(help: ArgumentHelp("mqtts://HOST[:PORT], or mqtt:// without TLS.", valueName: "address"))
+    @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT], or mqtt:// without TLS.", valueName: "address"))
     package var broker: String?
 
-    @Option(help: ArgumentHelp("What the hub is called by the broker.", valueName: "name"))
+    @Option(help: ArgumentHelp("The hub's MQTT client name.", valueName: "name"))
     package var name = "hub"
 
     @Option(
-        help: ArgumentHelp("Who may sign the broker's certificate.", valueName: "file"),
+        help: ArgumentHelp("The certificates that may sign the broker's certificate.", valueName: "file"),
         completion: .file()
     )
     package var authority: String?
 
-    @Option(help: ArgumentHelp("The hub's certificate.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("The hub's certificate (PEM).", valueName: "file"), completion: .file())
     package var certificate: String?
 
-    @Option(help: ArgumentHelp("Its key.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("The hub's key (PEM).", valueName: "file"), completion: .file())
     package var key: String?
 
     @Option(
-        help: ArgumentHelp("Who is let in, and who is told, as serve has it.", valueName: "file"),
+        help: ArgumentHelp("The configuration: access and notifications, as of serve.", valueName: "file"),
         completion: .file()
     )
     package var config: String?
 
     @Option(
-        help: ArgumentHelp("Tell all that is wrong in such a file, and end.", valueName: "file"),
+        help: ArgumentHelp("Print all errors of a configuration, and exit.", valueName: "file"),
         completion: .file()
     )
     package var check: String?
 
-    @Option(help: ArgumentHelp("Its address, or none (default: 127.0.0.1:9673).", valueName: "address"))
+    @Option(
+        help: ArgumentHelp("HTTP address, or none (default: 127.0.0.1:9673).", valueName: "address")
+    )
     package var listen: [String] = []
 
     @OptionGroup package var places: PlaceOptions
 
-    @Flag(help: "Let the hub read its configuration again.")
+    @Flag(help: "Make the running hub read its configuration again.")
     package var reload = false
 
     package init() {}
@@ -161,27 +173,27 @@ package struct FleetHubArguments: CompanionArguments {
     package func validate() throws { try places.check(isReload: reload) }
 }
 
-/// `reachability fleet devices`.
+/// The arguments of `reachability fleet devices`.
 package struct FleetDevicesArguments: CompanionArguments {
     package static let program = CompanionProgram.fleet
     package static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "Print a hub's machines, and how they are.",
+        abstract: "Print the machines of a hub, and their state.",
         usage: "reachability fleet devices [<options>]",
         discussion: """
             Examples: reachability fleet devices --unexplained
                       reachability fleet devices --site hq --json
-            Exit status: 0 printed, 64 usage or no such site, 69 no hub or not installed,
-            74 output, 77 no permission.
+            Exit status: 0 printed, 64 usage error or unknown site, 69 no hub or not
+            installed, 74 output error, 77 no permission.
 
-            A hub is `reachability fleet hub`; it is asked over its Unix socket.
+            The command queries `reachability fleet hub` over its Unix socket or --url.
             """
     )
 
-    @Option(help: ArgumentHelp("Of this site alone.", valueName: "name"))
+    @Option(help: ArgumentHelp("Print only the machines of this site.", valueName: "name"))
     package var site: String?
 
-    @Flag(help: "Those alone that are silent, and nobody knows why.")
+    @Flag(help: "Print only silent machines whose outage has no explanation.")
     package var unexplained = false
 
     @OptionGroup package var options: ServiceOptions
@@ -189,28 +201,28 @@ package struct FleetDevicesArguments: CompanionArguments {
     package init() {}
 }
 
-/// `reachability fleet incidents`.
+/// The arguments of `reachability fleet incidents`.
 package struct FleetIncidentsArguments: CompanionArguments {
     package static let program = CompanionProgram.fleet
     package static let configuration = CommandConfiguration(
         commandName: "incidents",
-        abstract: "Print the incidents a hub knows, latest first.",
+        abstract: "Print the incidents of a hub, latest first.",
         usage: "reachability fleet incidents [<options>] [<incident>]",
         discussion: """
             Examples: reachability fleet incidents --open
                       reachability fleet incidents --json hq-mifd7k3a-door-7
-            Exit status: 0 printed, 64 usage or no such incident, 69 no hub or not
-            installed, 74 output, 77 no permission.
+            Exit status: 0 printed, 64 usage error or unknown incident, 69 no hub or not
+            installed, 74 output error, 77 no permission.
             """
     )
 
-    @Argument(help: ArgumentHelp("One alone, with what befell each machine.", valueName: "incident"))
+    @Argument(help: ArgumentHelp("Print one incident, with the events of each machine.", valueName: "incident"))
     package var incident: String?
 
-    @Option(help: ArgumentHelp("Of this site alone.", valueName: "name"))
+    @Option(help: ArgumentHelp("Print only the incidents of this site.", valueName: "name"))
     package var site: String?
 
-    @Flag(help: "Those alone that last.")
+    @Flag(help: "Print only incidents that have not ended.")
     package var open = false
 
     @OptionGroup package var options: ServiceOptions
@@ -218,31 +230,32 @@ package struct FleetIncidentsArguments: CompanionArguments {
     package init() {}
 }
 
-/// `reachability fleet forget`.
+/// The arguments of `reachability fleet forget`.
 package struct FleetForgetArguments: CompanionArguments {
     package static let program = CompanionProgram.fleet
     package static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Have a hub forget a machine, and all that befell it.",
+        abstract: "Delete a machine and its history from a hub.",
         usage: "reachability fleet forget [<options>] [<device>]",
         discussion: """
             Examples: reachability fleet forget hq/door-7
                       reachability fleet forget --site lab
-            Exit status: 0 forgotten, 64 usage or no such machine, 69 no hub, the hub has
-            no broker, or not installed, 77 no permission.
+            Exit status: 0 deleted, 64 usage error or unknown machine, 69 no hub, hub
+            without a broker, or not installed, 77 no permission.
 
-            Root, the hub's own user and members of the group reachability may; over HTTP,
-            a token of the scope admin. A machine that is heard again is a new one.
+            Only root, the hub's user and members of the group reachability may delete a
+            machine; over HTTP, a token with the scope admin. If the machine sends again,
+            it is a new one.
             """
     )
 
-    @Argument(help: "SITE/DEVICE; DEVICE alone where one site has it.")
+    @Argument(help: "SITE/DEVICE, or DEVICE if only one site has it.")
     package var device: String?
 
-    @Option(help: ArgumentHelp("Forget all machines of a site.", valueName: "site"))
+    @Option(help: ArgumentHelp("Delete all machines of a site.", valueName: "site"))
     package var site: String?
 
-    @Flag(help: "Forget the machine of this name at every site.")
+    @Flag(help: "Delete the machine with this name at every site.")
     package var everywhere = false
 
     @OptionGroup package var place: ServicePlace
@@ -252,7 +265,7 @@ package struct FleetForgetArguments: CompanionArguments {
     package func validate() throws {
         let isPlace = device?.contains("/") ?? false
         guard (device == nil) != (site == nil), !everywhere || device != nil && !isPlace else {
-            throw ValidationError("Name a machine, with --everywhere its name alone, or a site with --site.")
+            throw ValidationError("Give SITE/DEVICE, DEVICE (also with --everywhere), or --site.")
         }
     }
 }

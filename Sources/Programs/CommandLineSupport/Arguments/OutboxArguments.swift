@@ -1,105 +1,115 @@
 package import ArgumentParser
 import LinuxSupport
 
-/// `reachability outbox` itself.
+/// The configuration of `reachability outbox`.
 package enum OutboxGroup {
-    /// - Parameter subcommands: One for each ``CompanionArguments`` of it.
+    /// - Parameter subcommands: One command for each ``CompanionArguments``.
     package static func configuration(subcommands: [any ParsableCommand.Type]) -> CommandConfiguration {
         CommandConfiguration(
             commandName: "outbox",
-            abstract: "Keep HTTP requests until they can be delivered.",
+            abstract: "Store HTTP requests until they can be delivered.",
             usage: "reachability outbox <subcommand>",
             discussion: """
                 Examples: reachability outbox add --body order.json https://example.org/orders
                           reachability outbox flush
-                Exit status: 64 usage, 69 not installed; or as each subcommand tells.
+                Exit status: 64 usage error, 69 not installed; others: see each subcommand.
 
-                A request is on the disk until its server has taken it. What is refused is kept
-                as a dead letter, until `requeue` or `drop`.
+                A request stays on the disk until its server has accepted it. A refused request
+                is kept as a dead letter until `requeue` or `drop`.
                 """,
             subcommands: subcommands
         )
     }
 }
 
-/// Which outbox is meant.
+/// The options that select an outbox.
 package struct OutboxFileArguments: ParsableArguments {
     @Option(
         name: .customLong("outbox"),
-        help: ArgumentHelp("Its file; one of the user's own otherwise.", valueName: "path"),
+        help: ArgumentHelp("The file of the outbox (default: one per user).", valueName: "path"),
         completion: .file()
     )
     private var named: String?
 
-    // As it was called before `--file` meant a file of hosts everywhere.
+    // The former name of the option, before `--file` became the name for a file of hosts in all commands.
     @Option(name: .customLong("file"), help: .hidden, completion: .file())
     private var namedBefore: String?
 
     package init() {}
 
-    /// The file that was named; nil without.
+    /// The given file; nil for the default.
     package var file: String? { named ?? namedBefore }
 
     package func validate() throws {
-        if named != nil, namedBefore != nil { throw ValidationError("--file is --outbox: give one of them.") }
+        if named != nil, namedBefore != nil { throw ValidationError("--file and --outbox are the same: give one.") }
     }
 }
 
-/// Which outbox is to be changed.
+/// The options that select an outbox to change.
 package struct OutboxChangeArguments: ParsableArguments {
     @OptionGroup package var outbox: OutboxFileArguments
 
-    @Flag(help: "Begin a new file when the old one is corrupt.")
+    @Flag(help: "Replace a corrupt file by an empty outbox.")
     package var replaceCorrupt = false
 
     package init() {}
 }
 
-/// `reachability outbox add`.
+/// The arguments of `reachability outbox add`.
 package struct OutboxAddArguments: CompanionArguments {
     package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Put a request in, and print its number.",
+        abstract: "Store a request, and print its number.",
         usage: "reachability outbox add [<options>] <url>",
         discussion: """
             Examples: reachability outbox add --key 7 --body 7.json https://example.org/
                       reachability outbox add --header @token.txt https://example.org/ping
-            Exit status: 0 done, 64 usage, 65 corrupt, 66 no file, 74 disk, 75 full.
+            Exit status: 0 stored, 64 usage error, 65 corrupt, 66 cannot open file, 74 disk
+            error, 75 full.
             """
     )
 
-    @Argument(help: "An absolute http or https URL.")
+    @Argument(help: "An absolute URL, http or https.")
     package var url: String
 
-    @Option(help: ArgumentHelp("What to do with it.", valueName: "method"))
+    @Option(help: ArgumentHelp("The HTTP method.", valueName: "method"))
     package var method = "POST"
 
     @Option(
         name: .customLong("header"),
-        help: ArgumentHelp("\"Name: value\", or @FILE of such lines; repeatable.", valueName: "header")
+        help: ArgumentHelp("\"Name: value\", or @FILE of header lines; repeatable.", valueName: "header")
     )
     package var headers: [String] = []
 
-    @Option(help: ArgumentHelp("The content, in a file; - is standard input.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("The file of the request body; - is standard input.", valueName: "file"),
+        completion: .file()
+    )
     package var body: String?
 
-    @Option(help: ArgumentHelp("What it does, in a word: kept once for each.", valueName: "key"))
+    @Option(help: ArgumentHelp("Store only one request per key.", valueName: "key"))
     package var key: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The higher, the sooner.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The priority; higher numbers are sent first.", valueName: "number")
+    )
     package var priority = 0
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Throw it away unsent after so long; 7 days otherwise.", valueName: "duration")
+        help: ArgumentHelp("Delete it unsent after this time (default: 7d).", valueName: "duration")
     )
     package var expires: DurationArgument?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("How many it may hold; 10000 otherwise.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The maximum number of requests (default: 10000).", valueName: "number")
+    )
     package var maxCount: Int?
 
-    @Flag(help: "Let dead letters, then the oldest, make room.")
+    @Flag(help: "If full, delete dead letters, then the oldest requests.")
     package var dropOldest = false
 
     @OptionGroup package var outbox: OutboxChangeArguments
@@ -112,24 +122,25 @@ package struct OutboxAddArguments: CompanionArguments {
     }
 }
 
-/// `reachability outbox list`.
+/// The arguments of `reachability outbox list`.
 package struct OutboxListArguments: CompanionArguments {
     package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Print what waits, then the dead letters, and why.",
+        abstract: "Print the waiting requests and the dead letters.",
         usage: "reachability outbox list [<options>]",
         discussion: """
             Examples: reachability outbox list
                       reachability outbox list --dead --json
-            Exit status: 0 printed, 64 usage, 65 corrupt, 66 no file, 74 disk, 75 busy.
+            Exit status: 0 printed, 64 usage error, 65 corrupt, 66 cannot open file, 74
+            disk error, 75 busy.
 
-            The file is only read. Headers, bodies, and URLs beyond their host may be
-            secrets: they are not shown.
+            The file is not changed. Headers, bodies and URLs are not printed, because they
+            may contain secrets. Only the host of a URL is printed.
             """
     )
 
-    @Flag(help: "Print the dead letters only.")
+    @Flag(help: "Print only the dead letters.")
     package var dead = false
 
     @Flag(help: "Print one JSON object per line (schema 1).")
@@ -140,46 +151,48 @@ package struct OutboxListArguments: CompanionArguments {
     package init() {}
 }
 
-/// `reachability outbox flush`.
+/// The arguments of `reachability outbox flush`.
 package struct OutboxFlushArguments: CompanionArguments {
     package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "flush",
-        abstract: "Send what can be sent now, and print what came of it.",
+        abstract: "Send the waiting requests, and print each result.",
         usage: "reachability outbox flush [<options>]",
         discussion: """
             Examples: reachability outbox flush
                       reachability outbox flush --with /usr/local/bin/send-signed
-            Exit status: 0 nothing is left, 64 usage, 65 one was refused or expired, or the
-            file is corrupt, 66 no file, 74 disk, 75 something is left or is being sent.
+            Exit status: 0 no request is left, 64 usage error, 65 a request was refused or
+            expired, or corrupt, 66 cannot open file, 74 disk error, 75 requests are left
+            or another process is sending.
 
-            Sends by itself, through the proxy of https_proxy and http_proxy, or with a
-            program, which gets the request on its standard input and ends with 0 for
-            delivered, 65 for never, any other status for later.
+            Requests are sent directly, or through the proxy of https_proxy and http_proxy.
+            With --with, a program sends them: it reads one request from standard input,
+            and exits with 0 if it was delivered, with 65 if it never can be, and with any
+            other status to try again later.
             """
     )
 
     @Option(
-        help: ArgumentHelp("A program that sends each request.", valueName: "program"),
+        help: ArgumentHelp("The program that sends each request.", valueName: "program"),
         completion: .file()
     )
     package var with: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("How long one request may take; 60s otherwise.", valueName: "duration")
+        help: ArgumentHelp("The maximum time of one request (default: 60s).", valueName: "duration")
     )
     package var timeout: DurationArgument?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Give a request up after so many; 1000 otherwise.", valueName: "number")
+        help: ArgumentHelp("The maximum number of attempts (default: 1000).", valueName: "number")
     )
     package var attempts: Int?
 
     @Option(
         help: ArgumentHelp(
-            "What shows that a success is the server's own: status=N, header=NAME: VALUE or body=TEXT.",
+            "Proof of a success: status=N, header=NAME: VALUE or body=TEXT.",
             valueName: "answer"
         )
     )
@@ -191,37 +204,38 @@ package struct OutboxFlushArguments: CompanionArguments {
 
     package func validate() throws {
         try check("--attempts", attempts)
-        if expect != nil, with != nil { throw ValidationError("--expect is for sending without --with.") }
-        // It was the default, and got its settings in a way of its own.
+        if expect != nil, with != nil { throw ValidationError("--expect and --with exclude each other.") }
+        // curl was the default program of an earlier version.
         if with?.split(at: "/").last == "curl" {
             throw ValidationError(
-                "curl is not needed any more: leave --with out, or name a program that reads the request."
+                "curl is not needed: omit --with, or name a program that reads the request from standard input."
             )
         }
     }
 }
 
-/// `reachability outbox requeue`.
+/// The arguments of `reachability outbox requeue`.
 package struct OutboxRequeueArguments: CompanionArguments {
     package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "requeue",
-        abstract: "Put dead letters in again, and print their numbers.",
+        abstract: "Send dead letters again, and print their numbers.",
         usage: "reachability outbox requeue [<options>] <id> ... | --all",
         discussion: """
             Examples: reachability outbox requeue 12 13
                       reachability outbox requeue --all
-            Exit status: 0 done, 1 one was not there, 64 usage, 65 corrupt, 66 no file,
-            74 disk, 75 busy.
+            Exit status: 0 done, 1 unknown number, 64 usage error, 65 corrupt, 66 cannot
+            open file, 74 disk error, 75 busy.
 
-            Each keeps its number and its key, and begins anew to count its attempts.
+            Each request keeps its number and its key. Its attempts are counted from 0
+            again.
             """
     )
 
-    @Argument(help: ArgumentHelp("Numbers, as `list --dead` has them.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The numbers that `list --dead` prints.", valueName: "id"))
     package var ids: [Int64] = []
 
-    @Flag(help: "Put all of them in again.")
+    @Flag(help: "Send all dead letters again.")
     package var all = false
 
     @OptionGroup package var outbox: OutboxChangeArguments
@@ -233,7 +247,7 @@ package struct OutboxRequeueArguments: CompanionArguments {
     }
 }
 
-/// `reachability outbox drop`.
+/// The arguments of `reachability outbox drop`.
 package struct OutboxDropArguments: CompanionArguments {
     package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
@@ -243,15 +257,15 @@ package struct OutboxDropArguments: CompanionArguments {
         discussion: """
             Examples: reachability outbox drop 12 13
                       reachability outbox drop --all
-            Exit status: 0 dropped, 1 one was not there, 64 usage, 65 corrupt, 66 no file,
-            74 disk, 75 busy.
+            Exit status: 0 deleted, 1 unknown number, 64 usage error, 65 corrupt, 66 cannot
+            open file, 74 disk error, 75 busy.
             """
     )
 
-    @Argument(help: ArgumentHelp("Numbers, as `list` has them.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The numbers that `list` prints.", valueName: "id"))
     package var ids: [Int64] = []
 
-    @Flag(help: "Delete all that wait.")
+    @Flag(help: "Delete all waiting requests.")
     package var all = false
 
     @Flag(help: "Delete all dead letters.")

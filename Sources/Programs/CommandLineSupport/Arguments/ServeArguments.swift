@@ -1,49 +1,49 @@
 package import ArgumentParser
 
-/// `reachability serve`.
+/// The arguments of `reachability serve`.
 package struct ServeArguments: ParsableArguments {
     package static let program = CompanionProgram.tools
 
-    /// - Parameter subcommands: The subcommands, which need no service.
+    /// - Parameter subcommands: The subcommands, which do not start a service.
     package static func configuration(subcommands: [any ParsableCommand.Type]) -> CommandConfiguration {
         CommandConfiguration(
             commandName: "serve",
-            abstract: "Account for every second, and tell it over HTTP.",
+            abstract: "Run the monitoring service: history, dashboard, API, alerts.",
             usage: "reachability serve [<options>]",
             discussion: """
                 Examples: reachability serve
                           reachability serve --config /etc/reachability/serve.toml
-                Exit status: 0 ended by a signal, 64 usage, 69 the address or socket is taken,
-                no service or not installed, 73 no socket, 74 or 75 no history to mark, 77 no
-                permission, 78 something is wrong in the configuration.
+                Exit status: 0 ended by a signal, 64 usage error, 69 address or socket in use,
+                no service or not installed, 73 cannot create socket, 74 or 75 cannot mark
+                history, 77 no permission, 78 invalid configuration.
                 """,
             subcommands: subcommands
         )
     }
 
     @Option(
-        help: ArgumentHelp("What to watch, and how; the network at large else.", valueName: "file"),
+        help: ArgumentHelp("The configuration (default: monitor the network).", valueName: "file"),
         completion: .file()
     )
     package var config: String?
 
     @Option(
-        help: ArgumentHelp("Tell all that is wrong in such a file, and end.", valueName: "file"),
+        help: ArgumentHelp("Print all errors of a configuration, and exit.", valueName: "file"),
         completion: .file()
     )
     package var check: String?
 
     @Option(
-        help: ArgumentHelp("Its address, or none (default: 127.0.0.1:9672).", valueName: "address")
+        help: ArgumentHelp("HTTP address, or none (default: 127.0.0.1:9672).", valueName: "address")
     )
     package var listen: [String] = []
 
     @OptionGroup package var places: PlaceOptions
 
-    @Flag(help: "Let the service read its configuration again.")
+    @Flag(help: "Make the running service read its configuration again.")
     package var reload = false
 
-    @Flag(help: "Write down that a killed service has ended now.")
+    @Flag(help: "Record in the history that a killed service ended now.")
     package var markStopped = false
 
     package init() {}
@@ -51,59 +51,59 @@ package struct ServeArguments: ParsableArguments {
     package func validate() throws { try places.check(isReload: reload) }
 }
 
-/// The files of a service or a hub, and with `--reload` its URL.
+/// The files of a service or a hub, and its URL with `--reload`.
 package struct PlaceOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Its Unix socket, or none; one of the user's own else.", valueName: "path"),
+        help: ArgumentHelp("The Unix socket, or none (default: one per user).", valueName: "path"),
         completion: .file()
     )
     package var socket: String?
 
     @Option(
-        help: ArgumentHelp("Its history, or none; one of the user's own else.", valueName: "path"),
+        help: ArgumentHelp("The history file, or none (default: one per user).", valueName: "path"),
         completion: .file()
     )
     package var history: String?
 
-    @Option(help: ArgumentHelp("With --reload: the URL of the service.", valueName: "url", visibility: .hidden))
+    @Option(help: ArgumentHelp("The URL of the service, with --reload.", valueName: "url", visibility: .hidden))
     package var url: String?
 
     @Option(
-        help: ArgumentHelp("A file with the token for --url.", valueName: "file", visibility: .hidden),
+        help: ArgumentHelp("A file that contains the token for --url.", valueName: "file", visibility: .hidden),
         completion: .file()
     )
     package var tokenFile: String?
 
     package init() {}
 
-    /// - Throws: `ValidationError` for options that do not belong together.
+    /// - Throws: `ValidationError` if the options exclude or require each other.
     func check(isReload: Bool) throws {
         if url != nil, !isReload { throw ValidationError("--url needs --reload.") }
         try ServicePlace.check(socket: socket, url: url, tokenFile: tokenFile)
     }
 }
 
-/// `reachability serve token`.
+/// The arguments of `reachability serve token`.
 package struct TokenArguments: CompanionArguments {
     package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "token",
-        abstract: "Make a token for who asks the service over HTTPS.",
+        abstract: "Create an access token for clients of the service.",
         usage: "reachability serve token [--name <name>] [--scope <scope>]",
         discussion: """
             Examples: reachability serve token --name phone
                       reachability serve token --name ops --scope admin
-            Exit status: 0 made, 64 usage, 69 not installed.
+            Exit status: 0 created, 64 usage error, 69 not installed.
 
-            The first line is the token: give it to who asks. The others belong into the
-            service's configuration, which never has the token itself.
+            The first line is the token for the client. The other lines belong into the
+            service's configuration, which contains only the digest of the token.
             """
     )
 
-    @Option(help: ArgumentHelp("What it is called.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of the token.", valueName: "name"))
     package var name = "token"
 
-    @Option(help: ArgumentHelp("What it lets do: read, or admin for all.", valueName: "scope"))
+    @Option(help: ArgumentHelp("The permissions: read, or admin for everything.", valueName: "scope"))
     package var scope = "read"
 
     package init() {}

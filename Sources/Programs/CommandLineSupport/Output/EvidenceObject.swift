@@ -2,10 +2,10 @@ package import LinuxSupport
 package import NetworkDiagnostics
 package import NetworkReachability
 
-/// The evidence as one JSON object: the keys of a path, then those that explain it.
+/// A JSON object with the evidence for a path: the keys of the path, then the keys that explain it.
 package struct EvidenceObject {
     package let evidence: NetworkEvidence
-    /// The host as it was given; nil for the network at large.
+    /// The host as given; nil for the network at large.
     package let target: String?
     /// The name of the network namespace; nil for the current one.
     package let namespace: String?
@@ -14,13 +14,13 @@ package struct EvidenceObject {
         (self.evidence, self.target, self.namespace) = (evidence, target, namespace)
     }
 
-    /// Evidence about the target it names, from a namespace.
+    /// Creates the object for the target of the evidence in a namespace.
     package init(_ evidence: NetworkEvidence, from namespace: NetworkNamespace) {
         let name = namespace == .current ? nil : namespace.name
         self.init(evidence: evidence, target: evidence.target, namespace: name)
     }
 
-    /// Schema 1: keys may be added, none is renamed or taken away.
+    /// The object, in schema 1. Keys may be added; none is renamed or removed.
     package var bytes: [UInt8] {
         let line = PathLine(target: target, namespace: namespace, path: evidence.path)
         var object = line.object(at: Timestamp())

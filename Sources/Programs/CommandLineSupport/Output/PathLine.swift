@@ -3,9 +3,9 @@ import Netlink
 package import NetworkDiagnostics
 package import NetworkReachability
 
-/// A path as one line of output.
+/// A line of output that shows a path.
 package struct PathLine {
-    /// The host as it was given; nil for the network at large.
+    /// The host as given; nil for the network at large.
     package let target: String?
     /// The name of the network namespace; nil for the current one.
     package let namespace: String?
@@ -15,18 +15,18 @@ package struct PathLine {
         (self.target, self.namespace, self.path) = (target, namespace, path)
     }
 
-    /// Schema 1: keys may be added, none is renamed or taken away.
+    /// Returns a JSON object of schema 1. Keys may be added; none is renamed or removed.
     ///
-    /// - Parameter time: Evaluated last, so that it is the time of the output.
+    /// - Parameter time: The time of the output. Evaluated last.
     package func json(at time: @autoclosure () -> Timestamp) -> [UInt8] {
         var line = object(at: time())
         line.add("kind", "path")
         return line.bytes
     }
 
-    /// The same without its kind, so that more keys can follow.
+    /// Returns the JSON object without the key `kind`, so that more keys can follow.
     ///
-    /// - Parameter reason: A reason in place of that of the path.
+    /// - Parameter reason: A reason that replaces the reason of the path.
     package func object(at time: @autoclosure () -> Timestamp, reason: String? = nil) -> JSONObject {
         let interface = path.interface
         var object = JSONObject()
@@ -60,9 +60,9 @@ package struct PathLine {
         return line
     }
 
-    /// Time, target, status and the explanation.
+    /// Returns the time, the target, the status and its explanation as text.
     ///
-    /// - Parameter withFamilies: Whether the line has the families, IPv4 and IPv6, over which a name or the network is reachable.
+    /// - Parameter withFamilies: Whether the line names the families, IPv4 and IPv6, over which a name or the network is reachable.
     package func text(
         at time: Timestamp,
         withFlags: Bool,
@@ -100,7 +100,7 @@ package struct PathLine {
 }
 
 extension JSONObject {
-    /// The first keys of a line of schema 1.
+    /// Creates an object with the first keys of schema 1.
     package init(at time: Timestamp) {
         self.init()
         add("schema", 1)
@@ -109,12 +109,12 @@ extension JSONObject {
     }
 }
 
-/// A step of a chain of evidence for people: a line, and below a broken step its remedy. All lines of a chain are aligned.
+/// A step of a chain of evidence as text: one line, and its remedy in a second line if the step is broken. The columns are aligned.
 package struct StepText {
     /// The state of the step.
     package enum Mark {
         case ok, broken, notReached, note
-        /// Broken, if the kernel could be queried.
+        /// Broken, except that the kernel could not be queried.
         case unclear
     }
 
@@ -127,7 +127,7 @@ package struct StepText {
         (self.mark, self.kind, self.summary, self.remedy) = (mark, kind, summary, remedy)
     }
 
-    /// UTF-8 without line ends.
+    /// The lines in UTF-8, without line ends.
     package var lines: [[UInt8]] {
         let start = word.padded(to: 8).coloured(StandardOutput.wantsColour ? colour : nil)
         var lines = ["\(start)\(kind.padded(to: 11))\(summary.printable)"]
@@ -155,7 +155,7 @@ package struct StepText {
 }
 
 extension StepText {
-    /// A step of the kernel's chain of evidence.
+    /// Creates the text for a step of the kernel's evidence.
     package init(_ step: NetworkEvidence.Step, of evidence: NetworkEvidence) {
         let mark: Mark =
             switch step.state {

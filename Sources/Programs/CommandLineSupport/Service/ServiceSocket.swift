@@ -2,11 +2,11 @@ package import ArgumentParser
 import Glibc
 import LinuxSupport
 
-/// The place of the Unix socket of a service.
+/// The Unix socket of a service.
 package struct ServiceSocket: Sendable {
-    /// The command that starts such a service.
+    /// The command that starts the service, for hints in messages.
     package let command: String
-    /// The directory of root's service, which answers every user.
+    /// The directory of the socket if root runs the service. Every user can connect to a socket there.
     private let common: String
     private let file: String
 
@@ -24,7 +24,8 @@ package struct ServiceSocket: Sendable {
         file: "hub.sock"
     )
 
-    /// In `/run` for root, otherwise `reachability` in `$XDG_RUNTIME_DIR`; nil if that is not set.
+    /// The directory of the socket: the one in `/run` for root, otherwise `reachability` in `$XDG_RUNTIME_DIR`. Nil if that variable is not
+    /// an absolute path.
     package var directory: String? {
         if geteuid() == 0 { return common }
         guard let base = EnvironmentVariable.value(of: "XDG_RUNTIME_DIR"), base.hasPrefix("/") else { return nil }
@@ -34,13 +35,13 @@ package struct ServiceSocket: Sendable {
     /// The reason why there is no default Unix socket; nil if there is one.
     package var absence: String? {
         guard directory == nil else { return nil }
-        let hint = "name a path with --socket, or none"
-        return "there is no Unix socket: XDG_RUNTIME_DIR is not the path of a directory; \(hint)"
+        let hint = "set it, name a path with --socket, or use --socket none"
+        return "cannot create a Unix socket: XDG_RUNTIME_DIR is not the path of a directory; \(hint)"
     }
 
     package func path(in directory: String) -> String { "\(directory)/\(file)" }
 
-    /// The default socket of a client: that of the user's own service if it is served, then that of root's service.
+    /// The default socket of a client: the socket of the user's own service if that service is running, otherwise that of root's service.
     package var usual: String {
         let own = directory.map { path(in: $0) }
         let places = [own, path(in: common)].compactMap(\.self)
@@ -48,19 +49,19 @@ package struct ServiceSocket: Sendable {
     }
 }
 
-/// The options that select the service to which a command sends requests.
+/// The options that select the service for a request.
 package struct ServicePlace: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The service's Unix socket, if not the usual one.", valueName: "path"),
+        help: ArgumentHelp("The path of the service's Unix socket.", valueName: "path"),
         completion: .file()
     )
     package var socket: String?
 
-    @Option(help: ArgumentHelp("Ask over HTTP: http://127.0.0.1:9672, for example.", valueName: "url"))
+    @Option(help: ArgumentHelp("Query over HTTP, for example http://127.0.0.1:9672.", valueName: "url"))
     package var url: String?
 
     @Option(
-        help: ArgumentHelp("A file with the token for --url.", valueName: "file"),
+        help: ArgumentHelp("A file that contains the token for --url.", valueName: "file"),
         completion: .file()
     )
     package var tokenFile: String?
@@ -69,7 +70,7 @@ package struct ServicePlace: ParsableArguments {
 
     package func validate() throws { try Self.check(socket: socket, url: url, tokenFile: tokenFile) }
 
-    /// - Throws: `ValidationError` for options that do not belong together.
+    /// - Throws: `ValidationError` if the options exclude or require each other.
     static func check(socket: String?, url: String?, tokenFile: String?) throws {
         if socket != nil, url != nil { throw ValidationError("Give --socket or --url, not both.") }
         if tokenFile != nil, url == nil { throw ValidationError("--token-file needs --url.") }
@@ -89,17 +90,17 @@ package struct ServiceOptions: ParsableArguments {
     package init() {}
 }
 
-/// The address of a service over HTTP: `http://127.0.0.1:9672`.
+/// The URL of a service: `http://127.0.0.1:9672`.
 package struct ServiceURL: Hashable, Sendable {
-    /// Without brackets.
+    /// The host, without the brackets of an IPv6 address.
     let host: String
     let port: UInt16
-    /// Host and port as they were written.
+    /// Host and port as given, for the `Host` field.
     let authority: String
-    /// The path before that of each request, without a slash at its end.
+    /// The path that precedes the path of each request, without a trailing slash.
     let path: String
 
-    /// - Throws: ``ExitMessage`` for another text.
+    /// - Throws: ``ExitMessage`` if the text is not such a URL.
     init(_ text: String) throws(ExitMessage) {
         func refusal(_ reason: String) -> ExitMessage {
             ExitMessage("cannot use \"\(text.printable)\": \(reason); write http://127.0.0.1:9672, for example", .usage)
@@ -109,8 +110,8 @@ package struct ServiceURL: Hashable, Sendable {
         switch parts[0].lowercased() {
         case "http": break
         case "https":
-            let hint = "ask a program of HTTPS such as curl, or the service's machine over SSH"
-            throw ExitMessage("cannot use \"\(text.printable)\": this command has no TLS; \(hint)", .usage)
+            let hint = "use an HTTPS client such as curl, or run the command on the service's machine"
+            throw ExitMessage("cannot use \"\(text.printable)\": this command does not support TLS; \(hint)", .usage)
         case let scheme: throw refusal("the scheme is \(scheme.printable), not http")
         }
         let rest = parts[1].dropFirst(2)
@@ -118,12 +119,12 @@ package struct ServiceURL: Hashable, Sendable {
         var path = String(rest[authority.endIndex...])
         while path.hasSuffix("/") { path.removeLast() }
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), !text.contains(where: { "?#@\"".contains($0) }) else {
-            throw refusal("a user, a query, a blank or a letter beyond ASCII has no place in it")
+            throw refusal("a user name, a query, a space or a character outside ASCII is not allowed")
         }
         let (host, digits) = Self.parts(authority)
-        guard let host, (try? HostError.check(host)) != nil else { throw refusal("it names no host") }
+        guard let host, (try? HostError.check(host)) != nil else { throw refusal("it has no valid host") }
         guard let port = digits.map({ Int($0).flatMap { 1...65535 ~= $0 ? UInt16($0) : nil } }) ?? 80 else {
-            throw refusal("a port is a number from 1 to 65535")
+            throw refusal("the port is not a number from 1 to 65535")
         }
         (self.host, self.port, self.authority, self.path) = (host, port, String(authority), path)
     }
@@ -140,10 +141,10 @@ package struct ServiceURL: Hashable, Sendable {
     }
 }
 
-/// The directory for state that outlives a program.
+/// The directory for state that persists between runs.
 package enum StateDirectory {
-    /// The directory that systemd made for the service (`STATE_DIRECTORY` of `systemd.exec(5)`), else ``ofUser``, which is made with mode
-    /// 0700. A failure to make it shows when a file in it is written. Nil without a home.
+    /// Returns the directory that systemd created for the service (`STATE_DIRECTORY` of `systemd.exec(5)`). Without it, creates ``ofUser``
+    /// with mode 0700 and returns it. An error of the creation shows when a file in the directory is written. Nil without a home directory.
     package static func make() -> String? {
         if let made = EnvironmentVariable.value(of: "STATE_DIRECTORY")?.split(at: ":").first, made.hasPrefix("/") {
             return String(made)
@@ -153,8 +154,8 @@ package enum StateDirectory {
         return directory
     }
 
-    /// `/var/lib/reachability` for root, and `$XDG_STATE_HOME/reachability` for others, which is in `~/.local/state` unless the
-    /// variable is set (XDG Base Directory Specification). Nil without a home.
+    /// `/var/lib/reachability` for root, otherwise `$XDG_STATE_HOME/reachability`. The default of that variable is `~/.local/state` (XDG
+    /// Base Directory Specification). Nil without a home directory.
     package static var ofUser: String? {
         if geteuid() == 0 { return "/var/lib/reachability" }
         let variables = [("XDG_STATE_HOME", ""), ("HOME", "/.local/state")]
