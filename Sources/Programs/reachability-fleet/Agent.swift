@@ -44,24 +44,27 @@ struct Agent: AsyncParsableCommand {
     }
     #else
     func run() throws(ExitMessage) {
-        throw ExitMessage("this build has no fleet: build it with libmosquitto and the trait Fleet", .unavailable)
+        throw ExitMessage(
+            "cannot run the fleet: this build has no support for it; build with libmosquitto and the trait Fleet",
+            .unavailable
+        )
     }
     #endif
 }
 
 #if Fleet
 extension AgentOptions {
-    /// Reads the command line, and the file for options that are not given.
+    /// Reads the command line. For options that are not given, the configuration file applies.
     init(_ arguments: FleetAgentArguments) throws {
         let settings = try arguments.config.map { try FleetSettings(file: $0) }
         let isWhole = [arguments.broker, arguments.site, arguments.device].allSatisfy { $0 != nil }
         guard settings != nil || isWhole else {
-            throw ExitMessage("say --broker, --site and --device, or --config with a file that has [fleet]", .usage)
+            throw ExitMessage("give --broker, --site and --device, or --config with a file that has [fleet]", .usage)
         }
         let site = arguments.site ?? settings?.site ?? ""
         let device = arguments.device ?? settings?.device ?? ""
         guard let place = FleetPlace(site: site, device: device) else {
-            throw ExitMessage("--site and --device are names of \(BrokerArguments.nameRule)", .usage)
+            throw ExitMessage("--site and --device take \(BrokerArguments.nameRule)", .usage)
         }
         let (broker, tls) = try BrokerArguments.read(
             arguments.broker ?? settings?.broker.description ?? "",
@@ -74,11 +77,11 @@ extension AgentOptions {
         refresh = try arguments.refresh?.value ?? settings?.refresh ?? refresh
         willDelay = try arguments.willDelay?.value ?? settings?.willDelay ?? willDelay
         guard refresh >= .seconds(1), refresh <= .seconds(86_400) else {
-            throw ExitMessage("--refresh is from 1s to 24h", .usage)
+            throw ExitMessage("--refresh takes a duration from 1s to 24h", .usage)
         }
         for word in arguments.allow + (settings?.allow ?? []) {
             guard let permission = Permission(rawValue: word) else {
-                throw ExitMessage("--allow knows check and report, not \"\(word.printable)\"", .usage)
+                throw ExitMessage("--allow takes check or report, not \"\(word.printable)\"", .usage)
             }
             permissions.insert(permission)
         }
@@ -86,7 +89,7 @@ extension AgentOptions {
 }
 
 extension FleetSettings {
-    /// Reads the settings from a service's configuration. Errors in it are printed and end the program.
+    /// Reads the settings from a service's configuration. If the configuration is invalid, prints its errors and ends the program.
     fileprivate init(file: String) throws {
         let configuration: ServiceConfiguration
         do { configuration = try Reloader.read(file) } catch {
@@ -94,13 +97,13 @@ extension FleetSettings {
             throw ExitCode(ExitMessage.Status.configuration.rawValue)
         }
         guard let settings = configuration.fleet else {
-            throw ExitMessage("\(file.printable) says nothing of a fleet: write a table [fleet]", .configuration)
+            throw ExitMessage("cannot use \(file.printable): it has no table [fleet]", .configuration)
         }
         self = settings
     }
 }
 
-/// The file of an agent's cursor, which one agent uses at a time.
+/// The file that stores an agent's position in the event log. Only one agent uses it at a time.
 struct AgentPlace: ~Copyable {
     let file: CursorFile?
     private let lock: LockFile?
@@ -111,26 +114,32 @@ struct AgentPlace: ~Copyable {
             lock = nil
             return
         }
-        // Neither name has a comma, so each place has its own file.
+        // Names cannot contain a comma, so each site and device has its own file.
         let named = arguments.state ?? StateDirectory.make().map { "\($0)/agent-\(place.site),\(place.device)" }
         guard let path = named else {
-            throw ExitMessage("there is no home directory for the state: name its file with --state, or none", .usage)
+            throw ExitMessage(
+                "cannot store the state: there is no home directory; name a file with --state, or use --state none",
+                .usage
+            )
         }
         do {
             lock = try LockFile(path + ".lock")
         } catch .tryAgain {
-            throw ExitMessage("another agent uses \(path.printable): give each its own --state", .temporaryFailure)
+            throw ExitMessage(
+                "cannot use \(path.printable): another agent uses it; give each agent its own --state",
+                .temporaryFailure
+            )
         } catch {
             throw ExitMessage("cannot use \(path.printable) for the state: \(error)", .cantCreate)
         }
         file = CursorFile(path)
     }
 
-    /// Keeps the lock until this call.
+    /// Releases the lock.
     consuming func keep() {}
 }
 
-/// The options of the command line about a broker.
+/// The broker options of the command line.
 enum BrokerArguments {
     static let nameRule = "1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit"
 
@@ -142,23 +151,24 @@ enum BrokerArguments {
     ) throws(ExitMessage) -> (BrokerAddress, BrokerOptions.TLS) {
         guard let broker = BrokerAddress(text) else {
             let hint = "write mqtts://HOST, mqtts://HOST:PORT or mqtt://HOST"
-            throw ExitMessage("\"\(text.printable)\" is no address of a broker: \(hint)", .usage)
+            throw ExitMessage("\"\(text.printable)\" is not the address of a broker; \(hint)", .usage)
         }
-        // One file may contain both.
+        // The file of the certificate may also contain the key.
         let tls = BrokerOptions.TLS(authority: authority, certificate: certificate, key: key ?? certificate)
-        guard key == nil || certificate != nil else { throw ExitMessage("--key goes with --certificate", .usage) }
+        guard key == nil || certificate != nil else { throw ExitMessage("--key needs --certificate", .usage) }
         guard broker.isSecured || tls == BrokerOptions.TLS() else {
-            throw ExitMessage("--authority, --certificate and --key are for a broker with TLS: mqtts://", .usage)
+            throw ExitMessage("--authority, --certificate and --key need a broker with TLS: mqtts://", .usage)
         }
         return (broker, tls)
     }
 }
 
 extension BrokerAddress {
-    /// The warning for a broker without TLS.
+    /// The warning about a broker without TLS; nil for a broker with TLS.
     var warning: String? {
         if isSecured { return nil }
-        return "anybody on the way can read what is said with \(self), and pretend to be the broker or the machine"
+        return
+            "\(self) is not encrypted: others on the network can read all messages, and can impersonate the broker or the machine"
     }
 }
 #endif

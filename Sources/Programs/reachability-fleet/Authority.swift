@@ -4,14 +4,14 @@ import LinuxSupport
 import ReachabilityFleetAgent
 import ServerTrust
 
-/// `reachability fleet ca`: the authority of a fleet.
+/// `reachability fleet ca`: manages the certificate authority of a fleet.
 struct Authority: ParsableCommand {
     static let configuration = FleetAuthorityGroup.configuration(
         subcommands: [AuthorityInit.self, AuthoritySign.self, AuthorityRevoke.self, AuthorityList.self]
     )
 }
 
-/// `reachability fleet ca init`: makes one.
+/// `reachability fleet ca init`: creates an authority.
 struct AuthorityInit: ParsableCommand {
     static let configuration = FleetInitArguments.configuration
 
@@ -28,12 +28,12 @@ struct AuthorityInit: ParsableCommand {
         let life = directory.certificate.life.text(at: .now)
         StandardOutput.write(text: "\(directory.certificateFile): \(directory.certificate.name), \(life)")
         StandardError.report(
-            "\(directory.certificateFile) and \(directory.listFile) are for the broker; machines need the first"
+            "copy \(directory.certificateFile) and \(directory.listFile) to the broker; machines need only the first file"
         )
     }
 }
 
-/// `reachability fleet ca sign`: signs a request.
+/// `reachability fleet ca sign`: signs a certificate request.
 struct AuthoritySign: ParsableCommand {
     static let configuration = FleetSignArguments.configuration
 
@@ -61,12 +61,12 @@ struct AuthoritySign: ParsableCommand {
         StandardError.report("signed: \(words), \(certificate.life.text(at: .now))")
         if !request.passedOver.isEmpty {
             let parts = request.passedOver.joined(separator: ", and ")
-            StandardError.report("of the request is passed over: \(parts)")
+            StandardError.report("not copied from the request: \(parts)")
         }
         if others > 0 {
             StandardError.report(
-                "\(certificate.name) has \(others) more that \(others == 1 ? "counts" : "count"): "
-                    + "right for a renewal; see `reachability fleet ca list`"
+                "\(certificate.name) has \(others) more valid \(others == 1 ? "certificate" : "certificates"); "
+                    + "if this is not a renewal, see `reachability fleet ca list`"
             )
         }
     }
@@ -83,26 +83,26 @@ struct AuthorityRevoke: ParsableCommand {
         let revoked = try directory.revoke(arguments.certificate, now: .now)
         for one in revoked { StandardOutput.write(text: "revoked: \(one.name), serial number \(one.serial)") }
         if revoked.isEmpty {
-            StandardOutput.write(text: "revoked before: \(arguments.certificate)")
+            StandardOutput.write(text: "already revoked: \(arguments.certificate)")
         }
         StandardError.report(
-            "give \(directory.listFile) to the broker as its `crlfile`, and restart it: until then it takes what is revoked"
+            "give \(directory.listFile) to the broker as its `crlfile`, and restart it; until then it accepts the revoked certificates"
         )
     }
 }
 
 extension DurationArgument {
-    /// The validity of a certificate.
+    /// The validity of a certificate, at least one minute.
     fileprivate var validity: Duration {
         get throws {
             let duration = try value
-            guard duration >= .seconds(60) else { throw ExitMessage("--validity is 1m at least", .usage) }
+            guard duration >= .seconds(60) else { throw ExitMessage("--validity takes at least 1m", .usage) }
             return duration
         }
     }
 }
 
-/// `reachability fleet ca list`: the issued certificates.
+/// `reachability fleet ca list`: prints the issued certificates.
 struct AuthorityList: ParsableCommand {
     static let configuration = FleetListArguments.configuration
 
@@ -120,7 +120,7 @@ struct AuthorityList: ParsableCommand {
 }
 
 extension IssuedCertificate {
-    /// Whether a broker accepts the certificate for that name.
+    /// Returns whether a broker accepts the certificate for the name.
     func counts(_ name: String, at now: TrustTime) -> Bool {
         certificate.name == name && revokedSince == nil && now <= certificate.life.ends
     }
@@ -159,7 +159,7 @@ extension FleetCertificateError: ExitError {
     }
 }
 
-/// `reachability fleet enroll`: this machine's key, request and certificate.
+/// `reachability fleet enroll`: manages this machine's key, request and certificate.
 struct Enroll: ParsableCommand {
     static let configuration = FleetEnrollArguments.configuration
 
@@ -180,7 +180,7 @@ struct Enroll: ParsableCommand {
     private func renew(_ enrollment: Enrollment) throws(FleetCertificateError) {
         guard let life = try enrollment.renew(force: arguments.force, now: .now) else { return tell(enrollment) }
         StandardOutput.write(
-            text: "\(enrollment.pairFile): \(life.text(at: .now)); to be renewed from \(life.renewal) on"
+            text: "\(enrollment.pairFile): \(life.text(at: .now)); renew it from \(life.renewal) on"
         )
     }
 
@@ -188,15 +188,15 @@ struct Enroll: ParsableCommand {
         let installed = try enrollment.install(certificate, authority: arguments.authority, now: .now)
         StandardOutput.write(text: "\(enrollment.pairFile): \(installed.name), \(installed.life.text(at: .now))")
         StandardError.report(
-            "certificate and key are in one file: it is what --certificate of agent or hub names, or certfile and keyfile of a broker"
+            "the file contains certificate and key: name it in --certificate of agent or hub, or in certfile and keyfile of a broker"
         )
     }
 
-    /// Prints the file of the request, and the next command.
+    /// Prints the name of the request file, and on standard error the next commands.
     private func tell(_ enrollment: Enrollment) {
         StandardOutput.write(text: enrollment.requestFile)
         StandardError.report(
-            "have it signed with `reachability fleet ca sign`; then: reachability fleet enroll "
+            "sign it with `reachability fleet ca sign`, then run: reachability fleet enroll "
                 + "--device \(enrollment.name) --directory \(enrollment.directory) --install CERTIFICATE"
         )
     }

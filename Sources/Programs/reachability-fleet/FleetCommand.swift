@@ -4,8 +4,8 @@ import Dispatch
 import Glibc
 import LinuxSupport
 
-/// `reachability fleet`, a program of its own: the only one that is linked with libmosquitto, and only where the package is built with
-/// the trait Fleet. `reachability` becomes this program.
+/// The program of `reachability fleet`. It is a separate program because only it is linked with libmosquitto, and only if the package is
+/// built with the trait Fleet. `reachability` executes it.
 @main
 struct FleetCommand: ParsableCommand {
     static let configuration = FleetGroup.configuration(
@@ -17,13 +17,13 @@ struct FleetCommand: ParsableCommand {
 
     static func main() {
         CommandProcess.begin()
-        // Not on the global queues, which never sleep.
+        // The threads of the global queues never sleep.
         Task(executorPreference: TaskQueue(label: "reachability.fleet")) { await CommandProcess.run(Self.self) }
         dispatchMain()
     }
 }
 
-/// `reachability fleet devices`: the machines of a hub.
+/// `reachability fleet devices`: prints the machines of a hub.
 struct Devices: ParsableCommand {
     static let configuration = FleetDevicesArguments.configuration
 
@@ -36,7 +36,7 @@ struct Devices: ParsableCommand {
     }
 }
 
-/// `reachability fleet incidents`: the incidents of a hub.
+/// `reachability fleet incidents`: prints the incidents of a hub.
 struct Incidents: ParsableCommand {
     static let configuration = FleetIncidentsArguments.configuration
 
@@ -50,7 +50,7 @@ struct Incidents: ParsableCommand {
     }
 }
 
-/// `reachability fleet forget`: removes a machine.
+/// `reachability fleet forget`: deletes machines from a hub.
 struct Forget: ParsableCommand {
     static let configuration = FleetForgetArguments.configuration
 
@@ -68,20 +68,20 @@ struct Forget: ParsableCommand {
         try client.change("DELETE", "/v1/devices/\(parts.joined(separator: "/"))")
     }
 
-    /// `SITE/DEVICE`.
+    /// Returns the machine as `SITE/DEVICE`. Without a site, asks the hub for it.
     private func place(of device: String, _ client: ServiceClient) throws(ExitMessage) -> String {
         if device.contains("/") { return device }
-        // Each line begins with the machine and a colon.
+        // Each line begins with `SITE/DEVICE:`.
         let places = try client.lines("/v1/devices?device=\(device.percentEncoded)").map { $0.prefix { $0 != ":" } }
         guard let place = places.first else {
             throw ExitMessage(
-                "the hub knows no device \"\(device.printable)\"; `reachability fleet devices` prints all",
+                "there is no device \"\(device.printable)\"; `reachability fleet devices` prints all devices",
                 .usage
             )
         }
         if places.count > 1 {
             throw ExitMessage(
-                "several sites have a \(device.printable): \(places.joined(separator: ", ")): name one of them, or say --everywhere",
+                "several sites have a device \(device.printable): \(places.joined(separator: ", ")); give one, or use --everywhere",
                 .usage
             )
         }

@@ -16,7 +16,7 @@ import ReachabilityServer
 import ReachabilityService
 #endif
 
-/// `reachability fleet hub`: follows all machines, explains their outages, and answers until a signal ends it.
+/// `reachability fleet hub`: collects the states of all machines, explains outages, and serves them until a signal ends it.
 struct HubCommand: AsyncParsableCommand {
     static let configuration = FleetHubArguments.configuration
 
@@ -38,7 +38,7 @@ struct HubCommand: AsyncParsableCommand {
         do { _ = try access.prepare(configuration)() } catch {
             throw Self.refusal(configuration.placed(error), arguments.config ?? "")
         }
-        // A site that fails reports all its devices at once.
+        // If a site fails, all its devices change at once.
         let responder = Responder(access, of: "hub", streamBytes: 32 << 20)
         let addresses: [String]
         do { addresses = try await places.listen(with: responder.server) } catch {
@@ -54,7 +54,7 @@ struct HubCommand: AsyncParsableCommand {
             writer.addListener(counts.count)
             writer.addListener(feed.publish)
             let follower = BrokerFollower(options, broker: MosquittoBroker(), writer: writer, logger: .standardError)
-            // A configuration may get notifiers when it is read again.
+            // Without a notifier now, a reload may add one.
             let notifier = try arguments.config.map { _ in try Self.makeNotifier(writer, store, configuration) }
             let reloader = arguments.config.map { file in
                 var preparations: [Reloader.Preparation] = [responder.prepareAccess, retention.prepare]
@@ -77,7 +77,7 @@ struct HubCommand: AsyncParsableCommand {
             try follower.begin()
             retention.begin()
             if let warning = options.broker.warning { StandardError.report(warning) }
-            // A closed output does not end a hub.
+            // A closed standard output does not end a hub.
             let line = "listening at \(addresses.joined(separator: ", "))".printable + "\n"
             _ = try? StandardStream.write(Array(line.utf8), to: STDOUT_FILENO)
             await signals.wait { if let reloader { Self.reload(reloader) } }
@@ -96,13 +96,13 @@ struct HubCommand: AsyncParsableCommand {
         }
     }
 
-    /// Creates the notifier of a hub. Call it before the first message of a machine.
+    /// Creates the notifier of a hub. Must be called before the first message of a machine.
     private static func makeNotifier(
         _ writer: HubWriter,
         _ store: HubStore,
         _ configuration: ServiceConfiguration
     ) throws(ConfigurationProblems) -> Notifier {
-        // An inherited SIG_IGN would discard the exit statuses of hooks.
+        // A child process with an inherited SIG_IGN would lose its exit status.
         signal(SIGCHLD, SIG_DFL)
         let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? ""
         let environment = NotifyEnvironment(
@@ -126,14 +126,14 @@ struct HubCommand: AsyncParsableCommand {
         if named == ListeningPlaces.none { return try HubStore() }
         guard let file = named ?? StateDirectory.make().map({ $0 + "/hub.sqlite" }) else {
             throw ExitMessage(
-                "there is no home directory for the history: name its file with --history, or none",
+                "cannot store the history: there is no home directory; name a file with --history, or use --history none",
                 .usage
             )
         }
         return try HubStore(file)
     }
 
-    /// Reads a configuration. Errors in it are printed and end the program.
+    /// Reads a configuration. If it is invalid, prints its errors and ends the program.
     private static func read(_ file: String) throws -> ServiceConfiguration {
         do { return try Reloader.read(file, for: .hub) } catch { throw refusal(error, file) }
     }
@@ -163,8 +163,8 @@ struct HubCommand: AsyncParsableCommand {
     }
     #else
     func run() throws(ExitMessage) {
-        let hint = "build it with libmosquitto and the trait Fleet"
-        throw ExitMessage("this build has no hub: \(hint)", .unavailable)
+        let hint = "build with libmosquitto and the trait Fleet"
+        throw ExitMessage("cannot run the hub: this build has no support for it; \(hint)", .unavailable)
     }
     #endif
 }
@@ -173,7 +173,7 @@ struct HubCommand: AsyncParsableCommand {
 extension HubOptions {
     fileprivate init(_ arguments: FleetHubArguments) throws(ExitMessage) {
         guard let broker = arguments.broker else {
-            throw ExitMessage("--broker says which broker to follow, as mqtts://HOST[:PORT]", .usage)
+            throw ExitMessage("--broker is required: mqtts://HOST[:PORT] or mqtt://HOST[:PORT]", .usage)
         }
         let (address, tls) = try BrokerArguments.read(
             broker,
@@ -182,7 +182,7 @@ extension HubOptions {
             key: arguments.key
         )
         guard FleetName.isValid(arguments.name) else {
-            throw ExitMessage("--name is a name of \(BrokerArguments.nameRule)", .usage)
+            throw ExitMessage("--name takes \(BrokerArguments.nameRule)", .usage)
         }
         self.init(broker: address, tls: tls, name: arguments.name)
     }
@@ -195,12 +195,12 @@ extension HistoryFault: ExitError {
 
 #if Fleet
 extension ListeningPlaces {
-    /// Differs from the service's, because both may be on one machine.
+    /// The default address of a hub. It differs from that of a service, because one machine may run both.
     private static let hubAddress = "127.0.0.1:9673"
 
-    /// The listening places of a hub.
+    /// Creates the listening places of a hub.
     ///
-    /// - Throws: An error for places that cannot be used.
+    /// - Throws: ``ExitMessage`` or an error of the places if they cannot be used.
     static func hub(
         _ arguments: FleetHubArguments,
         _ listen: ServiceConfiguration.Listen,
@@ -208,7 +208,7 @@ extension ListeningPlaces {
     ) throws -> ListeningPlaces {
         let texts = arguments.listen.isEmpty ? listen.http ?? [hubAddress] : arguments.listen
         let named = arguments.places.socket ?? listen.socket
-        // What systemd has made for it (systemd.exec(5)).
+        // The directory that systemd created for the hub (systemd.exec(5)).
         let made = EnvironmentVariable.value(of: "RUNTIME_DIRECTORY")?.split(at: ":").first.map(String.init)
         let usual = made ?? ServiceSocket.hub.directory
         let socket: Socket?
@@ -224,7 +224,7 @@ extension ListeningPlaces {
         let places = try ListeningPlaces(http: texts, https: listen.https ?? [], socket: socket)
         guard !places.isEmpty else {
             throw ExitMessage(
-                "there is nothing to listen at: name an address with --listen or a path with --socket",
+                "cannot listen: no address and no socket is configured; name one with --listen or --socket",
                 .usage
             )
         }

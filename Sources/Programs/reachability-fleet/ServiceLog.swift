@@ -4,7 +4,7 @@ import LinuxSupport
 import ReachabilityFleet
 import ReachabilityFleetAgent
 
-/// The log of `reachability serve`, over its Unix socket.
+/// The event log of `reachability serve`, read over its Unix socket.
 struct ServiceLog: EventSource {
     private static let wait = Duration.seconds(30)
 
@@ -57,7 +57,7 @@ struct ServiceLog: EventSource {
             }
         } catch {
             switch error {
-            case .gone: return DeviceAnswer(to: command, problem: "it is not kept")
+            case .gone: return DeviceAnswer(to: command, problem: "the service no longer has it")
             case .unavailable(let text): return DeviceAnswer(to: command, problem: text)
             }
         }
@@ -70,21 +70,23 @@ struct ServiceLog: EventSource {
             answer = try request.answer(at: socket, limit: 16 << 20, patience: Self.wait + .seconds(15))
         } catch {
             let hint = "start it with `reachability serve`, or name its socket with --socket"
-            throw .unavailable("no service answers at \(socket.printable): \(error): \(hint)")
+            throw .unavailable("cannot query \(socket.printable): \(error); \(hint)")
         }
         guard let answer else {
-            throw .unavailable("what listens at \(socket.printable) is no service of reachability")
+            throw .unavailable("cannot query \(socket.printable): the response is not from a reachability service")
         }
         return answer
     }
 
     private func body(_ answer: ServiceAnswer) throws(EventLogError) -> [UInt8] {
-        guard 200..<300 ~= answer.status else { throw .unavailable("the service answers with \(answer.status)") }
+        guard 200..<300 ~= answer.status else {
+            throw .unavailable("the service responded with status \(answer.status)")
+        }
         return answer.body
     }
 
     private func foreign(_ error: PayloadError) -> EventLogError {
-        .unavailable("the service at \(socket.printable) answers with something else: \(error.description.printable)")
+        .unavailable("cannot read the response of \(socket.printable): \(error.description.printable)")
     }
 }
 #endif

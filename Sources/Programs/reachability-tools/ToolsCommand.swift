@@ -5,8 +5,8 @@ import Glibc
 import LinuxSupport
 import ReachabilityOutbox
 
-/// The subcommands of `reachability` that need event loops, the TLS library or the database. `reachability` executes this program for them,
-/// so that it stays small and starts fast itself.
+/// The program for the subcommands of `reachability` that need event loops, the TLS library or the database. `reachability` executes it,
+/// and itself stays small and starts fast.
 @main
 struct ToolsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,10 +22,10 @@ struct ToolsCommand: ParsableCommand {
         switch CommandLine.arguments.dropFirst().first {
         case "serve":
             _ = Supervision.offer
-            // Not on the global queues, which never sleep.
+            // The threads of the global queues never sleep.
             Task(executorPreference: TaskQueue(label: "reachability.serve")) { await CommandProcess.run(Self.self) }
         case "download", "outbox":
-            // write(2) also reports a limit of the file's size as an error.
+            // write(2) then reports a file that is too large as an error.
             signal(SIGXFSZ, SIG_IGN)
             Task { @MainActor in await CommandProcess.run(Self.self) }
         case "pin", "trust":
@@ -37,8 +37,8 @@ struct ToolsCommand: ParsableCommand {
         dispatchMain()
     }
 
-    /// Enters the network namespace of `--netns` while the process has one thread. The result of parsing stays on this thread, so the
-    /// arguments are parsed again later.
+    /// Enters the network namespace of `--netns` while the process has one thread. The parsed command cannot be passed to another thread,
+    /// so the arguments are parsed again later.
     private static func enterNamespace() {
         do {
             let command = try parseAsRoot()

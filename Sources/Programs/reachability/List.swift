@@ -5,7 +5,7 @@ import Netlink
 import NetworkDiagnostics
 import NetworkReachability
 
-/// `reachability list`: the interfaces now.
+/// `reachability list`: prints the interfaces.
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -13,17 +13,17 @@ struct List: ParsableCommand {
         discussion: """
             Examples: reachability list
                       reachability list --json | jq '.interfaces[] | {name, state}'
-            Exit status: 0 printed, 64 usage, 69 the kernel cannot be asked, 74 output
-            failed, 77 no permission.
+            Exit status: 0 printed, 64 usage error, 69 cannot query the kernel, 74 output
+            error, 77 no permission.
 
-            Text for people, or with --json one JSON object on one line.
+            The output is text, or with --json one JSON object on one line.
             """
     )
 
     @Flag(help: "Print text (also --no-json), or JSON.")
     var format: ListFormat = .table
 
-    @Flag(help: "Print again whenever anything changes; on a terminal in place.")
+    @Flag(help: "Print again at each change; on a terminal in place.")
     var watch = false
 
     @OptionGroup var namespaceOptions: NamespaceOptions
@@ -51,7 +51,7 @@ struct List: ParsableCommand {
         let watch = inspector.watchInterfaces { result in
             switch result {
             case .success(let interfaces): output.write(interfaces)
-            // A namespace that is gone may be made again.
+            // A deleted namespace may be created again.
             case .failure(let error): StandardError.report("\(error)")
             }
         }
@@ -60,7 +60,7 @@ struct List: ParsableCommand {
     }
 }
 
-/// The format of `list`.
+/// The output format of `list`.
 enum ListFormat: EnumerableFlag {
     case table
     case json
@@ -73,7 +73,7 @@ enum ListFormat: EnumerableFlag {
     }
 }
 
-/// Prints interfaces.
+/// Prints interfaces in the selected format.
 struct ListOutput: Sendable {
     let isTable: Bool
     /// Whether each table replaces the previous one.
@@ -87,11 +87,11 @@ struct ListOutput: Sendable {
             return
         }
         let table = ListTable(interfaces, isColoured: StandardOutput.wantsColour).text
-        // Moves to the upper left corner, and clears the screen.
+        // Moves the cursor to the upper left corner, and clears the screen.
         StandardOutput.write(Array(((redraws ? "\u{1b}[H\u{1b}[J" : "") + table).utf8))
     }
 
-    /// Schema 1. Keys may be added; none is renamed or removed.
+    /// Returns a JSON object of schema 1. Keys may be added; none is renamed or removed.
     private func json(_ interfaces: [InterfaceDetails]) -> [UInt8] {
         var line = JSONObject(at: Timestamp())
         line.add("namespace", namespace)
@@ -141,8 +141,8 @@ extension JSONObject {
     }
 }
 
-/// Interfaces for people: a line for each, and below it a line for each lower interface, address and default route, so that all lines fit
-/// 80 columns.
+/// Interfaces as text: one line per interface, followed by one line each for its lower interfaces, addresses and default routes. All lines
+/// fit 80 columns.
 struct ListTable {
     private static let heads = ["INDEX", "NAME", "TYPE", "STATE"]
     private static let stateColumn = 3
@@ -157,7 +157,7 @@ struct ListTable {
         self.isColoured = isColoured
     }
 
-    /// The lines, without a line break at the end.
+    /// The lines, without a newline at the end.
     var text: String {
         let rows = [Self.heads] + interfaces.map(Self.cells)
         let widths = Self.heads.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -181,7 +181,7 @@ struct ListTable {
         return ["\(interface.index)", interface.name.printable, interface.type.rawValue, details.state.text]
     }
 
-    /// The phrases of the lines below an interface.
+    /// Returns the phrases of the lines below an interface.
     private static func rest(of details: InterfaceDetails) -> [[String]] {
         let underlying = details.interface.underlying
         var lines: [[String]] = []
@@ -193,7 +193,7 @@ struct ListTable {
         return lines + details.defaultRoutes.map(\.phrases)
     }
 
-    /// With the margin. Lines that continue a line begin farther to the right.
+    /// Wraps a line below an interface. Continuation lines have twice the margin.
     private static func folded(_ phrases: [String]) -> [String] {
         Lines.wrapped([margin + phrases[0]] + phrases.dropFirst(), indentation: margin + margin)
     }
@@ -212,7 +212,8 @@ extension InterfaceDetails.State {
 }
 
 extension InterfaceDetails.DefaultRoute {
-    /// For example `default via 192.0.2.1`, `metric 100`; the family if the router does not show it, and any table except `main`.
+    /// The route in phrases, for example `default via 192.0.2.1`, `metric 100`. The family is named if the gateway does not show it, and
+    /// the table if it is not `main`.
     fileprivate var phrases: [String] {
         let family = gateway?.isIPv6 == isIPv6 ? "" : isIPv6 ? " IPv6" : " IPv4"
         let phrases = ["default\(family) \(gateway.map { "via \($0)" } ?? "on link")", "metric \(metric)"]

@@ -2,13 +2,13 @@ import CommandLineSupport
 import LinuxSupport
 import NetworkReachability
 
-/// `watch --all-netns`: the targets in the current network namespace, and in each named one while it exists.
+/// `watch --all-netns`: watches the targets in the current network namespace, and in each named namespace while it exists.
 struct NamespaceWatcher: Sendable {
     private let options: TargetOptions
     private let output: WatchOutput
     private let policy: SettlePolicy
 
-    /// Checks that this process may enter namespaces, also if there is none.
+    /// Checks the permission to enter namespaces, even if there are none.
     init(_ options: TargetOptions, output: WatchOutput, policy: SettlePolicy) throws {
         self.options = options
         self.output = output
@@ -25,7 +25,7 @@ struct NamespaceWatcher: Sendable {
         }
     }
 
-    /// Reports the names in `/run/netns` that are not network namespaces.
+    /// Reports the files in `/run/netns` that are not network namespaces.
     static func reportOthers() {
         for name in NetworkNamespaces().others {
             StandardError.report("/run/netns/\(name.printable) is not a network namespace")
@@ -34,7 +34,7 @@ struct NamespaceWatcher: Sendable {
 
     /// Watches until the task is cancelled.
     ///
-    /// - Parameter current: the targets in the current namespace.
+    /// - Parameter current: The targets in the current namespace.
     func run(_ current: [TargetOptions.Target]) async {
         Self.reportOthers()
         let here = Task { await watch(current, in: nil) }
@@ -61,7 +61,7 @@ struct NamespaceWatcher: Sendable {
                     return StandardError.report("\(error)")
                 }
             }
-            // The namespace was deleted, and perhaps made again before the change was noticed.
+            // The namespace was deleted, and may have been created again before the change was noticed.
             try? await Task.sleep(for: .milliseconds(100))
         }
     }
@@ -74,9 +74,9 @@ struct NamespaceWatcher: Sendable {
         }
     }
 
-    /// Prints a target's changes until the task is cancelled, and then the end of the namespace.
+    /// Prints the changes of a target until the task is cancelled, and then a last line for a deleted namespace.
     private func watch(_ target: TargetOptions.Target, in namespace: String?) async {
-        // A slow reader gets the latest path, and not those in between.
+        // A slow reader gets the latest path, and not the paths in between.
         let (stream, continuation) = AsyncStream.makeStream(of: NetworkPath.self, bufferingPolicy: .bufferingNewest(1))
         let token = target.manager.addPathListener(for: output.interest, settle: policy, onQueue: nil) { path in
             continuation.yield(path)
@@ -87,7 +87,7 @@ struct NamespaceWatcher: Sendable {
             last = path
         }
         token.cancel()
-        // The monitor may have reported it before.
+        // The monitor may have reported the deletion already.
         if namespace == nil || last.reason == .namespaceGone { return }
         var gone = NetworkPath(reason: .namespaceGone)
         gone.generation = last.generation + 1

@@ -12,7 +12,7 @@ enum FamilyFlag: EnumerableFlag {
     static func name(for value: FamilyFlag) -> NameSpecification { .customShort(value == .ipv4 ? "4" : "6") }
 }
 
-/// The interface and the family that packets use.
+/// The options for the interface and the address family of packets.
 struct EgressOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The interface or VRF that packets are bound to.", valueName: "name"),
@@ -20,10 +20,10 @@ struct EgressOptions: ParsableArguments {
     )
     var interface: String?
 
-    @Flag(help: "Only IPv4 counts, or only IPv6.")
+    @Flag(help: "Use only IPv4, or only IPv6.")
     var only: FamilyFlag?
 
-    /// The family; nil for both.
+    /// The address family; nil for both.
     var family: AddressFamily? { only.map { $0 == .ipv4 ? .ipv4 : .ipv6 } }
 
     func apply(to options: inout NetworkReachabilityOptions) {
@@ -31,19 +31,19 @@ struct EgressOptions: ParsableArguments {
         options.family = family
     }
 
-    /// Completions of `--interface`.
+    /// Returns the completions of `--interface`.
     static func interfaceNames() -> [String] {
         let inspector = try? NetworkInspector(options: NetworkReachabilityOptions())
         return (try? inspector?.interfaces().map(\.interface.name)) ?? []
     }
 }
 
-/// Options that `watch --check` and `wait --works` pass to the check. Hidden, so that the help fits a screen of 24 lines.
+/// The options that `watch --check` and `wait --works` pass to the check. Hidden, because they are rarely used.
 struct ActiveOptions: ParsableArguments {
     @Option(
         name: .customLong("anchor"),
         help: ArgumentHelp(
-            "A URL of yours that proves the internet; repeatable.",
+            "Your own URL as proof of internet access; repeatable.",
             valueName: "url",
             visibility: .hidden
         )
@@ -52,7 +52,11 @@ struct ActiveOptions: ParsableArguments {
 
     @Option(
         name: .customLong("resolve"),
-        help: ArgumentHelp("NAME=ADDRESS: never ask DNS for it; repeatable.", valueName: "pair", visibility: .hidden)
+        help: ArgumentHelp(
+            "NAME=ADDRESS: use this address and do not query DNS; repeatable.",
+            valueName: "pair",
+            visibility: .hidden
+        )
     )
     var resolutions: [String] = []
 
@@ -67,7 +71,7 @@ extension CheckLine {
     }
 }
 
-/// Exit statuses of failures: `6,7,28`, `1-9`, or both.
+/// The exit statuses that `retry` retries: `6,7,28`, `1-9`, or both.
 struct ExitStatuses: ExpressibleByArgument {
     private let text: String
 
@@ -75,7 +79,7 @@ struct ExitStatuses: ExpressibleByArgument {
         text = argument
     }
 
-    /// - Throws: ``ExitMessage`` for another text.
+    /// - Throws: ``ExitMessage`` if the text is not such a list.
     var values: Set<CInt> {
         get throws(ExitMessage) {
             var values: Set<CInt> = []
@@ -83,7 +87,7 @@ struct ExitStatuses: ExpressibleByArgument {
                 let ends = part.split(at: "-", omittingEmptySubsequences: false).map(Self.status)
                 guard ends.count <= 2, let first = ends.first ?? nil, let last = ends.last ?? nil, first <= last else {
                     throw ExitMessage(
-                        "\"\(text)\" is no list of exit statuses from 1 to 255: write 6,7,28 or 1-9, for example",
+                        "\"\(text)\" is not a list of exit statuses from 1 to 255; write 6,7,28 or 1-9, for example",
                         .usage
                     )
                 }
@@ -93,14 +97,14 @@ struct ExitStatuses: ExpressibleByArgument {
         }
     }
 
-    /// 0 is a success, which is not repeated.
+    /// Parses a status. 0 is a success, which is never retried.
     private static func status(_ digits: Substring) -> CInt? {
         guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = CInt(digits) else { return nil }
         return (1...255).contains(number) ? number : nil
     }
 }
 
-/// A number of bytes, as `SizeText` reads it.
+/// A number of bytes in the notation of `SizeText`.
 struct SizeArgument: ExpressibleByArgument {
     let text: String
 
@@ -110,17 +114,17 @@ struct SizeArgument: ExpressibleByArgument {
 
     var defaultValueDescription: String { text }
 
-    /// - Throws: ``ExitMessage`` for another text.
+    /// - Throws: ``ExitMessage`` if the text is not a size.
     var bytes: Int {
         get throws {
             guard let bytes = SizeText.bytes(text)
-            else { throw ExitMessage("\"\(text)\" is no size: write 500KB, 64MB or 1GiB, for example", .usage) }
+            else { throw ExitMessage("\"\(text)\" is not a size; write 500KB, 64MB or 1GiB, for example", .usage) }
             return bytes
         }
     }
 }
 
-/// The changes that `record` and `replay` print besides those of the status.
+/// The changes that `record` and `replay` print in addition to changes of the status.
 struct ChangeOptions: ParsableArguments {
     @Flag(help: "Also print changes of the flags.")
     var flags = false

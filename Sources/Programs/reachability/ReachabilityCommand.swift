@@ -3,13 +3,13 @@ import CommandLineSupport
 import Glibc
 import LinuxSupport
 
-/// `reachability`, with its subcommands.
+/// The command `reachability` with its subcommands.
 @main
 struct ReachabilityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reachability",
-        abstract: "Tells whether packets would get through, and when that changes.",
-        // Omitted, so that the subcommands fit a screen. The last line of help shows the usage.
+        abstract: "Report whether the network is reachable, and every change.",
+        // Omitted for space. The last line of the help shows the usage.
         usage: "",
         discussion: """
             Examples: reachability status; reachability watch example.org
@@ -23,7 +23,7 @@ struct ReachabilityCommand: ParsableCommand {
         ]
     )
 
-    // Hidden, like --help, so that the help fits a screen of 24 lines.
+    // Hidden for space, like --help.
     @Flag(help: ArgumentHelp("Show the version.", visibility: .hidden))
     var version = false
 
@@ -48,7 +48,7 @@ struct ReachabilityCommand: ParsableCommand {
     }
 }
 
-/// A subcommand that another program performs. It is parsed here for help, completions and errors.
+/// A subcommand that another program performs. It is parsed here too, for help, completions and errors.
 struct CompanionPart<Arguments: CompanionArguments>: ParsableCommand {
     static var configuration: CommandConfiguration { Arguments.configuration }
 
@@ -60,7 +60,7 @@ struct CompanionPart<Arguments: CompanionArguments>: ParsableCommand {
     }
 }
 
-/// `reachability serve`, performed by ``CompanionProgram/tools``.
+/// `reachability serve`, which ``CompanionProgram/tools`` performs.
 struct Serve: ParsableCommand {
     static let configuration = ServeArguments.configuration(subcommands: [CompanionPart<TokenArguments>.self])
 
@@ -71,7 +71,7 @@ struct Serve: ParsableCommand {
     }
 }
 
-/// `reachability outbox`, performed by ``CompanionProgram/tools``.
+/// `reachability outbox`, which ``CompanionProgram/tools`` performs.
 struct Outbox: ParsableCommand {
     static let configuration = OutboxGroup.configuration(
         subcommands: [
@@ -82,7 +82,7 @@ struct Outbox: ParsableCommand {
     )
 }
 
-/// `reachability fleet`, performed by ``CompanionProgram/fleet``.
+/// `reachability fleet`, which ``CompanionProgram/fleet`` performs.
 struct Fleet: ParsableCommand {
     static let configuration = FleetGroup.configuration(
         name: "fleet",
@@ -94,7 +94,7 @@ struct Fleet: ParsableCommand {
     )
 }
 
-/// `reachability fleet ca`, performed by ``CompanionProgram/fleet``.
+/// `reachability fleet ca`, which ``CompanionProgram/fleet`` performs.
 struct FleetAuthority: ParsableCommand {
     static let configuration = FleetAuthorityGroup.configuration(
         subcommands: [
@@ -105,9 +105,9 @@ struct FleetAuthority: ParsableCommand {
 }
 
 extension CompanionProgram {
-    /// Executes the program, which is beside this one or in `libexec/reachability`.
+    /// Executes the program, which is in the directory of this program or in `../libexec/reachability`. Does not return on success.
     ///
-    /// - Throws: ``ExitMessage`` if the program cannot be started. Otherwise this does not return.
+    /// - Throws: ``ExitMessage`` if the program cannot be executed.
     ///
     /// C counterpart: `execv(3)`.
     func become(_ arguments: [String]) throws(ExitMessage) -> Never {
@@ -117,7 +117,7 @@ extension CompanionProgram {
         var pointers = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         _ = unsafe execv(path, &pointers)
         let error = SystemError.current
-        throw ExitMessage("cannot run \(path): \(error): install it beside reachability", .unavailable)
+        throw ExitMessage("cannot run \(path): \(error); install it beside reachability", .unavailable)
     }
 
     /// The directory of this program.
@@ -129,7 +129,7 @@ extension CompanionProgram {
     }
 }
 
-/// The arguments of `reachability check` for the subcommands that continue with a check.
+/// The command line of `reachability check` for subcommands that continue with a check.
 struct CheckLine {
     private let targets: [String]
     private var options: [String] = []
@@ -146,6 +146,6 @@ struct CheckLine {
         if let value { options.append("\(option)=\(value)") }
     }
 
-    /// Options, then targets after `--`, because a target may look like an option.
+    /// The options, then the targets after `--`, because a target may begin with a hyphen.
     var words: [String] { targets.isEmpty ? options : options + ["--"] + targets }
 }

@@ -7,19 +7,19 @@ import Netlink
 import NetworkDiagnostics
 import NetworkReachability
 
-/// `reachability record`: watches, and records everything that a status depends on.
+/// `reachability record`: watches, and records all data that a status depends on.
 struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
-        abstract: "Watch, and record everything into a file.",
+        abstract: "Watch, and record the network's state and events.",
         usage: "reachability record [<options>] <file> [<host> ...]",
         discussion: """
             Examples: reachability record trouble.nlrec
                       reachability record --redact --quiet trouble.nlrec example.org
-            Exit status: 0 done, 64 usage, 73 cannot be made, 74 cannot be written, 77 no
-            permission.
+            Exit status: 0 done, 64 usage error, 73 cannot create file, 74 cannot write, 77
+            no permission.
 
-            Also takes --netns, --mark, --json, --verbose as watch does.
+            The command also takes --netns, --mark, --json and --verbose, as watch does.
             """
     )
 
@@ -33,13 +33,13 @@ struct Record: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Print nothing.")
     var quiet = false
 
-    @Flag(help: "Record other addresses and names than the real ones.")
+    @Flag(help: "Replace addresses and names in the recording.")
     var redact = false
 
-    @Flag(help: "Replace a file that is there.")
+    @Flag(help: "Replace an existing file.")
     var force = false
 
-    @Option(help: ArgumentHelp("End before the file is larger.", valueName: "size"))
+    @Option(help: ArgumentHelp("The maximum size of the file.", valueName: "size"))
     var limit = SizeArgument(argument: "64MB")
 
     func run() throws {
@@ -47,7 +47,7 @@ struct Record: ParsableCommand {
         let limit = try self.limit.bytes
         let output = WatchOutput(json: options.json, flags: changes.flags, paths: changes.paths)
         var signals = Signals(reloads: true)
-        // Targets are checked before the file is created.
+        // An invalid target must not leave an empty file.
         _ = try options.makeTargets()
         let session = try RecordSession(file, options, limit: limit, redacts: redact, replaces: force)
         let printer = quiet ? nil : RecordPrinter(output, namespace: options.netns)
@@ -57,26 +57,26 @@ struct Record: ParsableCommand {
         signals.waitForEnd {
             session.report()
         } reload: {
-            // The terminal has gone.
+            // SIGHUP: the terminal was closed.
             RecordSession.end()
         }
         try session.finish(tokens)
         try printer?.finish()
     }
 
-    /// Refuses a host as the first argument, because hosts are the first arguments of all other subcommands.
+    /// Refuses a host as the first argument. In all other subcommands the first argument is a host.
     private func checkFile() throws(ExitMessage) {
         if file.hasSuffix(".nlrec") || file.hasSuffix(".pcapng") || file.contains("/") { return }
         let hosts = ([file] + options.hosts).map { " \($0.printable)" }.joined()
         throw ExitMessage(
-            "\"\(file.printable)\" stands where the file to record into does: did you mean: reachability record trouble.nlrec"
-                + "\(hosts)? A file that does not end in .nlrec is written with a slash: ./\(file.printable)",
+            "\"\(file.printable)\" is not the name of a recording; did you mean: reachability record trouble.nlrec"
+                + "\(hosts)? Write a file that does not end in .nlrec or .pcapng with a slash: ./\(file.printable)",
             .usage
         )
     }
 }
 
-/// Prints the lines of a recording. A failure of standard output does not end the recording.
+/// Prints the lines of a recording in progress. An error of standard output does not end the recording.
 final class RecordPrinter: Sendable {
     private struct State {
         var hasEnded = false
@@ -100,12 +100,12 @@ final class RecordPrinter: Sendable {
         } catch {
             let failure =
                 error == .brokenPipe ? nil : ExitMessage("cannot write to standard output: \(error)", .ioError)
-            if let failure { StandardError.report("\(failure.text); the recording goes on") }
+            if let failure { StandardError.report("\(failure.text); the recording continues") }
             state.withLock { $0 = State(hasEnded: true, failure: failure) }
         }
     }
 
-    /// Throws the first error of standard output, except that of a reader that has closed the pipe.
+    /// Throws the first error of standard output. A closed pipe is not an error.
     func finish() throws(ExitMessage) {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
@@ -117,7 +117,7 @@ extension Timestamp {
     }
 }
 
-/// The file, the recorder and the targets of a recording in progress.
+/// A recording in progress: the file, the recorder and the targets.
 struct RecordSession {
     private let path: String
     private let file: RecordingFile
@@ -125,7 +125,7 @@ struct RecordSession {
     private let targets: RecordedTargets
     private let limit: SizeLimit
 
-    /// The maximum size of the file, and whether it was reached.
+    /// The maximum size of the file in bytes, and whether it was reached.
     private struct SizeLimit {
         let bytes: Int
         let wasReached: Locked<Bool> = Locked(false)
@@ -152,13 +152,13 @@ struct RecordSession {
         let redactor = redacts ? Redactor() : nil
         let least = Recorder.leastLimit(header, redactor: redactor)
         guard bytes >= least else {
-            throw ExitMessage("--limit \(bytes) has no room for a recording: \(least) bytes is the least", .usage)
+            throw ExitMessage("--limit \(bytes) is too small for a recording; the minimum is \(least) bytes", .usage)
         }
         do throws(SystemError) {
             file = try RecordingFile(path, replacing: replaces) { Self.end() }
         } catch {
             let advice = error == .fileExists ? "; --force replaces it" : ""
-            throw ExitMessage("cannot make \(path): \(error)\(advice)", .cantCreate)
+            throw ExitMessage("cannot create \(path): \(error)\(advice)", .cantCreate)
         }
         recorder = Recorder(
             header,
@@ -174,7 +174,7 @@ struct RecordSession {
         targets = try RecordedTargets(options.hosts, in: recorder.environment(live), options: settings)
     }
 
-    /// Adds a listener to all targets. `listener` runs on the monitor's queue.
+    /// Starts the recording, and adds a listener to all targets. `listener` is called on the monitor's queue.
     func begin(
         _ interest: NetworkReachabilityInterest,
         _ listener: @escaping @Sendable (String?, NetworkPath, RecordedMoment) -> Void
@@ -188,7 +188,7 @@ struct RecordSession {
         return tokens
     }
 
-    /// Ends the wait for a signal in the main thread.
+    /// Ends the main thread's wait for a signal.
     static func end() {
         kill(getpid(), SIGTERM)
     }
@@ -198,12 +198,12 @@ struct RecordSession {
         StandardError.report("\(targets.monitor.statistics)")
     }
 
-    /// Removes the listeners and completes the file.
+    /// Ends the recording and completes the file.
     ///
     /// - Parameter tokens: The result of ``begin(_:_:)``.
-    /// - Throws: ``ExitMessage`` if a part of the file could not be written.
+    /// - Throws: ``ExitMessage`` if a part of the file was not written.
     func finish(_ tokens: [NetworkReachabilityToken]) throws(ExitMessage) {
-        // Between two turns of the queue, so that what was printed is what was recorded.
+        // On the queue, so that the printed and the recorded events are the same.
         targets.monitor.queue.sync {
             recorder.finish()
             for token in tokens { token.cancel() }
@@ -211,7 +211,7 @@ struct RecordSession {
         do throws(SystemError) {
             try file.finish()
         } catch {
-            let done = "its first \(file.size) bytes can be replayed"
+            let done = "the first \(file.size) bytes can be replayed"
             throw ExitMessage("cannot write \(path): \(error); \(done)", .ioError)
         }
         if limit.wasReached.withLock({ $0 }) {

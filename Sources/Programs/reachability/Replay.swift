@@ -6,23 +6,24 @@ import Netlink
 import NetworkDiagnostics
 import NetworkReachability
 
-/// `reachability replay`: prints the lines of `watch` for a recording.
+/// `reachability replay`: prints for a recording the lines that `watch` would print.
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Print what watch would have printed.",
+        abstract: "Print what watch would have printed for a recording.",
         usage: "reachability replay [<options>] <file>",
         discussion: """
             Examples: reachability replay --paths trouble.nlrec
                       reachability replay --redact-to public.nlrec trouble.nlrec
-            Exit status: 0 done, 64 usage, 65 damaged, 66 cannot be read, 73 no copy, 74
-            output failed.
+            Exit status: 0 done, 64 usage error, 65 damaged, 66 cannot read file, 73 cannot
+            create copy, 74 output error.
 
-            The same file prints the same, with the times of the recording.
+            The same recording always prints the same lines, with the times of the
+            recording.
             """
     )
 
-    @Argument(help: "A file that `record` made.", completion: .file(extensions: ["nlrec", "pcapng"]))
+    @Argument(help: "A file created by `record`.", completion: .file(extensions: ["nlrec", "pcapng"]))
     var file: String
 
     @Flag(help: "Print one JSON object per line (schema 1).")
@@ -30,16 +31,16 @@ struct Replay: ParsableCommand {
 
     @OptionGroup var changes: ChangeOptions
 
-    @Option(help: ArgumentHelp("Play so many times as fast as it was; 1 is as it was.", valueName: "factor"))
+    @Option(help: ArgumentHelp("Replay at this multiple of real time; 1 is real time.", valueName: "factor"))
     var speed: Double?
 
     @Option(
-        help: ArgumentHelp("Play nothing; make a copy with other addresses and names.", valueName: "file")
+        help: ArgumentHelp("Do not replay; copy with replaced addresses and names.", valueName: "file")
     )
     var redactTo: String?
 
     func validate() throws {
-        if let speed, !(speed > 0 && speed.isFinite) { throw ValidationError("--speed is a number above 0.") }
+        if let speed, !(speed > 0 && speed.isFinite) { throw ValidationError("--speed takes a number above 0.") }
     }
 
     func run() throws {
@@ -50,7 +51,7 @@ struct Replay: ParsableCommand {
             try play(recording)
         }
         if let damage = recording.damage {
-            throw ExitMessage("\(file) is damaged at byte \(damage.offset): \(damage.cause)", .dataError)
+            throw ExitMessage("cannot replay \(file): damaged at byte \(damage.offset): \(damage.cause)", .dataError)
         }
     }
 
@@ -74,7 +75,7 @@ struct Replay: ParsableCommand {
         do throws(SystemError) {
             copy = try RecordingFile(path, replacing: false) {}
         } catch {
-            throw ExitMessage("cannot make \(path): \(error)", .cantCreate)
+            throw ExitMessage("cannot create \(path): \(error)", .cantCreate)
         }
         do throws(SystemError) {
             copy.write(recording.bytes)
@@ -99,7 +100,7 @@ struct Replay: ParsableCommand {
             tokens = targets.listen(for: output.interest) { host, path in
                 let time = Timestamp(player.moment())
                 let line = PathLine(target: host, namespace: header.namespace, path: path)
-                // The reader has closed the pipe.
+                // The reader has closed the pipe, which ends the command.
                 if !StandardOutput.write(output.text(line, at: time)) { Glibc.exit(0) }
             }
         }

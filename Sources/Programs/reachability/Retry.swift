@@ -6,7 +6,7 @@ import LinuxSupport
 import NetworkReachability
 import ReachabilityRetry
 
-/// `reachability retry`: runs a command until it succeeds, and not while the network is down.
+/// `reachability retry`: runs a command until it succeeds, and pauses while the network is down.
 struct Retry: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
@@ -15,15 +15,16 @@ struct Retry: ParsableCommand {
         discussion: """
             Examples: reachability retry example.org -- git pull
                       reachability retry --on-exit 6,7,28 -- curl -fO example.org/file
-            Exit status: 0 done, 64 usage, 75 deadline passed offline, 77 no permission,
-            126 not executable, 127 not found, 129, 130, 143 signal; else the command's.
+            Exit status: 0 success, 64 usage error, 75 deadline passed offline, 77 no
+            permission, 126 not executable, 127 not found, 129, 130, 143 ended by a signal;
+            otherwise the status of the command.
             """
     )
 
-    @Argument(help: ArgumentHelp("What has to be reachable, else the network.", valueName: "host"))
+    @Argument(help: ArgumentHelp("The host that must be reachable (default: the network).", valueName: "host"))
     var givenHost: String?
 
-    @Argument(parsing: .postTerminator, help: "What to run, with its arguments, after --.")
+    @Argument(parsing: .postTerminator, help: "The command to run, with its arguments, after --.")
     var command: [String] = []
 
     /// The former options for the host.
@@ -32,25 +33,25 @@ struct Retry: ParsableCommand {
 
     private var host: String? { givenHost ?? target }
 
-    @Option(help: ArgumentHelp("Attempts in all.", valueName: "number"))
+    @Option(help: ArgumentHelp("The maximum number of attempts.", valueName: "number"))
     var attempts = 10
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("For all attempts and waits: 500ms, 5m.", valueName: "duration")
+        help: ArgumentHelp("The maximum time of all attempts and waits.", valueName: "duration")
     )
     var deadline = DurationArgument(argument: "5m")
 
-    @Option(help: ArgumentHelp("Retry only these: 6,7,28 or 1-9.", valueName: "statuses"))
+    @Option(help: ArgumentHelp("Retry only these exit statuses: 6,7,28 or 1-9.", valueName: "statuses"))
     var onExit: ExitStatuses?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("From SIGTERM to SIGKILL.", valueName: "duration")
+        help: ArgumentHelp("The time between SIGTERM and SIGKILL.", valueName: "duration")
     )
     var killAfter = DurationArgument(argument: "5s")
 
-    @Flag(name: .shortAndLong, help: "Say nothing of the attempts.")
+    @Flag(name: .shortAndLong, help: "Do not report the attempts.")
     var quiet = false
 
     @OptionGroup var options: HookOptions
@@ -66,7 +67,7 @@ struct Retry: ParsableCommand {
         let policy = try makePolicy()
         let statuses = try onExit?.values
         var signals = Signals(reloads: false, runsPrograms: true)
-        // An inherited "ignore" would discard the exit status of the command.
+        // A child process with an inherited SIG_IGN would lose its exit status.
         signal(SIGCHLD, SIG_DFL)
         let (manager, atLarge) = try makeManagers()
         let endSignal = Locked(SIGTERM)
@@ -94,15 +95,15 @@ struct Retry: ParsableCommand {
         let signal = signals.waitForEnd { StandardError.report("\(manager.statistics)") }
         endSignal.withLock { $0 = signal }
         work.cancel()
-        // A command that ignores the signal is killed, and the wait is bounded.
+        // A command that ignores the signal is killed after the grace period. The wait is bounded.
         _ = ended.wait(timeout: .now() + grace.seconds + 10)
         Glibc.exit(128 + signal)
     }
 
     private func makePolicy() throws -> RetryPolicy {
-        guard attempts >= 1 else { throw ExitMessage("--attempts \(attempts) leaves nothing to try", .usage) }
+        guard attempts >= 1 else { throw ExitMessage("--attempts takes at least 1, not \(attempts)", .usage) }
         let limit = try deadline.value
-        guard limit > .zero else { throw ExitMessage("--deadline \(deadline.text) leaves no time to try", .usage) }
+        guard limit > .zero else { throw ExitMessage("--deadline takes more than 0, not \(deadline.text)", .usage) }
         return try RetryPolicy(
             deadline: limit,
             attempts: attempts,
@@ -111,10 +112,10 @@ struct Retry: ParsableCommand {
         )
     }
 
-    /// A manager of the target, and one of the network at large, which may be the same.
+    /// Creates a manager for the host and one for the network at large. Without a host, both are the same.
     private func makeManagers() throws -> (NetworkReachabilityManager, atLarge: NetworkReachabilityManager) {
         var options = try options.makeOptions()
-        // A name that is not resolved yet does not delay an attempt.
+        // An unresolved name must not delay an attempt.
         options.nameResolutionWait = .zero
         let atLarge = try NetworkReachabilityManager(options: options)
         guard let host else { return (atLarge, atLarge) }
@@ -123,26 +124,26 @@ struct Retry: ParsableCommand {
 }
 
 extension Duration {
-    /// Seconds for Dispatch.
+    /// The duration in seconds, for Dispatch.
     fileprivate var seconds: Double { self / .seconds(1) }
 }
 
-/// Reports each attempt of `retry` on standard error as soon as the next action is known.
+/// Reports each attempt of `retry` on standard error as soon as the next step is known.
 struct RetryReport: Sendable {
-    /// Whether it reports only a command that cannot be started, as a shell does.
+    /// Whether only a command that cannot be started is reported, as by a shell.
     let isQuiet: Bool
     /// The maximum number of attempts.
     let attempts: Int
-    /// The text of the deadline.
+    /// The deadline as given on the command line.
     let deadline: String
 
-    /// Reports a failed attempt before a wait.
+    /// Reports a failed attempt that is followed by a wait.
     ///
-    /// - Parameter pause: The time of the wait; nil to wait until the target is reachable.
+    /// - Parameter pause: The duration of the wait; nil if it lasts until the target is reachable.
     func wait(after attempt: RetryAttempt, _ failure: CommandFailure, pause: Duration?) {
         let next =
             if let pause {
-                attempt.reason == .newPath ? ", next at once: the path has changed" : ", waits \(pause.secondsText)"
+                attempt.reason == .newPath ? ", next immediately: the path has changed" : ", waits \(pause.secondsText)"
             } else {
                 ", waits until reachable" + (attempt.verdict?.reason.map { ": \($0)" } ?? "")
             }
@@ -154,7 +155,7 @@ struct RetryReport: Sendable {
         write(end, number, "")
     }
 
-    /// Reports the last attempt, unless it was reported before the wait that ended.
+    /// Reports the last attempt, unless it was already reported before a wait.
     func end(_ error: RetryError) {
         guard let attempt = error.attempts.last, attempt.reason == nil,
             let failure = attempt.error as? CommandFailure
@@ -162,14 +163,14 @@ struct RetryReport: Sendable {
         let text =
             switch error.ending {
             case .attemptsExhausted: ", gives up"
-            case .deadlineExpired: ", told to end: the deadline of \(deadline) has passed"
-            case .cancelled: ", told to end"
+            case .deadlineExpired: ", stopped: the deadline of \(deadline) has passed"
+            case .cancelled: ", stopped by a signal"
             default: ", not retried"
             }
         write(failure.end, attempt.number, text)
     }
 
-    /// Reports a deadline that passed in a wait while the target was reachable.
+    /// Reports that the deadline passed during a wait while the target was reachable.
     func deadlinePassed() {
         if !isQuiet { StandardError.report("the deadline of \(deadline) passed before the next attempt") }
     }
@@ -184,7 +185,7 @@ struct RetryReport: Sendable {
 
 /// A run of `retry`: attempts until the command succeeds or no attempt is left.
 struct RetrySession: Sendable {
-    /// The environment and the result of the last attempt.
+    /// The status of the target and the exit status of the previous attempt.
     private struct Last {
         var status: NetworkReachabilityStatus
         var exitStatus: CInt?
@@ -192,26 +193,26 @@ struct RetrySession: Sendable {
 
     /// The host on the command line; nil for the network at large.
     let host: String?
-    /// The name of the queried network namespace; nil for the current one.
+    /// The name of the network namespace; nil for the current one.
     let namespace: String?
     let manager: NetworkReachabilityManager
-    /// The manager of the network at large; the same without a host.
+    /// The manager of the network at large. Without a host, the same as `manager`.
     let atLarge: NetworkReachabilityManager
     let program: Program
     let policy: RetryPolicy
-    /// The statuses that are retried; nil for all, see ``CommandFailure``.
+    /// The exit statuses to retry; nil for all, see ``CommandFailure``.
     let statuses: Set<CInt>?
     let runner: ProgramRunner
     let report: RetryReport
 
-    /// Performs all attempts. Returns the exit status; nil if the task was cancelled.
+    /// Runs all attempts. Returns the exit status; nil if the task was cancelled.
     ///
-    /// - Throws: ``ExitMessage`` if the deadline passed offline.
+    /// - Throws: ``ExitMessage`` if the deadline passed while the target was not reachable.
     func run() async throws(ExitMessage) -> CInt? {
         let coordinator: RetryCoordinator
         let target: RetryTarget
         do {
-            // One command needs no budget. Attempts are limited, so none is used as a probe.
+            // A single command needs no budget. The number of attempts is limited, so no attempt is used as a probe.
             let limits = try RetryLimits(probeInterval: nil, budget: RetryBudget(retryCost: 0))
             coordinator = RetryCoordinator(
                 limits: limits,
@@ -288,15 +289,15 @@ struct RetrySession: Sendable {
     }
 }
 
-/// An attempt whose command did not succeed.
+/// The error for an attempt whose command failed.
 struct CommandFailure: RetryableError, CustomStringConvertible {
     let end: ProgramEnd
 
-    /// The statuses that are retried, with the statuses of a shell for signals. Nil for every exit status and no signal, because the
-    /// network does not cause signals.
+    /// The exit statuses to retry, with signals as 128 plus their number. If nil, all exit statuses are retried, but not signals, because
+    /// a signal is not caused by the network.
     let statuses: Set<CInt>?
 
-    /// The effect of the command is unknown. A user of `retry` accepts that it is repeated.
+    /// The command may have had an effect. A user of `retry` accepts that it is repeated.
     var failureStage: FailureStage? {
         let isRetried =
             switch end.cause {

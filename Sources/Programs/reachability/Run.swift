@@ -6,7 +6,7 @@ import Logging
 import NetworkReachability
 import Subprocess
 
-/// `reachability run`: runs a command at each change.
+/// `reachability run`: runs a command at each change of a target.
 struct Run: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -15,16 +15,16 @@ struct Run: ParsableCommand {
         discussion: """
             Examples: reachability run example.org --on reachable -- ./sync.sh
                       reachability run --hooks /etc/reachability/hooks.d
-            Exit status: 0 ended, 64 usage, 66 hooks unusable, 77 no permission.
+            Exit status: 0 ended, 64 usage error, 66 invalid hooks, 77 no permission.
             """
     )
 
-    @Argument(help: "A name or address; none means the network at large.")
+    @Argument(help: "A name or an address (default: the network at large).")
     var host: String?
 
     @Option(
         name: .customLong("host"),
-        help: ArgumentHelp("One more; may be repeated.", valueName: "host")
+        help: ArgumentHelp("Another host; repeatable.", valueName: "host")
     )
     var hosts: [String] = []
 
@@ -32,35 +32,35 @@ struct Run: ParsableCommand {
     @Option(name: .customLong("target"), help: .hidden)
     var moreHosts: [String] = []
 
-    @Argument(parsing: .postTerminator, help: "What to run, with its arguments, after --.")
+    @Argument(parsing: .postTerminator, help: "The command to run, with its arguments, after --.")
     var command: [String] = []
 
     @Option(
         name: .customLong("on"),
-        help: ArgumentHelp("change (the default), reachable, not-reachable.", valueName: "event"),
+        help: ArgumentHelp("change (default), reachable or not-reachable; repeatable.", valueName: "event"),
         completion: .list(["change", "reachable", "not-reachable"])
     )
     var triggers: [RunTrigger] = []
 
     @Option(
-        help: ArgumentHelp("Run the executables in there, in order.", valueName: "dir"),
+        help: ArgumentHelp("Run the executable files of a directory by name.", valueName: "dir"),
         completion: .directory
     )
     var hooks: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Only for what has held for so long: 2s.", valueName: "duration")
+        help: ArgumentHelp("Run only for a state that lasts this long: 2s.", valueName: "duration")
     )
     var settle: DurationArgument?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("End what runs for longer: 500ms, 2s, 1m.", valueName: "duration")
+        help: ArgumentHelp("Stop a command that runs longer: 500ms, 2s, 1m.", valueName: "duration")
     )
     var killAfter: DurationArgument?
 
-    @Flag(help: "Also run for the state at the beginning.")
+    @Flag(help: "Also run for the first state.")
     var initial = false
 
     @OptionGroup var options: HookOptions
@@ -74,10 +74,10 @@ struct Run: ParsableCommand {
         let policy: SettlePolicy = try settle.map { .settled(for: try $0.value) } ?? .immediate
         let limit = try killAfter.map { (duration: try $0.value, text: $0.text) }
         if let limit, limit.duration == .zero {
-            throw ExitMessage("--kill-after \(limit.text) leaves no time to run", .usage)
+            throw ExitMessage("--kill-after takes more than 0, not \(limit.text)", .usage)
         }
         var signals = Signals(reloads: false, runsPrograms: true)
-        // An inherited "ignore" would discard the exit statuses of commands.
+        // A child process with an inherited SIG_IGN would lose its exit status.
         signal(SIGCHLD, SIG_DFL)
         let settings = try options.makeOptions()
         let targets = try settings.makeTargets(([host].compactMap(\.self) + hosts + moreHosts).unique)
@@ -105,7 +105,7 @@ struct Run: ParsableCommand {
             StandardError.report("\(manager.statistics)")
         }
         work.cancel()
-        // Running programs receive the end signal and then SIGKILL. The wait is bounded.
+        // Running programs receive SIGTERM and then SIGKILL. The wait is bounded.
         _ = ended.wait(timeout: .now() + 15)
     }
 
@@ -116,17 +116,17 @@ struct Run: ParsableCommand {
 }
 
 extension [String] {
-    /// Each element once, in the order of their first occurrence, because a target has one run at a time.
+    /// The elements without duplicates, in the order of their first occurrence. Each target has at most one run at a time.
     fileprivate var unique: [String] {
         var seen: Set<String> = []
         return filter { seen.insert($0).inserted }
     }
 }
 
-/// Decides for which states of a target a command runs. Pure.
+/// Decides for which states of a target a command runs. Has no side effects.
 ///
-/// It receives the newest state whenever no command runs. States that begin and end during a run are therefore skipped, and the previous
-/// state of the next run is that of the last decision.
+/// The caller passes the newest state whenever no command runs. A state that begins and ends during a run is therefore skipped, and the
+/// previous state of the next run is that of the last decision.
 struct RunDecision: Sendable {
     private let triggers: Set<RunTrigger>
     private let runsInitially: Bool
@@ -135,16 +135,16 @@ struct RunDecision: Sendable {
 
     /// - Parameters:
     ///   - triggers: The changes that start a run.
-    ///   - runsInitially: Whether the first known status starts a run.
+    ///   - runsInitially: True if the first known status starts a run.
     init(_ triggers: Set<RunTrigger>, runsInitially: Bool) {
         self.triggers = triggers
         self.runsInitially = runsInitially
     }
 
-    /// Takes the newest state, and returns the change to run a command for; nil for none.
+    /// Evaluates the newest state. Returns the change to run a command for, or nil.
     mutating func take(_ path: NetworkPath) -> StateChange? {
         let previous = last
-        // A name that is not resolved yet has no state.
+        // An unresolved name has no state yet.
         if previous == nil, path.status == .unknown { return nil }
         last = path.status
         guard previous != nil || runsInitially,
@@ -163,9 +163,9 @@ enum RunTrigger: String, ExpressibleByArgument, Sendable {
     /// Becoming not reachable.
     case notReachable = "not-reachable"
 
-    /// Whether a change to `status` is of that kind.
+    /// Returns whether a change to `status` is of this kind.
     ///
-    /// - Parameter previous: The status before; nil for the first known status.
+    /// - Parameter previous: The previous status; nil for the first known status.
     func includes(_ status: NetworkReachabilityStatus, after previous: NetworkReachabilityStatus?) -> Bool {
         switch self {
         case .change: status != previous
@@ -175,24 +175,24 @@ enum RunTrigger: String, ExpressibleByArgument, Sendable {
     }
 }
 
-/// The state of a run, and the one before it.
+/// The state for a run, and the previous status.
 struct StateChange: Hashable, Sendable {
     let path: NetworkPath
-    /// The status of the decision before; nil if there was none.
+    /// The status of the previous decision; nil for the first one.
     let previous: NetworkReachabilityStatus?
 }
 
-/// The environment of a command. Every variable is always set. An unknown value is empty.
+/// The environment of a command. Every variable is always set. The value of an unknown variable is empty.
 struct RunEnvironment {
     /// The host on the command line; nil for the network at large.
     let target: String?
-    /// The name of the queried network namespace; nil for the current one.
+    /// The name of the network namespace; nil for the current one.
     let namespace: String?
     let change: StateChange
-    /// More variables.
+    /// Additional variables.
     var others: [(name: String, value: String)] = []
 
-    /// Each variable and its value, in the order of the documentation.
+    /// All variables with their values, in the order of the documentation.
     var variables: [(name: String, value: String)] {
         let path = change.path
         var connectionType = ""
@@ -215,12 +215,12 @@ struct RunEnvironment {
         return (variables + others).map { ("REACHABILITY_" + $0, $1) }
     }
 
-    /// The environment of this process, with the variables.
+    /// The environment of this process with the variables.
     var environment: Environment { .inheriting(variables) }
 }
 
 extension NetworkReachabilityStatus {
-    /// The value of `--on`.
+    /// The value of `REACHABILITY_STATUS`.
     fileprivate var word: String {
         switch self {
         case .unknown: "unknown"
@@ -230,10 +230,10 @@ extension NetworkReachabilityStatus {
     }
 }
 
-/// Runs programs for the changes of a target, one at a time.
+/// Runs programs at the changes of a target, one at a time.
 struct TargetRunner: Sendable {
     let target: TargetOptions.Target
-    /// The name of the queried network namespace; nil for the current one.
+    /// The name of the network namespace; nil for the current one.
     let namespace: String?
     let policy: SettlePolicy
     let decision: RunDecision
@@ -241,9 +241,9 @@ struct TargetRunner: Sendable {
     let runner: ProgramRunner
     let logger: Logger?
 
-    /// Runs until the task is cancelled. Ends a running program, and waits for it.
+    /// Runs programs until the task is cancelled. Then ends a running program and waits for it.
     func run() async {
-        // Read only while no program runs, so that only the newest state is kept.
+        // Read only while no program runs, so that only the newest state is buffered.
         let (paths, continuation) = AsyncStream.makeStream(of: NetworkPath.self, bufferingPolicy: .bufferingNewest(1))
         let token = target.manager.addPathListener(for: .status, settle: policy, onQueue: nil) { path in
             continuation.yield(path)
@@ -263,12 +263,12 @@ struct TargetRunner: Sendable {
     }
 }
 
-/// The programs that run for a change.
+/// The programs to run at a change.
 enum RunPlan: Sendable {
     case command(Program)
     case hooks(HookDirectory)
 
-    /// The current programs in their order.
+    /// The current programs in the order of execution.
     var programs: [Program] {
         get async {
             switch self {

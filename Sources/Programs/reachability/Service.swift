@@ -2,18 +2,20 @@ import ArgumentParser
 import CommandLineSupport
 import LinuxSupport
 
-/// `reachability outages`: the outages of a service.
+/// `reachability outages`: prints the outages that a service recorded.
 struct Outages: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outages",
-        abstract: "Print the outages a service has seen, latest first.",
+        abstract: "Print the outages that a service recorded, latest first.",
         usage: "reachability outages [<options>]",
         discussion: """
             Examples: reachability outages
                       reachability outages --since 7d --open --json
-            Exit status: 0 printed, 64 usage, 69 no service, 74 output, 77 no permission.
+            Exit status: 0 printed, 64 usage error, 69 no service, 74 output error, 77 no
+            permission.
 
-            A service is `reachability serve`. --socket or --url names another one.
+            The command queries `reachability serve`. --socket or --url names another
+            service.
             """
     )
 
@@ -29,7 +31,7 @@ struct Outages: ParsableCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("The maximum number of outages.", valueName: "number"))
     var limit: Int?
 
-    @Flag(help: "Print only outages that last.")
+    @Flag(help: "Print only outages that have not ended.")
     var open = false
 
     @OptionGroup var options: ServiceOptions
@@ -44,28 +46,29 @@ struct Outages: ParsableCommand {
     }
 }
 
-/// `reachability availability`: the shares of time.
+/// `reachability availability`: prints the shares of time in each state.
 struct Availability: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "availability",
-        abstract: "Print how the time of a service's targets was spent.",
+        abstract: "Print the availability of the targets of a service.",
         usage: "reachability availability [<options>]",
         discussion: """
             Examples: reachability availability
                       reachability availability --window 24h --json
-            Exit status: 0 printed, 64 usage, 69 no service, 74 output, 77 no permission.
+            Exit status: 0 printed, 64 usage error, 69 no service, 74 output error, 77 no
+            permission.
 
-            What was not observed counts for nobody. Percentages are never rounded up.
+            Time without observation is not counted. Percentages are never rounded up.
             """
     )
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("How far back.", valueName: "duration")
+        help: ArgumentHelp("The period up to now.", valueName: "duration")
     )
     var window = DurationArgument(argument: "30d")
 
-    @Option(help: ArgumentHelp("Of this target alone.", valueName: "name"))
+    @Option(help: ArgumentHelp("Print only this target.", valueName: "name"))
     var target: String?
 
     @OptionGroup var options: ServiceOptions
@@ -77,21 +80,21 @@ struct Availability: ParsableCommand {
     }
 }
 
-/// `reachability report`: one outage, explained.
+/// `reachability report`: explains an outage.
 struct Report: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Explain an outage: when, whose fault, and why.",
+        abstract: "Explain an outage: its time, place and cause.",
         usage: "reachability report [<options>] [<outage>]",
         discussion: """
             Examples: reachability report
                       reachability report --json dn2wpp5q2ytg-1xb3dqs
-            Exit status: 0 printed, 64 usage or no such outage, 69 no service, 74 output,
-            77 no permission.
+            Exit status: 0 printed, 64 usage error or unknown outage, 69 no service, 74
+            output error, 77 no permission.
             """
     )
 
-    @Argument(help: ArgumentHelp("Its id, as `outages` prints it; the latest otherwise.", valueName: "outage"))
+    @Argument(help: ArgumentHelp("The id that `outages` prints (default: the latest outage).", valueName: "outage"))
     var outage = "latest"
 
     @OptionGroup var options: ServiceOptions
@@ -101,7 +104,7 @@ struct Report: ParsableCommand {
     }
 }
 
-/// `reachability note`: a note about an outage.
+/// `reachability note`: writes a note about an outage.
 struct Note: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "note",
@@ -110,11 +113,11 @@ struct Note: ParsableCommand {
         discussion: """
             Examples: reachability note "The cleaners pulled the plug."
                       reachability note --outage dn2wpp5q2ytg-1xb3dqs "Ticket 4711."
-            Exit status: 0 written, 64 usage or no such outage, 69 no service, 74 output,
-            77 no permission.
+            Exit status: 0 written, 64 usage error or unknown outage, 69 no service, 74
+            output error, 77 no permission.
 
-            Root, the service's own user and members of the group reachability may. Over
-            HTTP it needs a token of the scope admin.
+            Only root, the service's user and members of the group reachability have the
+            permission; over HTTP, a token with the scope admin.
             """
     )
 
@@ -133,7 +136,7 @@ struct Note: ParsableCommand {
     }
 }
 
-/// `reachability maintenance`: the planned work that counts for no party.
+/// `reachability maintenance`: prints, announces or ends planned work.
 struct Maintenance: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "maintenance",
@@ -142,12 +145,12 @@ struct Maintenance: ParsableCommand {
         discussion: """
             Examples: reachability maintenance switch --for 2h --target erp
                       reachability maintenance switch --end
-            Exit status: 0 done, 64 usage or no such work, 69 no service, 74 output, 77 no
-            permission.
+            Exit status: 0 done, 64 usage error or unknown work, 69 no service, 74 output
+            error, 77 no permission.
 
-            Time of planned work counts for no party, and no notification is sent. Root,
-            the service's own user and members of the group reachability may announce it.
-            Over HTTP it needs a token of the scope admin.
+            Planned work does not count as an outage, and no notification is sent. Only
+            root, the service's user and members of the group reachability may announce it;
+            over HTTP, a token with the scope admin.
             """
     )
 
@@ -157,26 +160,26 @@ struct Maintenance: ParsableCommand {
     @Option(
         name: .customLong("for"),
         parsing: .unconditional,
-        help: ArgumentHelp("Announce it: how long it takes.", valueName: "duration")
+        help: ArgumentHelp("Announce work of this duration.", valueName: "duration")
     )
     var length: DurationArgument?
 
-    @Option(help: ArgumentHelp("When it begins (RFC 3339), if not now.", valueName: "time"))
+    @Option(help: ArgumentHelp("The start of the work, RFC 3339 (default: now).", valueName: "time"))
     var from: String?
 
     @Option(
         name: .customLong("target"),
-        help: ArgumentHelp("A target that it affects, if not all; repeatable.", valueName: "name")
+        help: ArgumentHelp("An affected target (default: all); repeatable.", valueName: "name")
     )
     var targets: [String] = []
 
-    @Flag(help: "End it now, or take it back.")
+    @Flag(help: "End the work now, or cancel it before its start.")
     var end = false
 
     @OptionGroup var options: ServiceOptions
 
     func validate() throws {
-        if name == nil, length != nil || end { throw ValidationError("Give the work a name.") }
+        if name == nil, length != nil || end { throw ValidationError("--for and --end need the name of the work.") }
         if length != nil, end { throw ValidationError("Give --for or --end, not both.") }
         if length == nil, from != nil || !targets.isEmpty { throw ValidationError("--from and --target need --for.") }
     }
@@ -195,21 +198,21 @@ struct Maintenance: ParsableCommand {
     }
 }
 
-/// `reachability check-now`: a check outside the schedule.
+/// `reachability check-now`: makes a service check a target outside its schedule.
 struct CheckNow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-now",
-        abstract: "Let a service check a target now.",
+        abstract: "Make a service check a target now.",
         usage: "reachability check-now [<options>] <target>",
         discussion: """
             Examples: reachability check-now erp
                       reachability check-now --json internet
-            Exit status: 0 the check begins, 64 usage, no such target, or one that cannot
-            be checked, 69 no service, 74 output, 75 checked within the last second, 77 no
-            permission.
+            Exit status: 0 check started, 64 usage error, unknown target or target without
+            checks, 69 no service, 74 output error, 75 checked within the last second, 77
+            no permission.
 
-            Root, the service's own user and members of the group reachability may. Over
-            HTTP it needs a token of the scope admin.
+            Only root, the service's user and members of the group reachability have the
+            permission; over HTTP, a token with the scope admin.
             """
     )
 

@@ -1,14 +1,14 @@
 import Glibc
 import LinuxSupport
 
-/// The signals that a command obeys, waited for instead of handled: no code runs in a handler, and nothing is cut short.
+/// The signals of a command. They are blocked and waited for, so that no code runs in a signal handler and no system call is interrupted.
 ///
 /// C counterpart: `sigwaitinfo(2)`, `sigtimedwait(2)`.
 struct Signals: ~Copyable {
     private var set = sigset_t()
     private let reloads: Bool
 
-    /// Blocks signals in the calling thread and in every thread that it starts later: call it first.
+    /// Blocks the signals in the calling thread and in the threads that it starts later. Must be called before other threads are started.
     init(_ numbers: [CInt], reloads: Bool = false) {
         self.reloads = reloads
         _ = unsafe sigemptyset(&set)
@@ -16,25 +16,25 @@ struct Signals: ~Copyable {
         _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// SIGINT, SIGTERM and SIGUSR1, for ``waitForEnd(report:reload:)``.
+    /// Blocks SIGINT, SIGTERM and SIGUSR1, for ``waitForEnd(report:reload:)``.
     ///
     /// - Parameters:
-    ///   - reloads: Whether SIGHUP is for reading files again; otherwise it ends the command, as it does others.
-    ///   - runsPrograms: Whether there are programs to end before the command: SIGHUP then ends it in order too, unless it is
-    ///     ignored as under nohup(1).
+    ///   - reloads: Whether SIGHUP makes the command read its files again. Otherwise SIGHUP ends the command.
+    ///   - runsPrograms: True if the command runs programs and must end them first. SIGHUP is then also received, unless it is ignored as
+    ///     under nohup(1).
     init(reloads: Bool, runsPrograms: Bool = false) {
         let hearsHangup = reloads || runsPrograms && !Self.isIgnored(SIGHUP)
         let numbers = [SIGINT, SIGTERM, SIGUSR1] + (hearsHangup ? [SIGHUP] : [])
         self.init(numbers, reloads: reloads)
         guard runsPrograms else { return }
-        // swift-subprocess waits for children in a thread of its own with no signal blocked. That thread passes signals on to
-        // this one, which is known before any handler runs, and has blocked them.
+        // swift-subprocess waits for children in its own thread, in which no signal is blocked. The handler there forwards a signal to
+        // this thread, where it is blocked. The thread is determined before any handler runs.
         _ = Self.waitingThread
         for number in numbers { _ = signal(number) { pthread_kill(Signals.waitingThread, $0) } }
     }
 
-    /// Blocks the calling thread until SIGINT or SIGTERM comes, and calls `report` on it for each SIGUSR1 and `reload` for
-    /// each SIGHUP until then. Of several signals during a call, one is served. Returns the signal that ended the wait.
+    /// Blocks the calling thread until SIGINT or SIGTERM arrives. Calls `report` for SIGUSR1 and `reload` for SIGHUP on this thread.
+    /// Several equal signals during a call count as one. Returns the signal that ended the wait.
     @discardableResult
     mutating func waitForEnd(report: () -> Void, reload: () -> Void = {}) -> CInt {
         while true {
@@ -47,10 +47,10 @@ struct Signals: ~Copyable {
         }
     }
 
-    /// Blocks the calling thread until one of the signals comes, and returns it; nil if the time is up. Time does not pass while
-    /// the machine sleeps.
+    /// Blocks the calling thread until a signal arrives, and returns the signal. Returns nil at the time limit. The time of a suspended
+    /// machine does not count.
     ///
-    /// - Parameter limit: Nil to wait without a limit.
+    /// - Parameter limit: The time limit; nil for none.
     mutating func next(within limit: Duration? = nil) -> CInt? {
         let deadline = limit.map { SystemClock.monotonic + $0 }
         while true {
@@ -67,16 +67,16 @@ struct Signals: ~Copyable {
         }
     }
 
-    /// The thread that first reads it: the main one, which makes this value.
+    /// The main thread, which makes the first access.
     private static let waitingThread = pthread_self()
 
-    /// SIG_IGN as a number.
+    /// The numeric value of SIG_IGN.
     private static let ignoring = 1
 
     private static func isIgnored(_ signal: CInt) -> Bool {
         var action = sigaction()
         guard unsafe sigaction(signal, nil, &action) == 0 else { return false }
-        // Handlers cannot be compared, numbers can.
+        // Swift cannot compare function pointers.
         return unsafe withUnsafeBytes(of: action.__sigaction_handler) { unsafe $0.load(as: Int.self) } == ignoring
     }
 }

@@ -3,27 +3,28 @@ import CommandLineSupport
 import LinuxSupport
 import NetworkReachability
 
-/// `reachability status`: the state now.
+/// `reachability status`: prints the current state.
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Print the state once.",
+        abstract: "Print the current state.",
         usage: "reachability status [<host> ...] [<options>]",
         discussion: """
             Examples: reachability status example.org && git pull
                       reachability status --json --netns blue 192.0.2.1
-            Exit status: 0 reachable, 1 not reachable, 2 unknown, 64 usage, 65 bad line, 66
-            no file, 74 output failed, 77 no permission. Of several hosts, one that is not
-            reachable decides, then one that is unknown.
+            Exit status: 0 reachable, 1 not reachable, 2 unknown, 64 usage error, 65
+            invalid line, 66 cannot read file, 74 output error, 77 no permission. With
+            several hosts, 1 if at least one is not reachable, otherwise 2 if at least one
+            is unknown.
             """
     )
 
     @OptionGroup var options: TargetOptions
 
-    @Flag(help: "Ask in the current and every named network namespace.")
+    @Flag(help: "Query the current and every named network namespace.")
     var allNetns = false
 
-    @Option(help: "Hosts, one a line; - is standard input.", completion: .file())
+    @Option(help: "Read hosts from a file, one per line; - is stdin.", completion: .file())
     var file: String?
 
     func validate() throws {
@@ -51,7 +52,7 @@ struct Status: ParsableCommand {
         if statuses.contains(.unknown) { throw ExitCode(2) }
     }
 
-    /// The hosts of a file. A line that is not a host ends the command, because the rest would decide alone.
+    /// Returns the hosts of a file. A line that is not a host is an error, because the remaining hosts alone would decide the exit status.
     private func hosts(in path: String) throws -> [String] {
         let file = try TargetFile(path: path)
         let settings = try options.makeOptions()
@@ -60,7 +61,7 @@ struct Status: ParsableCommand {
         }
     }
 
-    /// A target, and the namespace in its line.
+    /// A target, and the namespace to print.
     private struct Place {
         let target: TargetOptions.Target
         let namespace: String?
@@ -77,7 +78,7 @@ struct Status: ParsableCommand {
         }
     }
 
-    /// Looks up all names at the same time, so that a silent name server delays the command once.
+    /// Returns the lines. All names are resolved at the same time, so that a silent name server causes only one delay.
     private static func lines(of places: [Place]) -> [PathLine] {
         if places.count > 1 {
             for place in places { _ = place.target.manager.path(waitingForName: .zero) }

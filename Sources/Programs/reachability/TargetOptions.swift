@@ -4,14 +4,14 @@ import Glibc
 import Logging
 import NetworkReachability
 
-/// The hosts, and the options for queries.
+/// The hosts, and the options of a query.
 struct TargetOptions: ParsableArguments {
     typealias Target = (name: String?, manager: NetworkReachabilityManager)
 
-    // Hidden, because the usage shows it, so that the help fits a screen.
+    // Hidden for space, because the usage line shows it.
     @Argument(
         help: ArgumentHelp(
-            "Names or addresses; none means the network at large.",
+            "Names or addresses (default: the network at large).",
             valueName: "host",
             visibility: .hidden
         )
@@ -22,16 +22,16 @@ struct TargetOptions: ParsableArguments {
 
     @OptionGroup var egress: EgressOptions
 
-    @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
+    @Option(help: ArgumentHelp("The firewall mark of packets: 51966 or 0xcafe.", valueName: "mark"))
     var mark: FirewallMark?
 
     @Flag(help: "Print one JSON object per line (schema 1).")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Log to standard error what is heard and decided.")
+    @Flag(name: .shortAndLong, help: "Log events and decisions to standard error.")
     var verbose = false
 
-    @Flag(help: ArgumentHelp("Hear of every route change, not only of those that matter.", visibility: .hidden))
+    @Flag(help: ArgumentHelp("Process all route messages, not only relevant ones.", visibility: .hidden))
     var noFilter = false
 
     /// The value of `--netns`.
@@ -64,10 +64,10 @@ struct TargetOptions: ParsableArguments {
 struct HookOptions: ParsableArguments {
     @OptionGroup var namespaceOptions: NamespaceOptions
 
-    @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
+    @Option(help: ArgumentHelp("The firewall mark of packets: 51966 or 0xcafe.", valueName: "mark"))
     var mark: FirewallMark?
 
-    @Flag(name: .shortAndLong, help: "Log what is heard and decided.")
+    @Flag(name: .shortAndLong, help: "Log events and decisions to standard error.")
     var verbose = false
 
     func makeOptions() throws(ExitMessage) -> NetworkReachabilityOptions {
@@ -87,7 +87,7 @@ extension NetworkReachabilityOptions {
         self.logger = logger
     }
 
-    /// One manager for each host, or one for the network at large, with the name it is printed under.
+    /// Creates a manager for each host, or one for the network at large, with the name to print.
     func makeTargets(_ hosts: [String]) throws(NetworkReachabilityError) -> [TargetOptions.Target] {
         if hosts.isEmpty { return [(nil, try NetworkReachabilityManager(options: self))] }
         var targets: [TargetOptions.Target] = []

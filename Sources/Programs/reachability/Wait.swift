@@ -5,88 +5,88 @@ import LinuxSupport
 import NetworkDiagnostics
 import NetworkReachability
 
-/// `reachability wait`: blocks until conditions of the network hold.
+/// `reachability wait`: waits until conditions of the network hold.
 struct Wait: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
-        abstract: "Wait until the network is as wanted.",
+        abstract: "Wait until the network meets conditions.",
         usage: "reachability wait [<host> ...] [<options>]",
         discussion: """
             Examples: reachability wait example.org --timeout 30s
                       reachability wait --interface eth0 --route 10.0.0.0/8 --stable 2s
-            Exit status: 0 it is, 64 usage, 74 output failed, 75 time is up, 77 no
-            permission, 130 SIGINT, 143 SIGTERM.
+            Exit status: 0 conditions met, 64 usage error, 74 output error, 75 timeout, 77
+            no permission, 130 SIGINT, 143 SIGTERM.
             """
     )
 
-    // Hidden, because the usage shows it, so that the help fits a screen.
+    // Hidden for space, because the usage line shows it.
     @Argument(
         help: ArgumentHelp(
-            "Names or addresses; none means the network at large.",
+            "Names or addresses (default: the network at large).",
             valueName: "host",
             visibility: .hidden
         )
     )
     var hosts: [String] = []
 
-    @Flag(help: "All conditions at once, or any of them.")
+    @Flag(help: "Wait for all conditions at once, or for any.")
     var quantifier: WaitQuantifier = .all
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Give up after so long: 500ms, 30s, 5m.", valueName: "duration")
+        help: ArgumentHelp("The maximum time to wait: 500ms, 30s, 5m.", valueName: "duration")
     )
     var timeout: DurationArgument?
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("What is wanted of hosts.", valueName: "goal")
+        help: ArgumentHelp("The status of the hosts to wait for.", valueName: "goal")
     )
     var goal: NetworkCondition.Goal?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("For how long it has to be so without a break.", valueName: "duration")
+        help: ArgumentHelp("The time for which the conditions must hold.", valueName: "duration")
     )
     var stable: DurationArgument?
 
-    @Option(help: ArgumentHelp("The name resolves. May be repeated.", valueName: "name"))
+    @Option(help: ArgumentHelp("Wait until the name resolves; repeatable.", valueName: "name"))
     var dns: [String] = []
 
-    @Option(help: ArgumentHelp("A usable route covers the prefix. May be repeated.", valueName: "prefix"))
+    @Option(help: ArgumentHelp("Wait for a usable route to the prefix; repeatable.", valueName: "prefix"))
     var route: [IPPrefix] = []
 
     @Option(
         name: .customLong("interface"),
-        help: ArgumentHelp("The interface is usable. May be repeated.", valueName: "name"),
+        help: ArgumentHelp("Wait until the interface is usable; repeatable.", valueName: "name"),
         completion: .custom { _, _, _ in EgressOptions.interfaceNames() }
     )
     var interfaces: [String] = []
 
     @Option(
-        help: ArgumentHelp("The interface or VRF packets to hosts are bound to.", valueName: "name"),
+        help: ArgumentHelp("The interface or VRF that packets are bound to.", valueName: "name"),
         completion: .custom { _, _, _ in EgressOptions.interfaceNames() }
     )
     var over: String?
 
-    // Hidden, so that the help fits a screen of 24 lines.
-    @Flag(help: ArgumentHelp("Until a check says that hosts or URLs work, not the kernel.", visibility: .hidden))
+    // Hidden for space.
+    @Flag(help: ArgumentHelp("Wait until an active check of hosts or URLs succeeds.", visibility: .hidden))
     var works = false
 
     @OptionGroup var active: ActiveOptions
 
     @OptionGroup var namespaceOptions: NamespaceOptions
 
-    @Flag(help: "Print how it ended as a JSON object (schema 1).")
+    @Flag(help: "Print the result as a JSON object (schema 1).")
     var json = false
 
     func validate() throws {
         guard works else {
             if active.isEmpty { return }
-            throw ValidationError("--anchor and --resolve are for --works.")
+            throw ValidationError("--anchor and --resolve need --works.")
         }
         if !route.isEmpty || !interfaces.isEmpty || goal != nil || stable != nil {
-            throw ValidationError("--works is about hosts alone; with it, --dns names a server.")
+            throw ValidationError("--works excludes --route, --interface, --for and --stable.")
         }
     }
 
@@ -111,7 +111,7 @@ struct Wait: ParsableCommand {
             }
         )
         if stable <= .zero {
-            // Listening costs more than a query.
+            // Listening costs more than one query.
             let (states, holds) = watcher.ask()
             if holds { return output.write(states, hasTimedOut: false) }
         }
@@ -119,9 +119,9 @@ struct Wait: ParsableCommand {
         let signal = signals.next(within: timeout)
         if let signal { Glibc.exit(128 + signal) }
         let (states, holds) = watcher.ask()
-        // Another thread may report success at this moment, and then ends the process.
+        // If another thread reports success at this moment, it ends the process.
         guard watcher.cancel() else { while true { pause() } }
-        // A change may have come at the end of the time.
+        // A change may have arrived at the time limit.
         let isInTime = holds && stable <= .zero
         output.write(states, hasTimedOut: !isInTime)
         if isInTime { return }
@@ -132,7 +132,7 @@ struct Wait: ParsableCommand {
     private func becomeCheck() throws -> Never {
         var line = CheckLine(hosts, namespaceOptions, json: json)
         line.add("--interface", over)
-        // Refuses a wrong duration.
+        // Refuses an invalid duration.
         _ = try timeout?.value
         line.add("--within", timeout?.text)
         line.add(active, servers: dns)
@@ -142,23 +142,23 @@ struct Wait: ParsableCommand {
 
     private func conditions() throws(ExitMessage) -> [NetworkCondition] {
         for name in interfaces where !InterfaceName.isValid(name) {
-            throw ExitMessage("\"\(name.printable)\" is no name of an interface", .usage)
+            throw ExitMessage("\"\(name.printable)\" is not the name of an interface", .usage)
         }
         for name in dns where IPAddress(name) != nil {
             throw ExitMessage(
-                "\(name.printable) is an address, and --dns waits for a name: did you mean: reachability wait \(name.printable)",
+                "--dns takes a name, and \(name.printable) is an address; did you mean: reachability wait \(name.printable)",
                 .usage
             )
         }
         let others = dns.map(NetworkCondition.name) + route.map { .route($0) } + interfaces.map { .interface($0) }
-        // A goal needs a target.
+        // A goal needs a target, which is the network at large if there are no hosts.
         let isAtLarge = hosts.isEmpty && (others.isEmpty || goal != nil)
         let targets: [String?] = isAtLarge ? [nil] : hosts
         return targets.map { .target($0, goal ?? .reachable) } + others
     }
 }
 
-/// The number of conditions that must hold.
+/// Whether all conditions must hold, or any.
 enum WaitQuantifier: EnumerableFlag {
     case all
     case any
@@ -178,7 +178,7 @@ struct WaitOutput: Sendable {
     private let json: Bool
     /// The name of the network namespace; nil for the current one.
     private let namespace: String?
-    /// The text of the time limit.
+    /// The time limit as given on the command line.
     private let timeout: String?
     private let start = Timestamp()
 
@@ -195,9 +195,9 @@ struct WaitOutput: Sendable {
         if !missing.isEmpty { StandardError.report("waiting for \(missing.joined(separator: "; "))") }
     }
 
-    /// Reports the conditions that do not hold at the end.
+    /// Reports on standard error the conditions that do not hold at the time limit.
     func complain(_ states: [NetworkCondition.State], holds: Bool, stable: String?) {
-        let waited = "waited \(timeout ?? "") for"
+        let waited = "timeout after \(timeout ?? "") while waiting for"
         if holds {
             return StandardError.report("\(waited) the conditions to last \(stable ?? "")")
         }
@@ -206,7 +206,7 @@ struct WaitOutput: Sendable {
         }
     }
 
-    /// Prints the result as a JSON object of schema 1 with `--json`. Keys may be added; none is renamed or removed.
+    /// With `--json`, prints the result as a JSON object of schema 1. Keys may be added; none is renamed or removed.
     func write(_ states: [NetworkCondition.State], hasTimedOut: Bool) {
         guard json else { return }
         let time = Timestamp()
@@ -221,7 +221,7 @@ struct WaitOutput: Sendable {
 }
 
 extension NetworkCondition {
-    /// The condition, as it follows "waited for".
+    /// The condition, to follow "waiting for".
     fileprivate var phrase: String {
         switch self {
         case .target(let host, let goal):

@@ -4,7 +4,7 @@ import Glibc
 import LinuxSupport
 import NetworkReachability
 
-/// `reachability watch`: the state now, then every change.
+/// `reachability watch`: prints the current state and then every change.
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
@@ -13,7 +13,8 @@ struct Watch: ParsableCommand {
         discussion: """
             Examples: reachability watch --settle 2s example.org 2001:db8::1
                       reachability watch --json --file hosts.txt
-            Exit status: 0 ended, 64 usage, 65 bad line, 66 no file, 74 output, 77 denied.
+            Exit status: 0 ended, 64 usage error, 65 invalid line, 66 cannot read file, 74
+            output error, 77 no permission.
             """
     )
 
@@ -22,44 +23,44 @@ struct Watch: ParsableCommand {
     @Flag(help: "Also print changes of the flags.")
     var flags = false
 
-    @Flag(help: "Also print changes of interface, gateway, source.")
+    @Flag(help: "Also print changes of interface, gateway and source.")
     var paths = false
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Print only what has held for so long: 500ms, 2s, 1m.", valueName: "duration")
+        help: ArgumentHelp("Print only states that last this long: 500ms, 2s, 1m.", valueName: "duration")
     )
     var settle: DurationArgument?
 
     @Flag(help: "Watch the current and every named network namespace.")
     var allNetns = false
 
-    @Option(help: "Hosts, one a line; - is stdin. SIGHUP reads it again.", completion: .file())
+    @Option(help: "Read hosts from a file; - is stdin. SIGHUP reads it again.", completion: .file())
     var file: String?
 
-    @Flag(help: "Refuse a file that has a line which is no host.")
+    @Flag(help: "Refuse a file with a line that is not a host.")
     var strict = false
 
-    // Hidden, so that the help fits a screen of 24 lines.
-    @Flag(help: ArgumentHelp("Watch what a check says, with packets where nothing else tells.", visibility: .hidden))
+    // Hidden for space.
+    @Flag(help: ArgumentHelp("Print verdicts of active checks, which send probes.", visibility: .hidden))
     var check = false
 
     @OptionGroup var active: ActiveOptions
 
     @Option(
         name: .customLong("dns"),
-        help: ArgumentHelp("Check with this DNS server; repeatable.", valueName: "address", visibility: .hidden)
+        help: ArgumentHelp("The DNS server of --check; repeatable.", valueName: "address", visibility: .hidden)
     )
     var servers: [String] = []
 
     func validate() throws {
         if check, file != nil || allNetns || flags || paths || settle != nil {
-            throw ValidationError("--check goes with no option about printing paths, or about files.")
+            throw ValidationError("--check excludes --file, --all-netns, --flags, --paths and --settle.")
         }
         if !check, !active.isEmpty || !servers.isEmpty {
-            throw ValidationError("--anchor, --resolve and --dns are for --check.")
+            throw ValidationError("--anchor, --resolve and --dns need --check.")
         }
-        if strict, file == nil { throw ValidationError("--strict is for --file.") }
+        if strict, file == nil { throw ValidationError("--strict needs --file.") }
         if allNetns, file != nil { throw ValidationError("--all-netns and --file exclude each other.") }
         if allNetns, options.netns != nil { throw ValidationError("--all-netns and --netns exclude each other.") }
     }
@@ -67,7 +68,7 @@ struct Watch: ParsableCommand {
     func run() throws {
         if check { try becomeCheck() }
         let policy: SettlePolicy = try settle.map { .settled(for: try $0.value) } ?? .immediate
-        // Read before signals are blocked, so that a user who types hosts can interrupt the command.
+        // The file is read before signals are blocked, so that a user who types hosts can interrupt the command.
         let file = try self.file.map { path throws(ExitMessage) in try TargetFile(path: path) }
         var signals = Signals(reloads: file != nil)
         let output = WatchOutput(json: options.json, flags: flags, paths: paths, withNamespace: allNetns)
@@ -84,17 +85,17 @@ struct Watch: ParsableCommand {
         }
         let namespace = options.netns
         let tokens = targets.map { name, manager in
-            // Called directly: a slow reader gets the latest path, and not those in between.
+            // Called directly, so that a slow reader gets the latest path and not the paths in between.
             manager.addPathListener(for: output.interest, settle: policy, onQueue: nil) { path in
                 output.write(PathLine(target: name, namespace: namespace, path: path))
             }
         }
-        // All targets are of one namespace, so they have one monitor.
+        // All targets are in one namespace and therefore share one monitor.
         signals.waitForEnd {
             guard let manager = targets.first?.manager else { return }
             StandardError.report("\(manager.statistics)")
         }
-        // Lines are written whole, by one system call each, so nothing is left to flush.
+        // Each line is written by one system call, so there is no buffer to flush.
         withExtendedLifetime((targets, tokens)) {}
     }
 
@@ -125,7 +126,7 @@ struct Watch: ParsableCommand {
     }
 }
 
-/// The format of `watch`, and the changes that it prints.
+/// The output format of `watch`, and the kinds of changes that it prints.
 struct WatchOutput: Sendable {
     let json: Bool
     let withFlags: Bool
@@ -139,7 +140,7 @@ struct WatchOutput: Sendable {
         self.json = json
         withFlags = flags
         self.withNamespace = withNamespace
-        // The last line has the current reason.
+        // The reason is included, so that the last line has the current one.
         var interest: NetworkReachabilityInterest = [.status, .reason]
         if flags { interest.insert(.flags) }
         if paths { interest.insert(.egress) }
@@ -150,7 +151,7 @@ struct WatchOutput: Sendable {
         StandardOutput.write(text(line, at: Timestamp()))
     }
 
-    /// The line without its end.
+    /// Returns the line without a newline.
     func text(_ line: PathLine, at time: @autoclosure () -> Timestamp) -> [UInt8] {
         json
             ? line.json(at: time())
@@ -158,7 +159,7 @@ struct WatchOutput: Sendable {
     }
 }
 
-/// `watch --file`: the hosts of a file, which SIGHUP reads again.
+/// `watch --file`: watches the hosts of a file. SIGHUP makes it read the file again.
 struct FileWatcher {
     private let file: TargetFile
     /// The hosts of the command line.
@@ -176,18 +177,18 @@ struct FileWatcher {
         try load()
     }
 
-    /// Prints each host's state, and its changes.
+    /// Prints the state of each host, and then its changes, until the token is released.
     func start(_ output: WatchOutput, policy: SettlePolicy, namespace: String?) -> NetworkReachabilityToken {
-        // Called directly: a slow reader gets the latest path, and not those in between.
+        // Called directly, so that a slow reader gets the latest path and not the paths in between.
         monitor.addListener(for: output.interest, settle: policy, onQueue: nil) { change in
             output.write(PathLine(target: change.host, namespace: namespace, path: change.path))
         }
     }
 
-    /// Reads the file again. A file that cannot be used changes nothing.
+    /// Reads the file again. If the file cannot be used, the hosts stay the same.
     func reload() {
         if file.file.isStandardInput {
-            return StandardError.report("standard input cannot be read again")
+            return StandardError.report("cannot read standard input again")
         }
         do {
             try load()
@@ -203,7 +204,7 @@ struct FileWatcher {
         if isStrict { try TargetFile.refuse(bad) }
         for line in bad { StandardError.report("\(line)") }
         if others.isEmpty, hosts.isEmpty {
-            StandardError.report("watching 0 hosts: \(file.file.name) has none")
+            StandardError.report("\(file.file.name) has no hosts; watching 0 hosts")
         }
         do {
             try monitor.setHosts(others + hosts)

@@ -5,33 +5,33 @@ import Netlink
 import NetworkDiagnostics
 import NetworkReachability
 
-/// `reachability why`: the chain of evidence, from the name to the verdict.
+/// `reachability why`: prints the chain of evidence from the name to the verdict.
 struct Why: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "why",
-        abstract: "Tell step by step why it can be reached, or why not.",
+        abstract: "Explain step by step why a host is reachable or not.",
         usage: "reachability why [<host>] [<options>]",
         discussion: """
             Examples: reachability why example.org
                       reachability why --json 2001:db8::1 | jq .remedy
-            Exit status: 0 reachable, 1 not reachable, 2 unknown, 64 usage, 74 output
-            failed, 77 no permission.
+            Exit status: 0 reachable, 1 not reachable, 2 unknown, 64 usage error, 74 output
+            error, 77 no permission.
 
-            The first step that is broken is marked, with what would mend it.
+            The first broken step is marked, and its remedy is printed.
             """
     )
 
-    @Argument(help: "A name or an address; none means the network at large.")
+    @Argument(help: "A name or an address (default: the network at large).")
     var host: String?
 
     @OptionGroup var namespaceOptions: NamespaceOptions
 
-    @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
+    @Option(help: ArgumentHelp("The firewall mark of packets: 51966 or 0xcafe.", valueName: "mark"))
     var mark: FirewallMark?
 
     @OptionGroup var egress: EgressOptions
 
-    @Flag(help: "Go on with packets, as reachability check does.")
+    @Flag(help: "Continue with probes, like `reachability check`.")
     var active = false
 
     @Flag(help: "Print one JSON object (schema 1).")

@@ -13,8 +13,8 @@ package struct NamespaceOptions: ParsableArguments {
 
     package init() {}
 
-    /// The selected namespace, or the current one if the option is missing. A value is a name of `ip netns`, a process identifier or a path.
-    /// A name has priority over a process identifier.
+    /// The selected namespace, or the current one if the option is missing. A value is a name of `ip netns`, a process identifier or a
+    /// path. A name has priority over a process identifier.
     ///
     /// - Throws: ``ExitMessage`` if the text cannot be any of these.
     package var namespace: NetworkNamespace {

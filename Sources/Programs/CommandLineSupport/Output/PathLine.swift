@@ -62,7 +62,7 @@ package struct PathLine {
 
     /// Returns the time, the target, the status and its explanation as text.
     ///
-    /// - Parameter withFamilies: Whether the line names the families, IPv4 and IPv6, over which a name or the network is reachable.
+    /// - Parameter withFamilies: True if the line names the families, IPv4 and IPv6, over which a name or the network is reachable.
     package func text(
         at time: Timestamp,
         withFlags: Bool,

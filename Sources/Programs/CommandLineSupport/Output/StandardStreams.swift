@@ -4,18 +4,18 @@ package import LinuxSupport
 package import Logging
 package import NetworkReachability
 
-/// Standard input, output and error as descriptors.
+/// The standard streams as file descriptors.
 package enum StandardStream {
-    /// Makes sure that no socket gets the number of a standard stream that was closed, because output would then go to the kernel. Using
-    /// the placeholder fails like using a closed stream.
+    /// Occupies the numbers of standard streams that are closed. Otherwise a socket could get such a number, and output would go to the
+    /// kernel. The placeholder refuses reads and writes, like a closed stream.
     package static func occupyNumbers() {
         for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) < 0 {
-            // The lowest free number is taken.
+            // open(2) returns the lowest free number.
             _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
 
-    /// Writes all of `text`, in one call where the system takes it, so that no other process writes into a line.
+    /// Writes all of `text`. If possible this is one system call, so that no other process writes into a line.
     ///
     /// C counterpart: `write(2)`.
     package static func write(_ text: [UInt8], to descriptor: CInt) throws(SystemError) {
@@ -35,38 +35,38 @@ package enum StandardStream {
     }
 }
 
-/// Diagnostics, one line at a time. Lines quote arguments, files and answers of servers, so control characters are escaped.
+/// Messages on standard error, one line at a time. Control characters are escaped, because lines quote arguments, files and answers of
+/// servers.
 package enum StandardError {
-    /// Whether the stream is a terminal.
+    /// A Boolean value that indicates whether the stream is a terminal.
     package static let isTerminal = isatty(STDERR_FILENO) == 1
 
     /// Writes a line that begins with the name of the command.
     @Sendable package static func report(_ text: String) { write("reachability: \(text)") }
 
     package static func write(_ line: String) {
-        // There is no other place to report a failure.
+        // An error here cannot be reported, because standard error is the only place for reports.
         _ = try? StandardStream.write(Array((line.printableLines + "\n").utf8), to: STDERR_FILENO)
     }
 
-    /// Shows the progress of something on a terminal, in place of the last line shown. An empty text clears the line.
+    /// Shows progress on a terminal, in place of the last progress text. An empty text clears the line.
     package static func showProgress(_ text: String) {
         guard isTerminal else { return }
         _ = try? StandardStream.write(Array("\r\u{1b}[K\(text.printable.prefix(79))".utf8), to: STDERR_FILENO)
     }
 }
 
-/// Results, one line at a time, each written before the next is made.
+/// Results on standard output, one line at a time. Each line is written immediately.
 package enum StandardOutput {
-    /// Whether the stream is a terminal.
+    /// A Boolean value that indicates whether the stream is a terminal.
     package static let isTerminal = isatty(STDOUT_FILENO) == 1
     /// Whether colours are used: on a terminal, unless `NO_COLOR` is set and not empty (<https://no-color.org>) or `TERM` is `dumb`.
     package static let wantsColour =
         isTerminal && EnvironmentVariable.value(of: "NO_COLOR") == nil
         && EnvironmentVariable.value(of: "TERM") != "dumb"
 
-    /// Writes a line, and returns whether the output is still read. A reader that has closed the pipe is not a failure, because
-    /// the result still decides the exit status. Any other failure, such as a full disk, ends the program with a message and the
-    /// status of an input/output error.
+    /// Writes a line. Returns false if the reader has closed the pipe. This is not an error, because the result still decides the exit
+    /// status. Any other error, such as a full disk, ends the program with a message and exit status 74.
     @discardableResult
     package static func write(_ line: consuming [UInt8]) -> Bool {
         line.append(UInt8(ascii: "\n"))
@@ -80,19 +80,19 @@ package enum StandardOutput {
         }
     }
 
-    /// Writes a line for people, with control characters escaped.
+    /// Writes a line of text, with control characters escaped.
     package static func write(text: String) {
         write(Array(text.printable.utf8))
     }
 
-    /// Ends the program without a message when the reader of a pipe or socket leaves, without waiting for the next line.
+    /// Ends the program with status 0 and without a message as soon as the reader of a pipe or socket closes it.
     package static func endWhenReaderLeaves() {
         var status = stat()
         guard unsafe fstat(STDOUT_FILENO, &status) == 0, [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) else {
             return
         }
-        // Dispatch has no event for this: a source would never fire, and its manager would spin. A queue without a
-        // target has a thread of its own, which may block.
+        // A Dispatch source for this never fires, and its manager spins. A queue without a target has a thread of its own, which may
+        // block.
         DispatchQueue(label: "reachability.reader").async {
             // No event is requested, so only an error or a hang-up is reported.
             var poll = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
@@ -114,19 +114,19 @@ extension String {
         colour.map { "\u{1b}[\($0.rawValue)m\(self)\u{1b}[0m" } ?? self
     }
 
-    /// The text in a column of `width` characters.
+    /// Returns the text, filled with spaces to `width` bytes of UTF-8.
     package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - utf8.count))
     }
 }
 
-/// Text in lines that fit a terminal.
+/// Text in lines of at most 80 columns.
 package enum Lines {
     package static let width = 80
 
-    /// Joins phrases with blanks. A phrase is not torn apart.
+    /// Joins phrases with spaces. Lines are broken only between phrases.
     ///
-    /// - Parameter indentation: The beginning of all lines but the first.
+    /// - Parameter indentation: The text before every line except the first.
     package static func wrapped(_ phrases: [String], indentation: String) -> [String] {
         var (lines, line) = ([String](), phrases.first ?? "")
         for phrase in phrases.dropFirst() {
@@ -141,14 +141,14 @@ package enum Lines {
     }
 }
 
-/// An error that ends the program with one line on standard error and an exit status.
+/// An error that ends the program with one line on standard error and an exit status of its own.
 package protocol ExitError: Error {
     var exitMessage: ExitMessage { get }
 }
 
-/// The line on standard error that ends the program, and its exit status.
+/// An error message for standard error, and the exit status of the program.
 package struct ExitMessage: ExitError {
-    /// Statuses of `sysexits(3)`.
+    /// Exit statuses of `sysexits(3)`.
     package enum Status: CInt {
         case usage = 64
         case dataError = 65
@@ -192,6 +192,6 @@ package struct StandardErrorLog: LogHandler {
 }
 
 extension Logger {
-    /// The log of a program that runs until a signal ends it.
+    /// The logger of a program that runs until a signal ends it.
     package static var standardError: Logger { Logger(label: "reachability") { _ in StandardErrorLog() } }
 }

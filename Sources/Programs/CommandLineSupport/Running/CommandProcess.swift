@@ -3,22 +3,22 @@ package import Dispatch
 import Glibc
 import LinuxSupport
 
-/// The beginning and the end of every program of this package.
+/// The start and the end of every program of this package.
 package enum CommandProcess {
-    /// Prepares the process. Must be called first.
+    /// Prepares the process: standard streams, signals, memory and the system log. Must be called before anything else.
     package static func begin() {
         StandardStream.occupyNumbers()
-        // Dispatch requests a priority that needs privileges, and logs its refusal as a notice. This package writes nothing to the
-        // system's log.
+        // Dispatch requests a priority without the privilege, and logs the refusal as a notice. This package writes nothing to the
+        // system log.
         setlogmask((1 << LOG_NOTICE) - 1)
-        // A reader that leaves is an error of write(2), not a signal.
+        // A closed pipe is an error of write(2), not a signal.
         signal(SIGPIPE, SIG_IGN)
         Memory.shareOnePool()
-        // The Swift runtime treats it as a crash and prints a backtrace, which may never end.
+        // The Swift runtime handles SIGQUIT like a crash and prints a backtrace, which may never end.
         signal(SIGQUIT, SIG_DFL)
     }
 
-    /// Runs the subcommand that the command line names, and ends the process.
+    /// Runs the subcommand of the command line, and ends the process.
     package static func run<Command: ParsableCommand>(_ root: Command.Type) async {
         do {
             var command = try root.parseAsRoot()
@@ -33,7 +33,7 @@ package enum CommandProcess {
         }
     }
 
-    /// Ends the process with help, the version, an exit status, a message, or an error of the command line.
+    /// Ends the process. Prints the help, the version or the error message of `error` first.
     package static func end<Command: ParsableCommand>(_ command: Command.Type, _ error: any Error) -> Never {
         if let message = (error as? any ExitError)?.exitMessage {
             StandardError.report("\(message.text)")
@@ -49,8 +49,8 @@ package enum CommandProcess {
 }
 
 extension String {
-    /// Help of a command that has only subcommands, without the paragraph about `--help`, because the subcommands need the space. The
-    /// root, which has the most and shows no usage, needs two more lines.
+    /// The help text with fewer lines. A command with only subcommands is shown without the section about `--help`. The root, which has no
+    /// usage line, is also shown without two empty lines.
     fileprivate var shortened: String {
         let text = replacing(
             "OPTIONS:\n  -h, --help              Show help information.\n\nSUBCOMMANDS:",
@@ -63,21 +63,21 @@ extension String {
         )
     }
 
-    /// Removes the last empty line of help, so that help fits 24 lines.
+    /// The text without newlines at its end.
     fileprivate var trimmingLastNewlines: Substring {
         lastIndex { !$0.isNewline }.map { self[...$0] } ?? ""
     }
 }
 
-/// The version of the command, of its manual pages and of its package.
+/// The version of the command, the manual pages and the package.
 package enum CommandVersion {
     package static let number = "0.1.0"
     package static let text = "reachability \(number)"
 }
 
-/// Errors of a command line whose words are not subcommands. Each function returns nil if they are.
+/// Errors for words that are not subcommands. Each function returns nil if there is no such error.
 package enum MistypedWord {
-    /// The first word is not a subcommand: a host, or a mistyped subcommand.
+    /// Returns the error for a first word that is not a subcommand: it is a host, or mistyped.
     package static func subcommand(of command: any ParsableCommand.Type, _ words: [String]) -> ExitMessage? {
         guard let word = words.first, !word.hasPrefix("-"), word != "help" else { return nil }
         let names = command.configuration.subcommands.map { $0._commandName }
@@ -90,15 +90,15 @@ package enum MistypedWord {
         return ExitMessage("no subcommand is given; did you mean: reachability status \(line)", .usage)
     }
 
-    /// A word after `help` is not a subcommand of the word before it.
+    /// Returns the error for a word after `help` that is not a subcommand of the words before it.
     package static func help(of command: any ParsableCommand.Type, _ words: [String]) -> ExitMessage? {
         guard words.first == "help" else { return nil }
         var command = command
         var path = "reachability"
         for word in words.dropFirst() where !word.hasPrefix("-") {
             guard let next = command.configuration.subcommands.first(where: { $0._commandName == word }) else {
-                let hint = "`\(path) --help` shows those there are"
-                return ExitMessage("there is no subcommand \(word.printable): \(hint)", .usage)
+                let hint = "`\(path) --help` lists the subcommands"
+                return ExitMessage("there is no subcommand \(word.printable); \(hint)", .usage)
             }
             command = next
             path += " \(word)"
@@ -106,14 +106,14 @@ package enum MistypedWord {
         return nil
     }
 
-    /// The most similar name, which differs by at most two letters and by at most half of its letters.
+    /// Returns the most similar name. It differs in at most two letters and in at most half of its letters.
     private static func nearest(to word: String, of names: [String]) -> String? {
         let distances = names.map { (name: $0, distance: distance(Array(word), Array($0))) }
         guard let best = distances.min(by: { $0.distance < $1.distance }) else { return nil }
         return best.distance <= min(2, best.name.count / 2) ? best.name : nil
     }
 
-    /// The number of letters to insert, delete or replace (Levenshtein).
+    /// Returns the number of letters to insert, delete or replace (Levenshtein distance).
     private static func distance(_ one: [Character], _ other: [Character]) -> Int {
         var row = Array(0...other.count)
         for (index, letter) in one.enumerated() {
@@ -127,13 +127,13 @@ package enum MistypedWord {
     }
 }
 
-/// A program that `reachability` executes for some of its subcommands. The libraries that they need would make `reachability` several
-/// times as large, and slower to start.
+/// A program that `reachability` executes for some of its subcommands. Linked into `reachability`, the libraries of these subcommands
+/// would make it several times as large and slower to start.
 package struct CompanionProgram: Hashable, Sendable {
-    /// The name of its file.
+    /// The file name of the program.
     package let name: String
 
-    /// The subcommand of `reachability` whose subcommands it performs; nil for subcommands of `reachability` itself.
+    /// The subcommand of `reachability` whose subcommands the program performs. Nil if it performs subcommands of `reachability` itself.
     private let group: String?
 
     /// The program that is linked with event loops, a TLS library and a database.
@@ -142,7 +142,7 @@ package struct CompanionProgram: Hashable, Sendable {
     /// The program that is also linked with libmosquitto, which not every system has.
     package static let fleet = CompanionProgram(name: "reachability-fleet", group: "fleet")
 
-    /// Returns the arguments for the program, unchanged.
+    /// Returns the arguments for the program.
     ///
     /// - Parameter commandLine: The command line of `reachability`, with its name.
     package func arguments(of commandLine: [String]) -> [String] {
@@ -153,16 +153,16 @@ package struct CompanionProgram: Hashable, Sendable {
 
 /// The arguments and the help of a subcommand that another program performs. Both `reachability` and that program parse them.
 package protocol CompanionArguments: ParsableArguments {
-    /// Name, help and usage.
+    /// The name, the help and the usage of the subcommand.
     static var configuration: CommandConfiguration { get }
 
     /// The program that performs the subcommand.
     static var program: CompanionProgram { get }
 }
 
-/// Reports signals to a closure, from the return of the initializer until ``cancel()``.
+/// Signal handlers on a Dispatch queue, active from the return of the initializer until ``cancel()``.
 ///
-/// Until then a signal has its former effect, so that none is lost while a program starts.
+/// Before that, each signal has its default effect, so that no signal is lost while a program starts.
 package struct SignalSources {
     private let sources: [any DispatchSourceSignal]
 
@@ -185,19 +185,21 @@ package struct SignalSources {
         }
     }
 
-    /// Ends the reports.
+    /// Ends the delivery of signals.
     package func cancel() {
         for source in sources { source.cancel() }
     }
 }
 
-/// SIGINT and SIGTERM, which end a server, and SIGHUP if it reads its configuration again.
+/// The signals of a server: SIGINT and SIGTERM end it, and SIGHUP makes it read its configuration again.
 package struct EndSignals {
     /// The numbers of the signals that were received.
     package let numbers: AsyncStream<CInt>
     private let sources: SignalSources
 
-    /// After this none of the signals ends the program.
+    /// Starts to receive the signals, which no longer end the program by default.
+    ///
+    /// - Parameter reloads: Whether SIGHUP is received too.
     package init(reloads: Bool) {
         let (numbers, continuation) = AsyncStream.makeStream(of: CInt.self)
         self.numbers = numbers

@@ -3,25 +3,25 @@ import LinuxSupport
 import Subprocess
 import SystemPackage
 
-/// Checks that only root, and the user who runs a hook, can change the hook. Follows symbolic links.
+/// A check that only root and the user who runs a hook can change the hook. Symbolic links are followed.
 ///
 /// C counterpart: `stat(2)`, `access(2)`.
 package struct HookCheck {
-    /// The user who runs hooks.
+    /// The user identifier of the user who runs hooks.
     let user: UInt32
 
     package init(user: UInt32 = geteuid()) {
         self.user = user
     }
 
-    /// Checks a directory of hooks, because every user who may write there can add a hook.
+    /// Checks a directory of hooks, because any user who can write to it can add a hook.
     package func checkDirectory(_ path: String) throws(HookRefusal) {
         let status = try status(of: path)
         guard status.st_mode & S_IFMT == S_IFDIR else { throw .noDirectory }
         try checkTrust(status)
     }
 
-    /// Checks a hook.
+    /// Checks a hook file.
     package func checkHook(_ path: String) throws(HookRefusal) {
         let status = try status(of: path)
         guard status.st_mode & S_IFMT == S_IFREG else { throw .noRegularFile }
@@ -41,7 +41,7 @@ package struct HookCheck {
     }
 }
 
-/// Why a hook, or a directory of hooks, is not used.
+/// The reason why a hook or a directory of hooks is not used.
 package enum HookRefusal: Error, Hashable, CustomStringConvertible {
     /// The system's error text.
     case unreadable(String)
@@ -51,28 +51,28 @@ package enum HookRefusal: Error, Hashable, CustomStringConvertible {
     case foreignOwner(UInt32)
     case writableByOthers
 
-    /// The reason and a hint, as they follow the name and a colon.
+    /// The reason and a hint, to follow a name and a colon.
     package var description: String {
         switch self {
         case .unreadable(let cause): cause
-        case .noDirectory: "it is no directory"
-        case .noRegularFile: "it is no regular file"
-        case .notExecutable: "it is not executable: `chmod +x` lets it be run"
+        case .noDirectory: "it is not a directory"
+        case .noRegularFile: "it is not a regular file"
+        case .notExecutable: "it is not executable; make it executable with `chmod +x`"
         case .foreignOwner(let user):
-            "it belongs to user \(user): only what belongs to root, or to the user who runs this, is trusted"
-        case .writableByOthers: "its group or others may write to it: `chmod go-w` takes that away"
+            "its owner is user \(user); the owner must be root or the user who runs this command"
+        case .writableByOthers: "its group or others can write to it; remove this permission with `chmod go-w`"
         }
     }
 }
 
-/// The hooks of `run --hooks`: the executables of a directory in the order of their names, read at each run.
+/// The hooks of `run --hooks`: the executable files of a directory in the order of their names. The directory is read at each run.
 package actor HookDirectory {
     private let path: String
     private let check = HookCheck()
-    /// The hooks that were refused and reported, with the reason.
+    /// The reasons of the hooks that were refused and reported, by path.
     private var refused: [String: HookRefusal] = [:]
 
-    /// - Throws: ``ExitMessage`` if the directory is missing or others may change it.
+    /// - Throws: ``ExitMessage`` if the directory is missing or other users can change it.
     package init(_ path: String) throws(ExitMessage) {
         self.path = path
         do {
@@ -82,7 +82,7 @@ package actor HookDirectory {
         }
     }
 
-    /// Returns the hooks that may be run now. A refused hook is reported on standard error once for each reason.
+    /// Returns the hooks that may run now. Each refused hook is reported on standard error once per reason.
     package func hooks() -> [Program] {
         var refused: [String: HookRefusal] = [:]
         var hooks: [Program] = []
@@ -111,7 +111,7 @@ package actor HookDirectory {
         "cannot use \(file == path ? "the hooks in" : "the hook") \(file): \(refusal)"
     }
 
-    /// The names of hooks in the order of their bytes. C counterpart: `readdir(3)`.
+    /// Returns the names of hooks, sorted by their bytes. C counterpart: `readdir(3)`.
     private func names() throws(HookRefusal) -> [String] {
         guard let directory = unsafe opendir(path) else { throw .unreadable(Errno(rawValue: errno).description) }
         defer { unsafe closedir(directory) }
@@ -125,23 +125,23 @@ package actor HookDirectory {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// Whether a file is a hook, and not a backup of an editor or of the package manager.
+    /// Returns whether the name is that of a hook, and not of a backup made by an editor or the package manager.
     private static func counts(_ name: String) -> Bool {
         !name.hasPrefix(".") && !name.hasSuffix("~") && !name.hasSuffix(".bak") && !name.contains(".dpkg-")
     }
 }
 
-/// Runs the hooks that `exec` of a notifier names, by the rules of `run --hooks`: a hook that others may change is not run, and each
-/// program has a process group, a time limit and the output of the service.
+/// Runs the hooks of `exec` in a notifier with the rules of `run --hooks`: a hook that other users can change is not run, and each program
+/// has its own process group, a time limit and the output of the service.
 package struct NotifyHooks: Sendable {
-    /// By path, so that a refusal is reported once.
+    /// The directories by path, kept so that a refusal is reported once.
     private let directories = Locked<[String: HookDirectory]>([:])
 
     package init() {}
 
     /// Runs the hooks one after the other.
     ///
-    /// - Returns: The error of the first hook that failed; nil if none failed.
+    /// - Returns: The error of the first failed hook; nil if all succeeded.
     @Sendable package func run(
         _ path: String,
         _ limit: Duration,

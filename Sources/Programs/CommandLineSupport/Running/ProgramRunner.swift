@@ -4,18 +4,18 @@ import Netlink
 package import Subprocess
 import SystemPackage
 
-/// Runs programs, each to its end, and reports on standard error how each ended.
+/// Runs programs, and reports on standard error how each one ended.
 ///
-/// A program leads a session and process group of its own, has no input and no terminal, and shares the output of this process. When
-/// its time is up, or the task is cancelled, the whole group receives ``endSignal``, and SIGKILL after ``grace``.
+/// A program leads its own session and process group. It has no input and no terminal, and shares the output of this process. At the time
+/// limit, or if the task is cancelled, the whole group receives ``endSignal``, and SIGKILL after ``grace``.
 package struct ProgramRunner: Sendable {
-    /// The maximum time of a program, and its text on the command line; nil for no limit.
+    /// The maximum duration of a program, with its text on the command line; nil for no limit.
     package var limit: (duration: Duration, text: String)?
 
-    /// The time between the end signal and SIGKILL.
+    /// The time between the end signal and SIGKILL. The default is 5 s.
     package var grace = Duration.seconds(5)
 
-    /// The signal that ends a program. Called when it is needed.
+    /// Returns the signal that ends a program. Called when the signal is sent.
     package var endSignal: @Sendable () -> CInt = { SIGTERM }
 
     package init(
@@ -26,9 +26,9 @@ package struct ProgramRunner: Sendable {
         (self.limit, self.grace, self.endSignal) = (limit, grace, endSignal)
     }
 
-    /// Runs a program to its end, and returns how it ended.
+    /// Runs a program to its end, reports the end, and returns it.
     ///
-    /// - Parameter target: The target of the run, for the reported line; nil for the network at large.
+    /// - Parameter target: The target in the reported line; nil for the network at large.
     @discardableResult
     package func run(_ program: Program, for target: String?, _ environment: Environment) async -> ProgramEnd {
         let start = ContinuousClock.now
@@ -44,7 +44,7 @@ package struct ProgramRunner: Sendable {
         return end
     }
 
-    /// Returns how the program ended, and whether the limit ended it.
+    /// Returns how the program ended, and whether the time limit ended it.
     private func end(of program: Program, _ environment: Environment) async -> (cause: ProgramEnd.Cause, isLate: Bool) {
         await withTaskGroup { group in
             group.addTask { Optional(await cause(of: program, environment)) }
@@ -65,10 +65,10 @@ package struct ProgramRunner: Sendable {
         }
     }
 
-    /// Runs a program to its end. If the task is cancelled, ends the whole group and waits for it.
+    /// Runs a program to its end. If the task is cancelled, ends the whole process group and waits for it.
     package func cause(of program: Program, _ environment: Environment) async -> ProgramEnd.Cause {
         let (leaders, leader) = AsyncStream.makeStream(of: Int32.self)
-        // A separate task is never cancelled, so swift-subprocess does not send a signal of its own.
+        // This task is never cancelled, so swift-subprocess sends no signal.
         let running = Task {
             defer { leader.finish() }
             var options = PlatformOptions()
@@ -109,7 +109,7 @@ package struct ProgramRunner: Sendable {
 
 /// A program and its arguments.
 package struct Program: Hashable, Sendable {
-    /// A path if it contains a slash; otherwise a name in PATH.
+    /// A path if it contains a slash, otherwise a name to search in PATH.
     package let name: String
     package var arguments: [String] = []
 
@@ -122,22 +122,23 @@ package struct Program: Hashable, Sendable {
 
     private var isPath: Bool { name.contains("/") }
 
-    /// The status that a shell reports for a program that cannot be started, 127 if it is missing and 126 otherwise, and the reason.
+    /// Returns the exit status that a shell reports for a program that cannot be started, and the reason. The status is 127 if the program
+    /// is missing, otherwise 126.
     package func failure(_ error: SubprocessError) -> (status: CInt, cause: String) {
         guard error.code == .executableNotFound else {
             return (126, error.underlyingError?.description ?? error.description)
         }
-        guard isPath else { return (127, "PATH has no such command") }
+        guard isPath else { return (127, "there is no such command in PATH") }
         var status = stat()
         guard unsafe stat(name, &status) == 0 else { return (127, Errno(rawValue: errno).description) }
-        // A file that may be executed lacks the interpreter of its first line.
+        // An executable file that cannot be found is a script whose interpreter is missing.
         let mayRun = unsafe status.st_mode & S_IFMT == S_IFREG && access(name, X_OK) == 0
         return mayRun ? (127, "its interpreter is missing") : (126, Errno.permissionDenied.description)
     }
 }
 
 extension Environment {
-    /// The environment of this process with other variables in it.
+    /// Returns the environment of this process with additional or replaced variables.
     package static func inheriting(_ variables: [(name: String, value: String)]) -> Environment {
         var updates: [Environment.Key: String?] = [:]
         for (name, value) in variables { updates[Environment.Key(stringLiteral: name)] = value }
@@ -145,15 +146,15 @@ extension Environment {
     }
 }
 
-/// The end of a run of a program, as one line for standard error.
+/// How a program ended, as one line for standard error.
 package struct ProgramEnd: Sendable, CustomStringConvertible {
     package enum Cause: Hashable, Sendable {
         case exited(CInt)
         case signalled(CInt)
-        /// The program was not started: the status of a shell, and the reason.
+        /// The program was not started. The values are the exit status of a shell and the reason.
         case notStarted(CInt, String)
 
-        /// The status of a shell: 128 and the number for a signal.
+        /// The exit status of a shell: 128 plus the number of a signal.
         package var status: CInt {
             switch self {
             case .exited(let status), .notStarted(let status, _): status
@@ -162,12 +163,12 @@ package struct ProgramEnd: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The watched host; nil for the network at large.
+    /// The target of the run; nil for the network at large.
     package let target: String?
     package let program: String
     package let cause: Cause
     package let duration: Duration
-    /// The text of the limit that ended the program.
+    /// The text of the time limit, if it ended the program.
     package let exceededLimit: String?
 
     package init(target: String?, program: String, cause: Cause, duration: Duration, exceededLimit: String?) {
@@ -175,7 +176,7 @@ package struct ProgramEnd: Sendable, CustomStringConvertible {
         (self.duration, self.exceededLimit) = (duration, exceededLimit)
     }
 
-    /// For example `network: sync.sh: exit status 0 after 1.204s`.
+    /// A line such as `network: sync.sh: exit status 0 after 1.204s`.
     package var description: String {
         var text = "\(target ?? "network"): \(program): "
         switch cause {
@@ -184,20 +185,20 @@ package struct ProgramEnd: Sendable, CustomStringConvertible {
         }
         text += " after \(duration.secondsText)"
         if case .notStarted(_, let why) = cause { text += ", not started: \(why)" }
-        if let exceededLimit { text += ", told to end after \(exceededLimit)" }
+        if let exceededLimit { text += ", stopped at the limit of \(exceededLimit)" }
         return text
     }
 }
 
 extension Duration {
-    /// Seconds with three decimals, for example `1.204s`.
+    /// The duration in seconds with three decimals, for example `1.204s`.
     package var secondsText: String {
         let milliseconds = String(components.attoseconds / 1_000_000_000_000_000)
         return "\(components.seconds).\(String(repeating: "0", count: 3 - milliseconds.utf8.count))\(milliseconds)s"
     }
 }
 
-/// The process group of a program, also after its leader has ended.
+/// The process group of a program. It may exist longer than its leader.
 package struct ProcessGroup: Sendable {
     private let identifier: Int32
 
@@ -205,22 +206,22 @@ package struct ProcessGroup: Sendable {
         self.identifier = identifier
     }
 
-    /// Sends a signal to all members, waits for their end, and kills the rest after `limit`. The calling task must not be cancelled,
-    /// because a cancelled task cannot wait.
+    /// Sends a signal to all members and waits for their end. Kills the remaining members after `limit`. The calling task must not be
+    /// cancelled, because a cancelled task cannot wait.
     ///
-    /// The kernel does not reuse the number while the group has a member, and uses all other numbers first.
+    /// The kernel does not reuse the number while the group has a member.
     package func finish(by signal: CInt, within limit: Duration) async {
         kill(-identifier, signal)
-        // A stopped process does not receive the signal.
+        // A stopped process receives the signal only when it continues.
         kill(-identifier, SIGCONT)
         if await isGone(within: limit) { return }
         kill(-identifier, SIGKILL)
-        // A process that waits in the kernel cannot be killed.
+        // A process in uninterruptible sleep ends later.
         _ = await isGone(within: .seconds(1))
     }
 
-    /// Whether no member is left that can run. `kill(2)` counts a zombie until its parent waits for it, which the first process of a
-    /// container may never do.
+    /// Waits until no member can run. `kill(2)` also counts a zombie until its parent waits for it, which the first process of a container
+    /// may never do. Returns false at the limit.
     private func isGone(within limit: Duration) async -> Bool {
         let deadline = ContinuousClock.now + limit
         let canTellZombies = ProcessTable.isOurs
@@ -229,7 +230,7 @@ package struct ProcessGroup: Sendable {
             if canTellZombies, !(member.map { ProcessTable.lives($0, in: identifier) } ?? false) {
                 member = ProcessTable.livingMember(of: identifier)
                 if member == nil {
-                    // A member may have been created meanwhile.
+                    // A member may have started another process meanwhile.
                     kill(-identifier, SIGKILL)
                     return true
                 }
@@ -241,11 +242,11 @@ package struct ProcessGroup: Sendable {
     }
 }
 
-/// The living members of process groups, which `/proc` reports and `kill(2)` does not.
+/// The running members of process groups. `/proc` distinguishes them from zombies, `kill(2)` does not.
 ///
 /// Source: `proc(5)`.
 package enum ProcessTable {
-    /// Whether `/proc` is mounted for the process namespace of this process.
+    /// Whether `/proc` is mounted for the PID namespace of this process.
     package static var isOurs: Bool {
         var buffer = [CChar](repeating: 0, count: 16)
         let count = unsafe readlink("/proc/self", &buffer, buffer.count)
@@ -253,7 +254,7 @@ package enum ProcessTable {
         return String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) == String(getpid())
     }
 
-    /// Returns a member of a group that has not ended; nil if there is none.
+    /// Returns a member of the group that has not ended; nil without one.
     package static func livingMember(of group: Int32) -> Int32? {
         guard let directory = unsafe opendir("/proc") else { return nil }
         defer { unsafe closedir(directory) }
@@ -266,9 +267,9 @@ package enum ProcessTable {
         return nil
     }
 
-    /// Whether a process is in the group and has not ended. A process that has ended is a zombie (Z) until its parent waits for it.
+    /// Returns whether the process is in the group and has not ended. An ended process is a zombie (Z) until its parent waits for it.
     package static func lives(_ process: Int32, in group: Int32) -> Bool {
-        // The name of the program is in parentheses and may contain any character. State, parent and group follow.
+        // The program name is in parentheses and may contain any character. State, parent and group follow it.
         guard let text = TextFile.read("/proc/\(process)/stat"), let end = text.unicodeScalars.lastIndex(of: ")") else {
             return false
         }

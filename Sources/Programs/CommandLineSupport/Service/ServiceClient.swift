@@ -1,14 +1,14 @@
 package import LinuxSupport
 
-/// Sends requests to a service over its Unix socket or over HTTP, and prints the answers.
+/// Sends requests to a service over its Unix socket or over HTTP, and prints the responses.
 package struct ServiceClient {
     private enum Place {
         case socket(String)
-        /// With the field that has a token.
+        /// A URL, and the `Authorization` header field or an empty text.
         case url(ServiceURL, authorization: String)
     }
 
-    /// The size of a page.
+    /// The maximum number of items per page.
     private static let pageLimit = 1000
     private static let answerLimit = 256 << 20
     private static let patience = Duration.seconds(30)
@@ -18,7 +18,7 @@ package struct ServiceClient {
     private var json = false
     private var utc = false
 
-    /// - Throws: ``ExitMessage`` for a URL or a token that cannot be used.
+    /// - Throws: ``ExitMessage`` if the URL or the token is invalid.
     package init(_ options: ServiceOptions, of service: ServiceSocket = .service) throws(ExitMessage) {
         let place = options.place
         try self.init(socket: place.socket, url: place.url, tokenFile: place.tokenFile, of: service)
@@ -26,10 +26,10 @@ package struct ServiceClient {
     }
 
     /// - Parameters:
-    ///   - socket: The path of the socket; nil for the default.
-    ///   - url: The URL that replaces the socket.
-    ///   - tokenFile: The file with the token for the URL.
-    /// - Throws: ``ExitMessage`` for a URL or a token that cannot be used.
+    ///   - socket: The path of the socket. If nil, the default socket.
+    ///   - url: The URL to use in place of the socket.
+    ///   - tokenFile: The file that contains the token for the URL.
+    /// - Throws: ``ExitMessage`` if the URL or the token is invalid.
     package init(
         socket: String?,
         url: String?,
@@ -56,9 +56,9 @@ package struct ServiceClient {
         return String(token)
     }
 
-    /// Prints a list, page after page.
+    /// Requests all pages of a list, and prints the items.
     ///
-    /// - Parameter limit: The maximum number of items.
+    /// - Parameter limit: The maximum number of items to print.
     package func printList(_ path: String, _ query: [(String, String)] = [], limit: Int = .max) throws(ExitMessage) {
         let pairs = [("limit", "\(min(limit, Self.pageLimit))")] + query
         var next: String? = path + "?" + pairs.map { "\($0)=\($1.percentEncoded)" }.joined(separator: "&")
@@ -73,22 +73,22 @@ package struct ServiceClient {
         }
     }
 
-    /// The lines of one page.
+    /// Returns the lines of one page.
     package func lines(_ target: String) throws(ExitMessage) -> [String] {
         String(decoding: try get(target).body, as: UTF8.self).split(at: "\n").map(String.init)
     }
 
-    /// Prints one thing.
+    /// Requests a single object, and prints it.
     package func printOne(_ target: String) throws(ExitMessage) {
         write(try get(target).body)
     }
 
-    /// Lets the service read its configuration again, and prints the answer.
+    /// Makes the service read its configuration again, and prints the response.
     ///
-    /// - Throws: ``ExitMessage`` with the error in it, each problem printed before on standard error.
+    /// - Throws: ``ExitMessage`` with the last configuration error. The other errors are printed on standard error before.
     package func reload() throws(ExitMessage) {
         let answer = try ask("POST", "/v1/reload")
-        // Without a configuration there is nothing to read again.
+        // 409: the service was started without a configuration.
         if answer.status == 409 { throw ExitMessage(answer.complaint, .unavailable) }
         guard answer.status == 422 else { return try finish(answer) }
         let lines = String(decoding: answer.body, as: UTF8.self).split(at: "\n")
@@ -96,9 +96,9 @@ package struct ServiceClient {
         throw ExitMessage(lines.last.map(String.init) ?? "the configuration is not applied", .configuration)
     }
 
-    /// Changes something, and prints the answer.
+    /// Sends a request that changes something, and prints the response.
     ///
-    /// - Throws: ``ExitMessage`` if the service refuses it.
+    /// - Throws: ``ExitMessage`` if the service refuses the request.
     package func change(_ method: String, _ target: String, _ body: JSONObject? = nil) throws(ExitMessage) {
         try finish(try ask(method, target, body?.bytes ?? []))
     }
@@ -108,7 +108,7 @@ package struct ServiceClient {
         if answer.status != 204 { write(answer.body) }
     }
 
-    /// Prints bytes, line by line.
+    /// Prints the bytes line by line, until the output is closed.
     private func write(_ text: [UInt8]) {
         let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for line in lines.last?.isEmpty == true ? lines.dropLast() : lines[...] {
@@ -116,7 +116,7 @@ package struct ServiceClient {
         }
     }
 
-    /// - Returns: Whether the output is still read.
+    /// Prints a line. Returns false if the output is closed.
     private func write(line: [UInt8]) -> Bool {
         StandardOutput.write(json || utc ? line : Timestamp.localized(line))
     }
@@ -151,7 +151,7 @@ package struct ServiceClient {
             answer = ServiceAnswer(try exchange(request.bytes, with: url))
         }
         guard let answer else {
-            throw ExitMessage("what listens at \(name) is no service of reachability", .unavailable)
+            throw ExitMessage("cannot query \(name): the response is not from a reachability service", .unavailable)
         }
         return answer
     }
@@ -160,7 +160,7 @@ package struct ServiceClient {
         let addresses: [NameLookup.Address]
         do throws(NameLookup.Failure) { addresses = try NameLookup.addresses(of: url.host) } catch {
             let reason = if case .unavailable(let text) = error { text } else { "the name has no address" }
-            throw ExitMessage("cannot ask \(name): \(reason)", .unavailable)
+            throw ExitMessage("cannot query \(name): \(reason)", .unavailable)
         }
         do throws(SystemError) {
             return try StreamExchange.exchange(
@@ -172,14 +172,14 @@ package struct ServiceClient {
             )
         } catch {
             switch error {
-            case .connectionRefused: throw ExitMessage("no service listens at \(name)", .unavailable)
-            case .tryAgain: throw ExitMessage("the service at \(name) does not answer", .unavailable)
-            default: throw ExitMessage("cannot ask \(name): \(error)", .unavailable)
+            case .connectionRefused: throw ExitMessage("cannot query \(name): no service listens there", .unavailable)
+            case .tryAgain: throw ExitMessage("cannot query \(name): the service does not answer", .unavailable)
+            default: throw ExitMessage("cannot query \(name): \(error)", .unavailable)
             }
         }
     }
 
-    /// The place of the service, for messages.
+    /// The socket or URL of the service, for messages.
     private var name: String {
         switch place {
         case .socket(let path): path.printable
@@ -191,21 +191,22 @@ package struct ServiceClient {
         switch error {
         case .noEntry, .connectionRefused:
             let hint = "start one with `\(service.command)`, or name its socket with --socket"
-            return ExitMessage("no service listens at \(socket.printable): \(hint)", .unavailable)
-        case .accessDenied: return ExitMessage("cannot ask \(socket.printable): \(error)", .noPermission)
-        case .tryAgain: return ExitMessage("the service at \(socket.printable) does not answer", .unavailable)
-        default: return ExitMessage("cannot ask \(socket.printable): \(error)", .unavailable)
+            return ExitMessage("cannot query \(socket.printable): no service listens there; \(hint)", .unavailable)
+        case .accessDenied: return ExitMessage("cannot query \(socket.printable): \(error)", .noPermission)
+        case .tryAgain:
+            return ExitMessage("cannot query \(socket.printable): the service does not answer", .unavailable)
+        default: return ExitMessage("cannot query \(socket.printable): \(error)", .unavailable)
         }
     }
 }
 
-/// A request to the service.
+/// An HTTP request to the service.
 package struct ServiceRequest {
     let method: String
     var target: String
     let accept: String
     var authority = "localhost"
-    /// The whole field; empty for none.
+    /// The complete `Authorization` header field with its line end; empty for none.
     var authorization = ""
     var body: [UInt8] = []
 
@@ -219,7 +220,7 @@ package struct ServiceRequest {
         return Array("\(method) \(target) HTTP/1.1\r\nHost: \(authority)\r\n\(fields)\r\n".utf8) + body
     }
 
-    /// Sends the request to a Unix socket. Returns nil if the answer is not one of a service.
+    /// Sends the request to a Unix socket. Returns nil if the response is not HTTP.
     package func answer(
         at socket: String,
         limit: Int,
@@ -229,14 +230,14 @@ package struct ServiceRequest {
     }
 }
 
-/// A parsed answer of the service.
+/// A parsed HTTP response of the service.
 package struct ServiceAnswer {
     package let status: Int
     package let body: [UInt8]
-    /// The target of the next page of a list.
+    /// The request target of the next page of a list; nil on the last page.
     package let next: String?
 
-    /// Nil for bytes that are not a whole answer.
+    /// Parses a response. Returns nil if the bytes are not a complete response.
     package init?(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self).utf8
         guard let end = text.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
@@ -250,7 +251,7 @@ package struct ServiceAnswer {
         }
         self.status = status
         body = Array(text[end.upperBound...])
-        // Without content there is no length (RFC 9110, section 15.3.5).
+        // A response with status 204 has no content and no length (RFC 9110, section 15.3.5).
         let length = status == 204 ? 0 : fields["content-length"].flatMap { Int($0) }
         guard length == body.count else { return nil }
         next = fields["link"].flatMap { link in
@@ -259,9 +260,9 @@ package struct ServiceAnswer {
         }
     }
 
-    /// The message of an error, as text or as JSON.
+    /// The error message of the response: its first line, or its status if the body is empty.
     package var complaint: String {
         let text = String(decoding: body, as: UTF8.self)
-        return String(text.split(at: "\n").first ?? "the service answers with status \(status)")
+        return String(text.split(at: "\n").first ?? "the service responded with status \(status)")
     }
 }

@@ -30,7 +30,7 @@ struct Check: AsyncParsableCommand {
         if code != 0 { throw ExitCode(code) }
     }
 
-    /// Checks each target once, and prints each result as soon as it is known.
+    /// Checks each target once, and prints each result as soon as it is known. Returns the places of the verdicts.
     private func check(
         _ targets: [CheckTarget?],
         _ options: CheckOptions,
@@ -56,14 +56,14 @@ struct Check: AsyncParsableCommand {
         }
     }
 
-    /// The targets of the command line, then those of the file; nil for the internet.
+    /// Returns the targets of the command line, then those of the file. Nil stands for the internet.
     private func targets() throws -> [CheckTarget?] {
         guard let path = arguments.file else { return try Self.targets(arguments.targets) }
         let named = arguments.targets.isEmpty ? [] : try Self.targets(arguments.targets)
         return named + (try targets(in: path))
     }
 
-    /// Nil, for the internet, if there are no texts.
+    /// Parses targets. Without texts, returns nil for the internet.
     static func targets(_ texts: [String]) throws -> [CheckTarget?] {
         texts.isEmpty ? [nil] : try texts.map { try CheckTarget($0) }
     }
@@ -94,9 +94,9 @@ struct Check: AsyncParsableCommand {
 }
 
 extension CheckPlace {
-    /// The nearest broken place of all targets decides, then a degraded target, then an unknown one.
+    /// Returns the exit status for several targets: the nearest broken place decides, then a degraded target, then an inconclusive one.
     ///
-    /// - Parameter simple: Whether to end as `reachability status` does.
+    /// - Parameter simple: Whether to use the exit statuses of `reachability status`.
     static func exitCode(of places: [CheckPlace], simple: Bool) -> Int32 {
         let codes = places.map(\.exitCode)
         let code = codes.filter { $0 >= 10 }.min() ?? codes.max() ?? 0
@@ -120,7 +120,7 @@ extension CheckInputError: ExitError {
     var exitMessage: ExitMessage { ExitMessage("\(self)", .usage) }
 }
 
-/// Shows on a terminal the probes that a check waits for. Thread-safe.
+/// Shows on a terminal the probes without a response so far. Thread-safe.
 final class CheckProgress: Sendable {
     private struct State {
         var done = 0
@@ -131,7 +131,7 @@ final class CheckProgress: Sendable {
     private let task: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - out: The probes without an answer.
+    ///   - out: The probes that wait for a response.
     ///   - targets: The number of targets.
     init(_ out: ProbesOut, targets: Int) {
         guard StandardError.isTerminal else {
@@ -154,7 +154,7 @@ final class CheckProgress: Sendable {
         }
     }
 
-    /// Counts the report of a target.
+    /// Counts the report of one target.
     func count(_ report: CheckReport) {
         state.withLock { state in
             state.done += 1
@@ -162,12 +162,12 @@ final class CheckProgress: Sendable {
         }
     }
 
-    /// Clears the line before other output.
+    /// Clears the line. Must be called before other output.
     func clear() {
         StandardError.showProgress("")
     }
 
-    /// Ends the display.
+    /// Stops the display, and clears its line.
     func end() async {
         guard let task else { return }
         task.cancel()
@@ -185,10 +185,10 @@ final class CheckOutput: Sendable {
 
     private let namespace: String?
     private let isJSON: Bool
-    /// Whether every step is printed.
+    /// Whether all steps are printed, and not only the verdict.
     private let isDetailed: Bool
     private let isSingle: Bool
-    /// The last place of each target, by its number.
+    /// The last verdict's place for each target, and the time since when it is the same. The keys are the numbers of the targets.
     private let known = Locked<[Int: Known]>([:])
 
     init(_ arguments: CheckArguments, isSingle: Bool) {
@@ -201,7 +201,7 @@ final class CheckOutput: Sendable {
     func write(_ report: CheckReport, _ number: Int) {
         let since = since(report.verdict.place, number)
         if isJSON {
-            // With many targets, those that work are not explained, because that costs as much as the check.
+            // For many targets that work, no evidence is computed, because it costs as much as the check.
             let evidence = isSingle || report.verdict.place != .works ? report.kernelEvidence : nil
             let object = CheckObject(report: report, evidence: evidence, namespace: namespace, since: since)
             StandardOutput.write(object.bytes)
@@ -220,7 +220,7 @@ final class CheckOutput: Sendable {
         }
     }
 
-    /// Returns the time since which a target has its place.
+    /// Returns the time since when a target has this place.
     private func since(_ place: CheckPlace, _ number: Int) -> Timestamp {
         known.withLock { known in
             if let last = known[number], last.place == place { return last.since }
@@ -232,7 +232,7 @@ final class CheckOutput: Sendable {
 }
 
 extension CheckReport {
-    /// The steps of `reachability why` before those of the check; the last is the kernel's verdict. Sends nothing.
+    /// The steps of `reachability why`, which precede those of the check. The last one is the kernel's verdict. No packet is sent.
     var kernelEvidence: NetworkEvidence? {
         guard let address = path.destination, target != nil else {
             return try? NetworkReachabilityManager(options: pathOptions).evidence()

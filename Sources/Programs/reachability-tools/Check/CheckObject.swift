@@ -4,16 +4,16 @@ import NetworkDiagnostics
 import NetworkReachability
 import ReachabilityChecks
 
-/// A report as one JSON object: the keys of a path, then those of the verdict.
+/// A report as a JSON object: the keys of a path, then those of the verdict.
 struct CheckObject {
     let report: CheckReport
-    /// The kernel's part of the steps; nil to omit it.
+    /// The kernel's steps; nil to omit them.
     let evidence: NetworkEvidence?
     /// The name of the network namespace; nil for the current one.
     let namespace: String?
     let since: Timestamp
 
-    /// Schema 1: keys may be added, none is renamed or taken away.
+    /// The object in schema 1. Keys may be added; none is renamed or removed.
     var bytes: [UInt8] {
         let verdict = report.verdict
         let line = PathLine(target: report.target ?? "internet", namespace: namespace, path: report.path)
@@ -38,7 +38,7 @@ struct CheckObject {
     }
 }
 
-/// A probe as one JSON object of schema 1. Keys may be added; none is renamed or removed. A value that was not observed has no key.
+/// A probe as a JSON object of schema 1. Keys may be added; none is renamed or removed. A value without an observation has no key.
 enum ProbeObject {
     static func object(_ probe: CheckProbe) -> JSONObject {
         var object = JSONObject()
@@ -113,7 +113,7 @@ enum ProbeObject {
         return object
     }
 
-    /// The phases that ended.
+    /// Returns the durations of the completed phases, in microseconds.
     private static func phases(of probe: CheckProbe) -> JSONObject {
         var object = JSONObject()
         for phase in ProbePhase.allCases {
@@ -126,7 +126,7 @@ enum ProbeObject {
 }
 
 extension ProbeSubject {
-    /// The value in JSON.
+    /// The subject as a value in JSON.
     fileprivate var name: String {
         switch self {
         case .line: "line"

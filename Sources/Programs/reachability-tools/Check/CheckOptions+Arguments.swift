@@ -5,7 +5,7 @@ import ReachabilityChecks
 import ServerTrust
 
 extension CheckOptions {
-    /// - Throws: An error for an option that cannot be used.
+    /// - Throws: An error if the value of an option is invalid.
     init(_ arguments: CheckArguments) throws {
         self.init()
         networkNamespace = try arguments.namespaceOptions.namespace
@@ -15,7 +15,7 @@ extension CheckOptions {
         sourceAddress = try arguments.source.map { try Self.address($0, "--source") }
         timeLimit = try arguments.timeout.value
         guard timeLimit > .zero, timeLimit <= .seconds(60) else {
-            throw ExitMessage("--timeout is more than 0 and at most 60s", .usage)
+            throw ExitMessage("--timeout takes more than 0 and at most 60s", .usage)
         }
         anchors = try arguments.anchors.map { try Anchor($0) }
         portalAPI = try arguments.portalApi.map { try Anchor($0) }
@@ -36,19 +36,19 @@ extension CheckOptions {
     private static func address(_ text: String, _ option: String) throws -> IPAddress {
         guard let address = IPAddress(text) else {
             throw ExitMessage(
-                "\"\(text.printable)\" is no address for \(option): write 192.0.2.1 or 2001:db8::1",
+                "\"\(text.printable)\" is not an address for \(option); write 192.0.2.1 or 2001:db8::1",
                 .usage
             )
         }
         if address.zone != nil, !address.isIPv6 || !address.isLinkLocal {
             throw ExitMessage(
-                "\"\(text.printable)\" is no address for \(option): only link-local ones of IPv6 name an interface",
+                "\"\(text.printable)\" is not an address for \(option); only link-local IPv6 addresses have an interface",
                 .usage
             )
         }
         if address.zone == nil, address.isIPv6, address.isLinkLocal {
             throw ExitMessage(
-                "\"\(text.printable)\" for \(option) needs its interface: write \(text.printable)%eth0, for example",
+                "\"\(text.printable)\" for \(option) needs an interface; write \(text.printable)%eth0, for example",
                 .usage
             )
         }
@@ -61,7 +61,7 @@ extension CheckOptions {
             target.decisive == nil, IPAddress(String(parts[1])) != nil
         else {
             throw ExitMessage(
-                "\"\(text.printable)\" is no name and address for \(option): write \(option) example.org=192.0.2.1",
+                "\"\(text.printable)\" is not a name and an address for \(option); write \(option) example.org=192.0.2.1",
                 .usage
             )
         }

@@ -5,7 +5,7 @@ import LinuxSupport
 import NetworkReachability
 import ReachabilityChecks
 
-/// The program of `reachability watch --check`: prints a line for each verdict until a signal ends it.
+/// The program behind `reachability watch --check`: prints one line per new verdict until a signal ends it.
 struct Verdicts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "verdicts", shouldDisplay: false)
 
@@ -33,7 +33,7 @@ struct Verdicts: AsyncParsableCommand {
     }
 }
 
-/// The program of `reachability wait --works`.
+/// The program behind `reachability wait --works`: ends when the targets work, or at a time limit.
 struct UntilWorks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "until-works", shouldDisplay: false)
 
@@ -76,12 +76,12 @@ struct UntilWorks: AsyncParsableCommand {
         }
         withExtendedLifetime(signals) {}
         if found >= needed { return }
-        let text = "time is up after \(within?.text ?? ""): it does not work; reachability check says where it breaks"
+        let text = "timeout after \(within?.text ?? ""): the target does not work; `reachability check` finds the fault"
         throw ExitMessage(text, .temporaryFailure)
     }
 }
 
-/// A verdict as one line of output.
+/// A verdict as a line of output.
 struct VerdictLine {
     private let target: String
     private let verdict: CheckVerdict
@@ -90,7 +90,7 @@ struct VerdictLine {
         (self.target, self.verdict) = (target, verdict)
     }
 
-    /// Schema 1: keys may be added, none is renamed or taken away.
+    /// Prints the verdict as text or as a JSON object of schema 1. Keys may be added; none is renamed or removed.
     func write(asJSON: Bool) {
         let time = Timestamp()
         guard asJSON else {

@@ -9,7 +9,7 @@ import ReachabilityHTTP
 import ReachabilityRequests
 import ReachabilityRetry
 
-/// `reachability download`: a file, across losses of the network.
+/// `reachability download`: downloads a file and continues after network failures.
 struct Download: AsyncParsableCommand {
     static let configuration = DownloadArguments.configuration
 
@@ -25,7 +25,7 @@ struct Download: AsyncParsableCommand {
     }
 
     private func fetch(_ plan: DownloadPlan, with client: RetryingHTTPClient) async throws {
-        // Starts after the check of the file is added.
+        // The request starts when the check of the file is added.
         let session = Session(
             client: client,
             retry: .untilNothingComes,
@@ -49,7 +49,8 @@ struct Download: AsyncParsableCommand {
 }
 
 extension RetryPolicy {
-    /// Waits for the network without a limit, and gives up after 20 attempts in a row without data: about six minutes.
+    /// The policy of a download: waits for the network without a limit, and gives up after 20 attempts in a row without data (about six
+    /// minutes).
     fileprivate static let untilNothingComes = standard.changing { policy in
         policy.deadline = nil
         policy.attemptsAfterSending = policy.attempts
@@ -59,16 +60,17 @@ extension RetryPolicy {
 }
 
 extension HTTPClient.Configuration {
-    /// The client for a download: with the proxy of the environment (``ProxyEnvironment``) and the anchors of `SSL_CERT_FILE`.
+    /// Creates the client configuration of a download, with the proxy of the environment (``ProxyEnvironment``) and the trust anchors of
+    /// `SSL_CERT_FILE`.
     ///
-    /// An attempt without data for half a minute ends, and the rest of the file is requested again.
+    /// An attempt that receives no data for 30 s ends. The next attempt requests the rest of the file.
     ///
-    /// - Throws: ``ExitMessage`` if the proxy cannot be used, or the file of anchors is missing.
+    /// - Throws: ``ExitMessage`` if the proxy cannot be used or the file of anchors is missing.
     static func forDownload(of url: DownloadURL) throws(ExitMessage) -> HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()
         if url.parts.scheme == "https", let roots = EnvironmentVariable.value(of: "SSL_CERT_FILE") {
             guard FileName.isTaken(roots) else {
-                throw ExitMessage("SSL_CERT_FILE: there is no \(roots)", .unavailable)
+                throw ExitMessage("cannot read SSL_CERT_FILE: \(roots) does not exist", .unavailable)
             }
             tls.trustRoots = .file(roots)
         }
@@ -85,7 +87,7 @@ extension HTTPClient.Configuration {
     }
 }
 
-/// Ends a download at SIGINT, SIGTERM and the deadline. The part stays, so that another download can continue it.
+/// Ends a download at SIGINT, SIGTERM or the deadline. The received part is kept, so that another download can continue it.
 ///
 /// C counterpart: `signal(7)`.
 final class DownloadEnd {
@@ -96,7 +98,7 @@ final class DownloadEnd {
     private let clock: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - deadline: The time from now; nil for no deadline.
+    ///   - deadline: The maximum duration from now; nil for no deadline.
     ///   - cancel: Ends the download.
     init(deadline: Duration?, _ cancel: @escaping @Sendable () -> Void) {
         let cause = Locked<Cause?>(nil)
@@ -119,13 +121,13 @@ final class DownloadEnd {
     /// Returns the error that ends the program.
     func told(of response: DownloadResponse, at path: String) -> any Error {
         let size = FileName.size(of: "\(path).part") ?? 0
-        var hint = size > 0 ? ": \(ByteText.text(size)) are here, the same command goes on with them" : ""
-        // The error of the attempt before a wait. An attempt that was under way has none.
+        var hint = size > 0 ? "; \(ByteText.text(size)) are stored, and the same command continues" : ""
+        // The last error before a wait. An attempt in progress has no error.
         if let last = response.metrics.attempts.last, last.reason != nil, let error = last.error {
             hint += "; the last error was: \(ErrorDescription.text(of: error).printable)"
         }
         switch cause.withLock({ $0 }) {
-        case .deadline?: return ExitMessage("time is up\(hint)", .temporaryFailure)
+        case .deadline?: return ExitMessage("the deadline has passed\(hint)", .temporaryFailure)
         case .signal(let number)?:
             StandardError.report("ended by a signal\(hint)")
             return ExitCode(128 + number)
@@ -135,18 +137,18 @@ final class DownloadEnd {
 }
 
 extension ExitMessage {
-    /// The reason why there is no file.
+    /// Creates the message for a failed download.
     ///
-    /// - Parameter replacing: Whether an existing file was to be replaced.
+    /// - Parameter replacing: Whether to replace an existing file.
     init(_ error: RequestError, replacing: Bool) {
         switch error {
         case .fileExists(let path):
-            let remedy = replacing ? "and is no file" : "--force replaces it"
-            self.init("\(path) is there already\(replacing ? ", " : ": ")\(remedy)", .cantCreate)
+            let remedy = replacing ? "and is not a regular file" : "--force replaces it"
+            self.init("cannot create \(path): it exists\(replacing ? " " : "; ")\(remedy)", .cantCreate)
         case .downloadedFileMoveFailed(let cause as SystemError, _, let path) where cause == .fileExists:
-            self.init("\(path) came meanwhile: --force replaces it", .cantCreate)
+            self.init("cannot create \(path): it was created meanwhile; --force replaces it", .cantCreate)
         case .responseValidationFailed(.customValidationFailed(let cause as OtherDigest)):
-            self.init("this is another file: \(cause)", .dataError)
+            self.init("the download is not the expected file: \(cause)", .dataError)
         default: self.init("\(error)", Self.status(of: error))
         }
     }
@@ -164,7 +166,7 @@ extension ExitMessage {
 }
 
 extension SystemError {
-    /// Whether the disk is full or broken.
+    /// A Boolean value that indicates whether the disk is full or broken.
     fileprivate var isOfDisk: Bool {
         [.noSpace, .fileTooLarge, .init(rawValue: EDQUOT), .init(rawValue: EIO)].contains(self)
     }

@@ -4,23 +4,23 @@ import LinuxSupport
 import ReachabilityRequests
 import ReachabilityRetry
 
-/// The URL and the file of a download: the checked command line.
+/// The checked arguments of a download: URL, file, digest and deadline.
 struct DownloadPlan {
     let url: DownloadURL
     let path: String
     let digest: FileDigest?
     let deadline: Duration?
 
-    /// - Throws: ``ExitMessage`` with the error of the command line.
+    /// - Throws: ``ExitMessage`` if an argument is invalid.
     init(_ arguments: DownloadArguments) throws {
         url = try DownloadURL(arguments.url)
         path = try arguments.output.map(Self.checked) ?? url.fileName()
         digest = try arguments.sha256.map { text in try FileDigest(text) }
         deadline = try arguments.deadline?.value
-        if let deadline, deadline <= .zero { throw ExitMessage("--deadline must be more than nothing", .usage) }
+        if let deadline, deadline <= .zero { throw ExitMessage("--deadline takes more than 0", .usage) }
     }
 
-    /// The name and password of the URL as credentials. They are sent only to its host, and not after a redirect to another.
+    /// The name and password of the URL as credentials. They are sent only to the host of the URL, not after a redirect to another host.
     var headers: HTTPHeaders {
         guard let (name, password) = url.credentials else { return HTTPHeaders() }
         return [.authorization(username: name, password: password)]
@@ -28,23 +28,23 @@ struct DownloadPlan {
 
     private static func checked(_ path: String) throws(ExitMessage) -> String {
         switch path {
-        case "": throw ExitMessage("--output names no file", .usage)
-        case "-": throw ExitMessage("a download becomes a file: --output ./- is one of that name", .usage)
+        case "": throw ExitMessage("--output takes the path of a file", .usage)
+        case "-": throw ExitMessage("--output cannot be standard output; --output ./- is a file with this name", .usage)
         default: return path
         }
     }
 }
 
-/// A URL of HTTP, and the name of its file.
+/// The URL of a download, http or https.
 struct DownloadURL {
     /// The URL of the request, without name, password and fragment.
     let text: String
-    /// The name and the password, if the URL has them.
+    /// The name and password in the URL; nil if it has none.
     let credentials: (name: String, password: String)?
-    /// Its parts.
+    /// The parsed URL.
     let parts: RequestURL
 
-    /// - Throws: ``ExitMessage`` for another text.
+    /// - Throws: ``ExitMessage`` if the text is not such a URL.
     init(_ text: String) throws(ExitMessage) {
         guard let parts = RequestURL(text), !parts.host.isEmpty else {
             throw Self.refusal(text)
@@ -57,28 +57,28 @@ struct DownloadURL {
         }
     }
 
-    /// The error for another text. Names the scheme if there is one.
+    /// Returns the error for an invalid text. It names the scheme if there is one.
     private static func refusal(_ text: String) -> ExitMessage {
         let hint = "write https://example.org/image.iso"
         let scheme = text.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
         if text.contains("://"), scheme.utf8.allSatisfy({ (0x2b...0x7a).contains($0) && $0 != 0x2f }), !scheme.isEmpty,
             !["http", "https"].contains(scheme.lowercased())
         {
-            return ExitMessage("\"\(text)\" has the scheme \(scheme), not http or https: \(hint)", .usage)
+            return ExitMessage("\"\(text)\" has the scheme \(scheme), not http or https; \(hint)", .usage)
         }
-        return ExitMessage("\"\(text)\" is no URL of http or https: \(hint)", .usage)
+        return ExitMessage("\"\(text)\" is not a URL of http or https; \(hint)", .usage)
     }
 
-    /// The last part of its path. A name that the server sends is not used.
+    /// Returns the last part of the URL's path as a file name. A name that the server sends is not used.
     ///
-    /// - Throws: ``ExitMessage`` for a name that begins with a dot, or has a `/` or a control character.
+    /// - Throws: ``ExitMessage`` if the name begins with a dot, contains `/` or a control character, or is too long.
     func fileName() throws(ExitMessage) -> String {
         let last = parts.path.split(at: "/", omittingEmptySubsequences: false).last ?? ""
         let name = last.percentDecoded().flatMap { String(validating: $0, as: UTF8.self) } ?? ""
-        // `.part.json` is added to the name for another file, and a name has at most 255 bytes.
+        // A name has at most 255 bytes, and `.part.json` is added for another file.
         guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/"), name.utf8.count <= 245, name.printable == name
         else {
-            throw ExitMessage("the last part of \"\(text)\" is no name for a file: give one with --output", .usage)
+            throw ExitMessage("the last part of \"\(text)\" cannot be a file name; give one with --output", .usage)
         }
         return name
     }
@@ -95,14 +95,14 @@ struct FileDigest: Sendable {
     /// - Throws: ``ExitMessage`` if the text is not 64 hexadecimal digits.
     init(_ text: String) throws(ExitMessage) {
         guard [UInt8](hexadecimal: text.utf8)?.count == 32 else {
-            throw ExitMessage("--sha256 wants 64 hexadecimal digits, as sha256sum prints them", .usage)
+            throw ExitMessage("--sha256 takes 64 hexadecimal digits, as sha256sum prints them", .usage)
         }
         hex = text.lowercased()
     }
 
-    /// Reads the file to its end.
+    /// Computes the digest of a file and compares it.
     ///
-    /// - Throws: ``OtherDigest`` for another digest, `CancellationError`, or an error of the system.
+    /// - Throws: ``OtherDigest`` if the digest differs, `CancellationError`, or an error of the system.
     @Sendable func check(_ path: String) async throws {
         let file = try ReadableFile(path)
         var hash = SHA256()
@@ -117,9 +117,9 @@ struct FileDigest: Sendable {
     }
 }
 
-/// The file has another digest.
+/// The error for a file with another digest.
 struct OtherDigest: Error, CustomStringConvertible {
     let found: String
 
-    var description: String { "its SHA-256 is \(found): it was deleted" }
+    var description: String { "its SHA-256 is \(found); it was deleted" }
 }

@@ -3,7 +3,7 @@ import Glibc
 import LinuxSupport
 import ReachabilityRequests
 
-/// Reports that a download starts over, and shows its progress on a terminal.
+/// Reports when a download restarts from the beginning, and shows its progress on a terminal.
 struct ProgressDisplay: Sendable {
     private let task: Task<Void, Never>
 
@@ -15,17 +15,17 @@ struct ProgressDisplay: Sendable {
                 if step.restarts > restarts, let reason = step.restartReason {
                     restarts = step.restarts
                     StandardError.showProgress("")
-                    StandardError.report("starts over: \(reason)")
+                    StandardError.report("restarted from the beginning: \(reason)")
                 }
                 guard StandardError.isTerminal else { continue }
                 StandardError.showProgress(line.text(step, at: begun.duration(to: .now)))
-                // The stream keeps the newest step meanwhile.
+                // The stream keeps only the newest progress meanwhile.
                 try? await Task.sleep(for: .milliseconds(100))
             }
         }
     }
 
-    /// Waits for the last step, and ends the display.
+    /// Waits for the last progress, and ends the display.
     func end() async {
         await task.value
         StandardError.showProgress("")
@@ -38,22 +38,24 @@ struct ProgressDisplay: Sendable {
     }
 }
 
-/// How far a download is, in a line of 79 columns at most: ` 45 % [=====>      ] 123.4 MB of 270.0 MB, 12.3 MB/s, 12 s left`.
+/// The progress of a download in at most 79 columns: ` 45 % [=====>      ] 123.4 MB of 270.0 MB, 12.3 MB/s, 12 s left`.
 struct ProgressLine {
     private static let bar = 20
-    /// The time over which the rate is measured, in seconds.
+    /// The period over which the rate is measured, in seconds.
     private static let window = 5.0
 
-    /// The number of bytes at each time.
+    /// The number of received bytes at each time, in seconds.
     private var samples: [(time: Double, bytes: Int64)] = []
 
+    /// Returns the line for the current progress.
+    ///
     /// - Parameters:
-    ///   - step: The progress so far.
-    ///   - time: The time since any fixed moment.
+    ///   - step: The current progress.
+    ///   - time: The time since the start.
     mutating func text(_ step: DownloadProgress, at time: Duration) -> String {
         if step.isWaitingForNetwork {
             samples = []
-            return "waiting for the network; \(ByteText.text(step.completed)) are here"
+            return "waiting for the network; \(ByteText.text(step.completed)) received"
         }
         let rate = rate(step.completed, at: time / .seconds(1))
         var words = [ByteText.text(step.completed)]
@@ -75,11 +77,11 @@ struct ProgressLine {
         return front + words.joined(separator: ", ")
     }
 
-    /// Bytes per second; nil while it is not known.
+    /// Returns the rate in bytes per second; nil while it is unknown.
     private mutating func rate(_ bytes: Int64, at time: Double) -> Double? {
         if let last = samples.last, bytes < last.bytes { samples = [] }
         samples.append((time, bytes))
-        // A sample from before the window stays, so that the rate of a stalled download falls.
+        // One sample before the period is kept, so that the rate of a stalled download decreases.
         while samples.count > 2, samples[1].time <= time - Self.window { samples.removeFirst() }
         guard let first = samples.first, time - first.time >= 0.5 else { return nil }
         return Double(bytes - first.bytes) / (time - first.time)
@@ -95,7 +97,7 @@ struct ProgressLine {
     }
 }
 
-/// Numbers of bytes for people: `999 B`, `12.3 kB`, `270.0 MB`.
+/// Formats numbers of bytes: `999 B`, `12.3 kB`, `270.0 MB`.
 enum ByteText {
     static func text(_ bytes: Int64) -> String {
         guard bytes >= 1000 else { return "\(bytes) B" }

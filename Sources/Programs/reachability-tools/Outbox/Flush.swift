@@ -10,7 +10,7 @@ import ReachabilityRetry
 import Subprocess
 import SystemPackage
 
-/// `reachability outbox flush`: sends the requests that can be sent now.
+/// `reachability outbox flush`: sends the waiting requests.
 struct Flush: AsyncParsableCommand {
     static let configuration = OutboxFlushArguments.configuration
 
@@ -45,7 +45,7 @@ struct Flush: AsyncParsableCommand {
                 try await outbox.flush(sender: sender, coordinator: coordinator) { event in
                     isSilent.withLock { $0 = false }
                     switch event {
-                    // A lost request is reported even if the output is discarded.
+                    // The loss of a request is reported even if standard output is discarded.
                     case .expired: StandardError.report(event.line)
                     default: StandardOutput.write(text: event.line)
                     }
@@ -55,7 +55,7 @@ struct Flush: AsyncParsableCommand {
                     }
                 }
             }
-            // A delivery that has begun comes to its end.
+            // The current delivery is completed.
             let signals = SignalSources([SIGINT, SIGTERM]) { _ in task.cancel() }
             defer { signals.cancel() }
             let left = try await task.value
@@ -72,7 +72,7 @@ struct Flush: AsyncParsableCommand {
 }
 
 extension OutboxEvent {
-    /// For example `12: delivered`.
+    /// The event as a line, for example `12: delivered`.
     var line: String {
         switch self {
         case .delivered(let entry): "\(entry.id): delivered"
@@ -85,15 +85,15 @@ extension OutboxEvent {
         case .skipped(let origin, let count, .notReachable(let reason)):
             "\(origin): \(count) left, not reachable\(reason.map { ": \($0)" } ?? "")"
         case .skipped(let origin, let count, .until(let time)):
-            "\(origin): \(count) left, not before \(Timestamp(real: time).text), as the server said"
-        case .skipped(let origin, let count, .behind(let id)): "\(origin): \(count) left behind \(id)"
+            "\(origin): \(count) left, not before \(Timestamp(real: time).text), as the server requested"
+        case .skipped(let origin, let count, .behind(let id)): "\(origin): \(count) left, waiting for \(id)"
         }
     }
 }
 
-/// Sends with async-http-client, directly or through the proxy of the environment. Each proxy has a client.
+/// Sends requests with async-http-client, directly or through the proxy of the environment. There is one client per proxy.
 ///
-/// `SSL_CERT_FILE` replaces the system's roots.
+/// `SSL_CERT_FILE` replaces the system's trust anchors.
 final class ClientSender: OutboxSender {
     private let proxies = ProxyEnvironment()
     private let limit: Duration
@@ -101,8 +101,8 @@ final class ClientSender: OutboxSender {
     private let clients: Locked<[HTTPClient.Configuration.Proxy?: RetryingHTTPClient]> = Locked([:])
 
     /// - Parameters:
-    ///   - limit: The maximum time of a request.
-    ///   - proof: The required proof of a success.
+    ///   - limit: The maximum duration of a request.
+    ///   - proof: The proof that a success must contain; nil for none.
     init(limit: Duration, proof: DeliveryProof?) {
         (self.limit, self.proof) = (limit, proof)
     }
@@ -117,7 +117,7 @@ final class ClientSender: OutboxSender {
         return await HTTPOutboxSender(client: client(for: proxy), limit: limit, proof: proof).send(delivery)
     }
 
-    /// Ends the clients. Must be the last call.
+    /// Shuts down the clients. Must be the last call.
     func close() async {
         for client in clients.withLock({ Array($0.values) }) { try? await client.shutdown() }
     }
@@ -142,7 +142,7 @@ final class ClientSender: OutboxSender {
     }
 }
 
-/// The reachability of the proxy that the environment names for a host, else of the host itself.
+/// The reachability of the proxy for a host. Without a proxy, that of the host itself.
 struct ProxiedVerdicts: VerdictSource {
     private let verdicts = MonitoredVerdicts()
     private let proxies = ProxyEnvironment()
@@ -159,9 +159,9 @@ struct ProxiedVerdicts: VerdictSource {
 }
 
 extension DeliveryProof {
-    /// Reads `status=N`, `header=NAME: VALUE` or `body=TEXT`.
+    /// Parses `status=N`, `header=NAME: VALUE` or `body=TEXT`.
     ///
-    /// - Throws: ``ExitMessage`` for another text.
+    /// - Throws: ``ExitMessage`` if the text has another form.
     init(argument: String) throws {
         let parts = argument.split(at: "=", maxSplits: 1).map(String.init)
         switch (parts.first, parts.count > 1 ? parts[1] : "") {
@@ -182,12 +182,12 @@ extension DeliveryProof {
         default: break
         }
         let forms = "status=N from 200 to 299, header=NAME: VALUE or body=TEXT"
-        throw ExitMessage("cannot expect \"\(argument.printable)\": write \(forms)", .usage)
+        throw ExitMessage("\"\(argument.printable)\" is not a value for --expect; write \(forms)", .usage)
     }
 }
 
-/// Sends with a program of the user. The request is on its standard input in the form of HTTP/1.1 with an absolute URL (RFC 9112,
-/// section 3.2.2), and its exit status is the result.
+/// Sends requests with a program of the user. The program reads the request from standard input as an HTTP/1.1 message with an absolute
+/// URL (RFC 9112, section 3.2.2). Its exit status is the result.
 struct ProgramSender: OutboxSender {
     let program: Program
     let limit: Duration
@@ -210,7 +210,7 @@ struct ProgramSender: OutboxSender {
                 group.cancelAll()
                 if let ended { result = ended }
             }
-            return result ?? .retry(after: nil, cause: "\(program.name) did not end in time")
+            return result ?? .retry(after: nil, cause: "\(program.name) exceeded the timeout")
         }
     }
 
@@ -239,29 +239,29 @@ struct ProgramSender: OutboxSender {
 }
 
 extension MemoryFile {
-    /// Opens the file again, read-only and from its beginning, as a standard input that may stay unread. Writing to a pipe without a
-    /// reader ends swift-subprocess 1.0 with a fatal error.
+    /// Opens the file again for reading from its beginning, as a standard input that may stay unread. swift-subprocess 1.0 ends with a
+    /// fatal error when it writes to a pipe without a reader.
     func opened() throws -> FileDescriptor {
         try .open(FilePath("/proc/self/fd/\(descriptor)"), .readOnly, options: .closeOnExec)
     }
 }
 
 extension Program {
-    /// The result for a program that was not run, which is not an attempt.
+    /// Returns the result for a program that was not started. It does not count as an attempt.
     func couldNotRun(_ error: SubprocessError) -> OutboxResult {
         .held(cause: "cannot run \(name): \(failure(error).cause); install it, or name another program with --with")
     }
 }
 
 extension Program {
-    /// The result if there is no memory for the request.
+    /// Returns the result if there is not enough memory for the request.
     func couldNotHold(_ error: any Error) -> OutboxResult {
         .held(cause: "cannot hold the request in memory: \(error)")
     }
 }
 
 extension PlatformOptions {
-    /// A program that is to end receives SIGTERM, and SIGKILL five seconds later.
+    /// The options of a program that can be ended: it receives SIGTERM, and SIGKILL five seconds later.
     static var ended: PlatformOptions {
         var options = PlatformOptions()
         options.teardownSequence = [.send(signal: .terminate, allowedDurationToNextStep: .seconds(5))]

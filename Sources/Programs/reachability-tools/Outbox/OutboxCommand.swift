@@ -4,7 +4,7 @@ import LinuxSupport
 import ReachabilityOutbox
 import ReachabilityRetry
 
-/// `reachability outbox`.
+/// `reachability outbox`: the group of its subcommands.
 struct OutboxCommand: ParsableCommand {
     static let configuration = OutboxGroup.configuration(
         subcommands: [Add.self, List.self, Flush.self, Requeue.self, Drop.self]
@@ -27,7 +27,7 @@ struct Drop: AsyncParsableCommand {
     }
 }
 
-/// `reachability outbox add`: adds a request.
+/// `reachability outbox add`: stores a request.
 struct Add: AsyncParsableCommand {
     static let configuration = OutboxAddArguments.configuration
 
@@ -64,7 +64,7 @@ struct Add: AsyncParsableCommand {
     }
 }
 
-/// `reachability outbox list`: the waiting requests and the dead letters.
+/// `reachability outbox list`: prints the waiting requests and the dead letters.
 struct List: AsyncParsableCommand {
     static let configuration = OutboxListArguments.configuration
 
@@ -103,7 +103,7 @@ struct List: AsyncParsableCommand {
 }
 
 extension OutboxEntry {
-    /// The request in lines of 80 columns. The first begins with the number, and the others with blanks.
+    /// The entry in lines of at most 80 columns. The first line begins with the number, the others with spaces.
     fileprivate var lines: [String] {
         var phrases = [
             "\(id): \(method) \(origin)", "priority \(priority)", "\(size) bytes", "attempts \(attempts)",
@@ -120,7 +120,7 @@ extension OutboxEntry {
         return Self.wrapped(phrases)
     }
 
-    /// A phrase that does not fit a line is cut.
+    /// Wraps phrases into lines. A phrase longer than a line is truncated.
     private static func wrapped(_ phrases: [String]) -> [String] {
         let indentation = "    "
         let texts = phrases.enumerated().map { index, phrase in
@@ -133,7 +133,7 @@ extension OutboxEntry {
     }
 }
 
-/// `reachability outbox requeue`: dead letters that are sent again.
+/// `reachability outbox requeue`: returns dead letters to the queue.
 struct Requeue: AsyncParsableCommand {
     static let configuration = OutboxRequeueArguments.configuration
 
@@ -148,7 +148,7 @@ struct Requeue: AsyncParsableCommand {
 }
 
 extension [OutboxEntry.ID] {
-    /// Performs work on each, prints the numbers of those that existed, and reports the others.
+    /// Performs work for each number. Prints the numbers that exist, and reports the others on standard error.
     func each(_ noun: String, _ work: (OutboxEntry.ID) async throws -> Bool) async throws {
         var missing: [OutboxEntry.ID] = []
         for id in self {
@@ -159,7 +159,8 @@ extension [OutboxEntry.ID] {
     }
 }
 
-/// The value of `--header`: a header, or `@` and a file with one header on each line, because other users can read arguments.
+/// The value of `--header`: a header, or `@` and a file with one header per line. A file keeps secrets out of the arguments, which other
+/// users can read.
 struct HeaderArgument {
     let text: String
 
@@ -168,7 +169,7 @@ struct HeaderArgument {
             guard text.hasPrefix("@") else { return [try Self.header(text)] }
             let bytes = try ArgumentFile(String(text.dropFirst())).bytes(limit: 1 << 20)
             let content = String(decoding: bytes, as: UTF8.self)
-            // To Swift, CR and LF together are one character.
+            // In Swift, CR and LF together are one character.
             var headers: [PlainRequest.Field] = []
             for line in content.lines { headers.append(try Self.header(line)) }
             return headers
@@ -177,7 +178,7 @@ struct HeaderArgument {
 
     private static func header(_ line: some StringProtocol) throws(ExitMessage) -> PlainRequest.Field {
         guard let colon = line.unicodeScalars.firstIndex(of: ":") else {
-            throw ExitMessage("a header has no colon: write \"Name: value\"", .usage)
+            throw ExitMessage("a header has no colon; write \"Name: value\"", .usage)
         }
         let value = line[line.unicodeScalars.index(after: colon)...].drop { $0 == " " }
         return PlainRequest.Field(name: String(line[..<colon]), value: String(value))

@@ -4,7 +4,7 @@ import LinuxSupport
 import ReachabilityOutbox
 
 extension OutboxFileArguments {
-    /// Returns the waiting requests, and then the dead letters. Changes nothing. An outbox that does not exist yet is empty.
+    /// Returns the waiting requests and then the dead letters. Changes nothing. A default outbox that does not exist yet is empty.
     func entries(withWaiting: Bool) async throws -> [OutboxEntry] {
         let file: String
         if let named = self.file {
@@ -17,18 +17,16 @@ extension OutboxFileArguments {
         return try await withWaiting ? Outbox.allEntries(inFile: file) : Outbox.deadLetters(inFile: file)
     }
 
-    /// A named file must exist, because its name may be mistyped.
+    /// Checks that a named file exists, because its name may be mistyped.
     fileprivate static func mustExist(_ file: String) throws(ExitMessage) {
         guard unsafe access(file, F_OK) != 0 else { return }
         let reason = SystemError.current
-        throw ExitMessage("cannot open the outbox \(file): \(reason); `outbox add` makes one", .noInput)
+        throw ExitMessage("cannot open the outbox \(file): \(reason); `outbox add` creates one", .noInput)
     }
 
     private static let defaultName = "/outbox.sqlite"
 
-    /// `/var/lib/reachability/outbox.sqlite` for root, otherwise a file in `$XDG_STATE_HOME/reachability`, which is in
-    /// `~/.local/state` unless the variable says otherwise (XDG Base Directory Specification). Its directory is made, of
-    /// mode 0700.
+    /// Returns the default file, `outbox.sqlite` in ``StateDirectory/ofUser``, and creates its directory with mode 0700.
     fileprivate static func defaultFile() throws(ExitMessage) -> String {
         let directory = try defaultDirectory()
         var path = ""
@@ -36,7 +34,7 @@ extension OutboxFileArguments {
             path += "/" + part
             guard unsafe mkdir(path, 0o700) == 0 || [EEXIST, EROFS, EACCES].contains(errno) else {
                 throw ExitMessage(
-                    "cannot make the directory \(path): \(SystemError.current)",
+                    "cannot create the directory \(path): \(SystemError.current)",
                     .noInput
                 )
             }
@@ -46,14 +44,14 @@ extension OutboxFileArguments {
 
     private static func defaultDirectory() throws(ExitMessage) -> String {
         guard let directory = StateDirectory.ofUser else {
-            throw ExitMessage("there is no home directory for the outbox: name it with --outbox", .usage)
+            throw ExitMessage("cannot open the outbox: there is no home directory; name a file with --outbox", .usage)
         }
         return directory
     }
 }
 
 extension OutboxChangeArguments {
-    /// Opens the outbox, or makes it, and closes it after the work.
+    /// Opens or creates the outbox, performs work, and closes the outbox.
     func with<Value>(
         _ options: OutboxOptions = OutboxOptions(),
         work: (Outbox) async throws -> Value
@@ -67,7 +65,7 @@ extension OutboxChangeArguments {
         return try result.get()
     }
 
-    /// The same, but a named file must exist.
+    /// Opens the outbox like ``with(_:work:)``. A named file must exist.
     func withExisting<Value>(
         _ options: OutboxOptions = OutboxOptions(),
         work: (Outbox) async throws -> Value

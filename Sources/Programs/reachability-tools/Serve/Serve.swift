@@ -11,7 +11,7 @@ import ReachabilityServer
 import ReachabilityService
 import ServerTrust
 
-/// `reachability serve`: monitors, records and answers until a signal ends it.
+/// `reachability serve`: monitors, records and serves until a signal ends it.
 struct Serve: AsyncParsableCommand {
     static let configuration = ServeArguments.configuration(subcommands: [TokenCommand.self])
 
@@ -33,9 +33,9 @@ struct Serve: AsyncParsableCommand {
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
         let file = try HistoryPlace.file(arguments.places.history ?? configuration.history.path)
         if arguments.markStopped { return try HistoryPlace.markStopped(file) }
-        // An inherited "ignore" would discard the exit statuses of hooks.
+        // A child process with an inherited SIG_IGN would lose its exit status.
         signal(SIGCHLD, SIG_DFL)
-        // Before the first thread, so that no signal ends one.
+        // Before the first thread, so that no signal ends the process.
         let signals = EndSignals(reloads: arguments.config != nil)
         let supervision = Supervision(Supervision.offer.notify)
         let places = try ServePlaces(arguments, configuration.listen, Supervision.offer.descriptors)
@@ -45,7 +45,7 @@ struct Serve: AsyncParsableCommand {
             throw Self.refusal(configuration.placed(error), arguments.config ?? "")
         }
         if access.tls == nil, places.inherited.contains(where: \.isSecured) {
-            let text = "cannot speak TLS at the socket that was handed over: say certificate and key in [access]"
+            let text = "cannot use TLS at the inherited socket: set certificate and key in [access]"
             throw ExitMessage(text, .configuration)
         }
         let responder = Responder(access, of: "service")
@@ -77,7 +77,7 @@ struct Serve: AsyncParsableCommand {
         }
         service.snapshot.notices.forEach(StandardError.report)
         service.setMaintenance(configuration.maintenance)
-        // The history contains the start of this run before the first answer.
+        // The history must contain the start of this run before the first response.
         history?.flush()
         let reloader = arguments.config.map { file in
             let preparations: [Reloader.Preparation] = [responder.prepareAccess, notifying.prepare]
@@ -95,17 +95,17 @@ struct Serve: AsyncParsableCommand {
             statistics: { [weak server = responder.server] in server?.statistics ?? WebStatistics() }
         )
         responder.begin(api.router)
-        // Clients may wait at these sockets already.
+        // Clients may already wait at the inherited sockets.
         addresses += try await places.adopt(with: responder.server)
         await supervision.begin(service, history, watchdog: Supervision.offer.watchdog)
 
-        // A closed output does not end a service.
+        // A closed standard output does not end a service.
         let line = "listening at \(addresses.joined(separator: ", "))".printable + "\n"
         _ = try? StandardStream.write(Array(line.utf8), to: STDOUT_FILENO)
         await signals.wait { if let reloader { supervision.reloading { Self.reload(reloader) } } }
         supervision.end()
         service.endChecks()
-        // Streams end with the last event.
+        // Event streams end with the last event.
         service.deliver()
         await responder.server.stop()
         await notifying.stop()
@@ -127,12 +127,12 @@ struct Serve: AsyncParsableCommand {
         )
     }
 
-    /// Reads a configuration. Errors in it are printed and end the program.
+    /// Reads a configuration. If it is invalid, prints its errors and ends the program.
     private static func read(_ file: String) throws -> ServiceConfiguration {
         do { return try Reloader.read(file) } catch { throw refusal(error, file) }
     }
 
-    /// Prints the errors, and returns the exit status.
+    /// Prints the errors, and returns the exit status of the program.
     private static func refusal(_ problems: ConfigurationProblems, _ file: String) -> ExitCode {
         tell(problems, file)
         return ExitCode(ExitMessage.Status.configuration.rawValue)
@@ -161,16 +161,16 @@ extension HistoryWriter.Options {
     }
 }
 
-/// The place of the history.
+/// The file of the history.
 enum HistoryPlace {
-    /// The file; nil if no history is kept.
+    /// Returns the file; nil if no history is stored.
     ///
     /// - Parameter named: The value of `--history`. If nil, the file is `history.sqlite` in ``StateDirectory``.
     static func file(_ named: String?) throws(ExitMessage) -> String? {
         if let named { return named == ListeningPlaces.none ? nil : named }
         guard let directory = StateDirectory.make() else {
             throw ExitMessage(
-                "there is no home directory for the history: name its file with --history, or none",
+                "cannot store the history: there is no home directory; name a file with --history, or use --history none",
                 .usage
             )
         }
@@ -179,17 +179,18 @@ enum HistoryPlace {
 
     /// Records that a killed service ended now. Must be called after its end.
     ///
-    /// A service that the watchdog killed hung for an unknown time, so it is left as it is (`SERVICE_RESULT` of `systemd.exec(5)`).
+    /// If the watchdog killed the service (`SERVICE_RESULT` of `systemd.exec(5)`), nothing is recorded, because the service hung for an
+    /// unknown time.
     static func markStopped(_ file: String?) throws(ExitMessage) {
-        guard let file else { throw ExitMessage("there is no history to mark", .usage) }
+        guard let file else { throw ExitMessage("cannot mark the history: none is stored", .usage) }
         if EnvironmentVariable.value(of: "SERVICE_RESULT") == "watchdog" { return }
         let clock = ServiceClock.system
         do {
             let store = try HistoryStore(file)
             defer { store.close() }
-            // There may be no run in this boot.
+            // There may be no run since the last boot.
             guard let line = try store.resume(bootIdentifier: clock.bootIdentifier).line else { return }
-            // The service manager started this process after the end of the service, some time ago.
+            // The service manager starts this process some time after the end of the service.
             let boot = clock.monitor.boot
             try store.markLastRun(at: line.instant(at: min(boot, ProcessStart.boot ?? boot)))
         } catch let fault as HistoryFault {
@@ -200,7 +201,7 @@ enum HistoryPlace {
     }
 }
 
-/// `reachability serve token`: makes a token and its digest for the configuration.
+/// `reachability serve token`: creates a token, and prints it with the configuration that contains its digest.
 struct TokenCommand: ParsableCommand {
     static let configuration = TokenArguments.configuration
 
@@ -208,17 +209,17 @@ struct TokenCommand: ParsableCommand {
 
     func validate() throws {
         guard AccessSettings.Scope(rawValue: arguments.scope) != nil else {
-            throw ValidationError("The scope is read or admin, not \"\(arguments.scope.printable)\".")
+            throw ValidationError("--scope takes read or admin, not \"\(arguments.scope.printable)\".")
         }
         guard AccessSettings.Token.isName(arguments.name) else {
-            throw ValidationError("A name has from 1 to 64 bytes, none of them a control character.")
+            throw ValidationError("--name takes 1 to 64 bytes without control characters.")
         }
     }
 
     func run() {
         var generator = SystemRandomNumberGenerator()
         let secret = (0..<32).map { _ in UInt8.random(in: 0 ... .max, using: &generator) }
-        // The alphabet for URLs (RFC 4648, section 5) has no character that shells or headers interpret.
+        // The alphabet for URLs (RFC 4648, section 5) contains no special characters of shells or headers.
         let text = Base64.encode(secret).replacing(scalars: "+", with: "-").replacing(scalars: "/", with: "_")
             .replacing(scalars: "=", with: "")
         let token = "rt_\(text)"

@@ -4,22 +4,24 @@ import LinuxSupport
 import ReachabilityServer
 import ReachabilityService
 
-/// The listening places of the service.
+/// The listening places of the service: its own, and the sockets that the service manager passed.
 struct ServePlaces {
     private let own: ListeningPlaces
-    /// The sockets that the service manager passed, in place of its own.
+    /// The sockets that the service manager passed. They replace the service's own places of the same kind.
     let inherited: [InheritedSocket]
-    /// The reason why there is no Unix socket, unless it was declined.
+    /// The reason why there is no Unix socket; nil if there is one, or if `--socket none` was given.
     let absence: String?
 
     /// A socket that the service manager passed.
     struct InheritedSocket {
         let socket: ListeningSocket
+        /// Whether connections use TLS.
         let isSecured: Bool
     }
 
-    /// - Parameter descriptors: Sockets from the service manager. Unix sockets replace the service's own, and TCP sockets its addresses.
-    /// - Throws: An error for a place that cannot be used.
+    /// - Parameter descriptors: The sockets from the service manager. Unix sockets replace the service's own, and TCP sockets its
+    ///   addresses.
+    /// - Throws: An error if a place cannot be used.
     init(
         _ arguments: ServeArguments,
         _ listen: ServiceConfiguration.Listen,
@@ -40,13 +42,13 @@ struct ServePlaces {
         own = places
         guard !own.isEmpty || !inherited.isEmpty else {
             throw ExitMessage(
-                "there is nothing to listen at: name an address with --listen or a path with --socket",
+                "cannot listen: no address and no socket is configured; name one with --listen or --socket",
                 .usage
             )
         }
     }
 
-    /// The socket of root's service is for every user, and that of another user only for this user.
+    /// Returns the service's own socket. Every user can connect to the socket of root's service, and only the user to that of another.
     private static func ownSocket(_ named: String?) -> ListeningPlaces.Socket? {
         let isCommon = geteuid() == 0
         if let named { return named == ListeningPlaces.none ? nil : .init(named, isCommon: isCommon) }
@@ -55,7 +57,7 @@ struct ServePlaces {
         }
     }
 
-    /// Returns a socket that was passed.
+    /// Checks a socket that the service manager passed.
     private static func socket(
         _ descriptor: ServiceManagerOffer.HandedDescriptor
     ) throws(ExitMessage) -> InheritedSocket {
@@ -63,7 +65,7 @@ struct ServePlaces {
         let what = "cannot listen at descriptor \(descriptor.number)\(name)"
         let socket: ListeningSocket
         do { socket = try ListeningSocket(descriptor.number) } catch {
-            let why = error == .invalidArgument ? "it is no stream that listens" : error.description
+            let why = error == .invalidArgument ? "it is not a listening stream socket" : error.description
             throw ExitMessage("\(what): \(why)", .configuration)
         }
         let isLocal: Bool
@@ -71,22 +73,22 @@ struct ServePlaces {
         do { isLocal = try InheritedPlace(socket, isSecured: isSecured).transport == .local } catch {
             throw ExitMessage(error.text, .configuration)
         }
-        // The names are optional, but a wrong name is an error.
-        if descriptor.name == "api", !isLocal { throw ExitMessage("\(what): it is no Unix socket", .configuration) }
+        // A name is optional, but a name that does not match the socket is an error.
+        if descriptor.name == "api", !isLocal { throw ExitMessage("\(what): it is not a Unix socket", .configuration) }
         if ["http", "https"].contains(descriptor.name), isLocal {
-            throw ExitMessage("\(what): it is no TCP socket", .configuration)
+            throw ExitMessage("\(what): it is not a TCP socket", .configuration)
         }
         return InheritedSocket(socket: socket, isSecured: isSecured)
     }
 
-    /// Listens at the sockets that were passed, and returns their places.
+    /// Listens at the inherited sockets, and returns their places as text.
     func adopt(with server: WebServer) async throws(ListenError) -> [String] {
         var places: [String] = []
         for one in inherited { places.append(try await server.listen(at: one.socket, isSecured: one.isSecured)) }
         return places
     }
 
-    /// Listens at all other places, and returns them.
+    /// Listens at the service's own places, and returns them as text.
     func listen(with server: WebServer) async throws(ListenError) -> [String] {
         try await own.listen(with: server)
     }

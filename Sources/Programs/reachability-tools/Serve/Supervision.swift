@@ -6,18 +6,18 @@ import ReachabilityService
 
 /// Reports the state of the service to the service manager, if there is one.
 ///
-/// The service does not wait for the manager, because reports go through a queue. Thread-safe.
+/// Reports pass through a queue, so that the service does not wait for the manager. Thread-safe.
 ///
 /// Source: `sd_notify(3)`.
 final class Supervision: Sendable {
-    /// The offer of the service manager. Must be read before the first thread is started.
+    /// The sockets and settings that the service manager passed. Must be read before the first thread is started.
     static let offer = ServiceManagerOffer.take()
 
     private struct State {
         var hasFailed = false
-        /// Whether the manager did not accept the last report. The service does not wait for it until it accepts one.
+        /// True if the last report failed. Until a report succeeds, the queue does not wait for the manager.
         var isDeaf = false
-        /// The last reported sentence, and whether another is queued.
+        /// The last reported sentence, and whether a report is queued.
         var sentence = ""
         var isSaying = false
         var listener: Cancellation?
@@ -33,7 +33,7 @@ final class Supervision: Sendable {
     }
 
     /// Waits for a round trip through the service, reports that it is ready, and then reports a sentence about the targets at each change
-    /// and the watchdog's signal at its interval.
+    /// and the watchdog's keep-alive at its interval.
     func begin(_ service: MonitoringService, _ history: HistoryWriter?, watchdog limit: Duration?) async {
         guard socket != nil else { return }
         await withCheckedContinuation { continuation in
@@ -54,14 +54,14 @@ final class Supervision: Sendable {
         state.withLock { ($0.listener, $0.watchdog) = (listener, watchdog) }
     }
 
-    /// Reports the reading of the configuration while `body` runs.
+    /// Reports to the manager that the configuration is read while `body` runs.
     func reloading(_ body: () -> Void) {
         tell("RELOADING=1\nMONOTONIC_USEC=\(SystemClock.monotonic.nanoseconds / 1000)")
         body()
         tell("READY=1")
     }
 
-    /// Reports the end of the service, and returns when it is sent.
+    /// Reports that the service stops, and returns when the report is sent.
     func end() {
         let (listener, watchdog) = state.withLock { ($0.listener.take(), $0.watchdog.take()) }
         listener?.cancel()
@@ -70,7 +70,7 @@ final class Supervision: Sendable {
         queue.sync {}
     }
 
-    /// Reports a sentence about the targets if it has changed. Of several changes at the same time, reports the last.
+    /// Reports the sentence about the targets if it has changed. Of several changes at the same time, the last is reported.
     private func say(_ service: MonitoringService) {
         let isFirst = state.withLock { state in
             defer { state.isSaying = true }
@@ -90,7 +90,7 @@ final class Supervision: Sendable {
         queue.async { [self] in send(text) }
     }
 
-    /// Runs on the queue. A failure is reported once.
+    /// Sends a report. Runs on the queue. Only the first failure is printed.
     private func send(_ text: String) {
         guard let socket else { return }
         do {
@@ -102,7 +102,7 @@ final class Supervision: Sendable {
                 return !state.hasFailed
             }
             let place = socket.place.printable
-            if isFirst { StandardError.report("the service manager at \(place) cannot be told: \(error)") }
+            if isFirst { StandardError.report("cannot notify the service manager at \(place): \(error)") }
         }
     }
 }

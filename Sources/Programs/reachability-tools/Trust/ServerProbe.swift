@@ -10,12 +10,15 @@ import ServerTrustNIO
 
 /// Connects to a server with TLS 1.2 or later, reads its certificates, and disconnects.
 struct ServerProbe: Sendable {
-    /// The server that the handshake names.
+    /// The server name in the handshake.
     let server: ServerAddress
     /// The destination of the connection.
     let destination: ServerAddress
 
-    /// - Throws: ``ExitMessage`` when there is no server, no TLS or no finished handshake; `ServerTrustError` when its own certificate cannot be read.
+    /// Connects and completes the handshake.
+    ///
+    /// - Throws: ``ExitMessage`` if there is no server, no TLS or no completed handshake, and `ServerTrustError` if the server's own
+    ///   certificate cannot be read.
     func shown() async throws -> ShownServer {
         let evaluator = RecordingEvaluator()
         let manager = ServerTrustManager(evaluators: [:], lookup: { _ in evaluator })
@@ -26,7 +29,7 @@ struct ServerProbe: Sendable {
         let connection: Connection
         do {
             connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                // The command has a limit for all steps together.
+                // The time limit of the command applies to all steps together.
                 .connectTimeout(.hours(1))
                 .connect(host: destination.destination, port: destination.port) { channel in
                     channel.eventLoop.makeCompletedFuture {
@@ -46,7 +49,7 @@ struct ServerProbe: Sendable {
         } catch let error as ServerTrustError {
             throw error
         } catch {
-            // Any server can send any certificate. Only the finished handshake proves that it has the key.
+            // Any server can send any certificate. Only a completed handshake proves that the server has the key.
             if evaluator.shown != nil { throw ExitMessage(unprovenBy: destination, error) }
             throw ExitMessage(shakingHandsWith: destination, error)
         }
@@ -69,13 +72,13 @@ struct ServerProbe: Sendable {
 }
 
 extension Logger {
-    /// Discards log messages, because the command prints them.
+    /// A logger without output, because the command prints the results itself.
     static let silent = Logger(label: "reachability.trust") { _ in SwiftLogNoOpLogHandler() }
 }
 
-/// Accepts every server on purpose: no data is sent to it, and its certificates are evaluated afterwards, or only printed.
+/// Accepts every server on purpose. No data is sent to the server, and its certificates are evaluated later or only printed.
 final class RecordingEvaluator: ServerTrustEvaluating {
-    /// The trust of the server; nil before the handshake.
+    /// The trust of the server; nil before its certificates are received.
     var shown: ServerTrust? { content.withLock { $0 } }
 
     private let content = Locked<ServerTrust?>(nil)
@@ -85,47 +88,47 @@ final class RecordingEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// The result of a finished handshake, which proves that the server has the key of its certificate.
+/// The result of a completed handshake, which proves that the server has the key of its certificate.
 struct ShownServer: Sendable {
-    /// Its certificates, to be evaluated.
+    /// The server's certificates, not evaluated yet.
     var trust: ServerTrust
-    /// For example `1.3`.
+    /// The TLS version, for example `1.3`.
     let version: String
 }
 
 extension ExitMessage {
-    /// No connection was made.
+    /// Creates the message for a failed connection.
     init(connectingTo server: ServerAddress, _ error: any Error) {
         guard let error = error as? NIOConnectionError else {
-            let advice = "see `reachability why \(server.host)`"
-            self.init("cannot connect to \(server): \(Self.cause(error)): \(advice)", .unavailable)
+            let advice = "try `reachability why \(server.host)`"
+            self.init("cannot connect to \(server): \(Self.cause(error)); \(advice)", .unavailable)
             return
         }
         guard let failure = error.connectionErrors.first?.error else {
             self.init(
-                "cannot find an address of \(server.host): the name service knows none: is it written right?",
+                "cannot resolve \(server.host): there is no address for the name; check its spelling",
                 .unavailable
             )
             return
         }
-        let advice = "is a server running there, and what does `reachability why \(server.host)` say?"
-        self.init("cannot connect to \(server): \(Self.cause(failure)): \(advice)", .unavailable)
+        let advice = "check whether a server is running, and try `reachability why \(server.host)`"
+        self.init("cannot connect to \(server): \(Self.cause(failure)); \(advice)", .unavailable)
     }
 
-    /// The server has sent no certificate.
+    /// Creates the message for a server that sent no certificate.
     init(shakingHandsWith server: ServerAddress, _ error: any Error) {
         self.init(
-            "\(server) shows no certificate: \(Self.cause(error).printable): does it speak TLS 1.2 or later on this port?",
+            "cannot get a certificate from \(server): \(Self.cause(error).printable); the port must accept TLS 1.2 or later",
             .unavailable
         )
     }
 
-    /// The server has sent a certificate, and the handshake failed afterwards.
+    /// Creates the message for a handshake that failed after the server sent a certificate.
     init(unprovenBy server: ServerAddress, _ error: any Error) {
         self.init(
             """
-            \(server) shows a certificate, but the TLS handshake failed: \(Self.cause(error).printable): nothing proves that it has \
-            the certificate's key, so nothing is said of it (a server of TLS 1.2 that wants a client's certificate ends so too)
+            cannot complete the TLS handshake with \(server): \(Self.cause(error).printable); its certificate is not evaluated, because \
+            the server has not proved that it has the key (a TLS 1.2 server that requires a client certificate fails like this)
             """,
             .unavailable
         )
@@ -141,8 +144,8 @@ extension ExitMessage {
         }
     }
 
-    /// The TLS library's reason in its own words: its errors read `error:100000f7:SSL routines:...:WRONG_VERSION_NUMBER`, with
-    /// where in its source behind.
+    /// Extracts the reason from an error of BoringSSL. Such an error reads `error:100000f7:SSL routines:...:WRONG_VERSION_NUMBER` and ends
+    /// with a place in its source.
     private static func reason(of error: BoringSSLError) -> String {
         let text = "\(error)"
         if text.contains("EOF during handshake") { return "it closed the connection" }
@@ -154,18 +157,18 @@ extension ExitMessage {
 
 /// A host and a port: `example.org`, `192.0.2.1:8443`, `2001:db8::1`, `[2001:db8::1]:443`.
 struct ServerAddress: Hashable, Sendable {
-    /// As it was written, without brackets.
+    /// The host as given, without brackets.
     let host: String
     let port: Int
 
-    /// The name for the name service, or the address with its zone.
+    /// The name to resolve, or the address with its zone.
     let destination: String
 
-    /// - Throws: ``ExitMessage`` for another text.
+    /// - Throws: ``ExitMessage`` if the text is not a server.
     init(_ text: String, defaultPort: Int = 443) throws(ExitMessage) {
         let (name, digits) = Self.parts(text)
         let refusal = ExitMessage(
-            "\"\(text.printable)\" is no server: write example.org, 192.0.2.1:8443 or [2001:db8::1]:443, without scheme or path",
+            "\"\(text.printable)\" is not a server; write example.org, 192.0.2.1:8443 or [2001:db8::1]:443, without scheme or path",
             .usage
         )
         guard let name, let server = try? ServerHost(name) else { throw refusal }
@@ -180,7 +183,7 @@ struct ServerAddress: Hashable, Sendable {
         destination = server.isAddress ? name : server.description
     }
 
-    /// A text with two colons outside brackets is an address.
+    /// Splits host and port. A text with two colons outside brackets is an IPv6 address.
     private static func parts(_ text: String) -> (host: String?, port: Substring?) {
         if text.hasPrefix("[") {
             guard let end = text.unicodeScalars.firstIndex(of: "]") else { return (nil, nil) }
@@ -196,6 +199,6 @@ struct ServerAddress: Hashable, Sendable {
 }
 
 extension ServerAddress: CustomStringConvertible {
-    /// The text on a command line.
+    /// The host and the port, with brackets around an IPv6 address.
     var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -6,7 +6,7 @@ import Netlink
 import NetworkReachability
 import ServerTrust
 
-/// `reachability trust`: evaluates a server as a client with that policy file does.
+/// `reachability trust`: evaluates a server like a client with the policy file.
 struct Trust: AsyncParsableCommand, ServerQuery {
     static let configuration = TrustArguments.configuration
 
@@ -23,7 +23,7 @@ struct Trust: AsyncParsableCommand, ServerQuery {
         )
         let time = try arguments.at.map(Self.time)
         let rules = try TrustRules(policyFile: arguments.policy, anchors: options.anchors)
-        let output = try await limit.enforce(waitingFor: "\(server) to be judged") {
+        let output = try await limit.enforce(waitingFor: "the evaluation of \(server)") {
             do {
                 var shown = try await probe.shown()
                 rules.prepare(&shown.trust)
@@ -41,7 +41,7 @@ struct Trust: AsyncParsableCommand, ServerQuery {
     private static func time(_ text: String) throws(ExitMessage) -> TrustTime {
         guard let time = TrustTime(text) else {
             throw ExitMessage(
-                "\"\(text.printable)\" is no time: write 2027-11-01 or 2027-11-01T12:00:00Z, in Universal Time",
+                "\"\(text.printable)\" is not a time; write 2027-11-01 or 2027-11-01T12:00:00Z, in UTC",
                 .usage
             )
         }
@@ -49,7 +49,7 @@ struct Trust: AsyncParsableCommand, ServerQuery {
     }
 }
 
-/// `reachability pin`: prints the pins of a server, trusted or not.
+/// `reachability pin`: prints the pins of a trusted or untrusted server.
 struct Pin: AsyncParsableCommand, ServerQuery {
     static let configuration = PinArguments.configuration
 
@@ -74,7 +74,7 @@ struct Pin: AsyncParsableCommand, ServerQuery {
     }
 }
 
-/// The file of `--anchors`.
+/// Reads the file of `--anchors`.
 enum AnchorFile {
     static func read(_ path: String) throws(ExitMessage) -> TrustAnchors {
         do {
@@ -83,16 +83,16 @@ enum AnchorFile {
             throw ExitMessage("cannot read the anchors in \(path.printable): \(cause)", .noInput)
         } catch .unreadable {
             throw ExitMessage(
-                "\(path.printable) has no certificate that can be read: --anchors takes certificates in PEM or DER",
+                "cannot use \(path.printable): it has no readable certificate; --anchors takes certificates in PEM or DER",
                 .dataError
             )
         } catch {
-            throw ExitMessage("\(path.printable) has no certificate that can be an anchor: \(error)", .dataError)
+            throw ExitMessage("cannot use \(path.printable): it has no certificate for an anchor: \(error)", .dataError)
         }
     }
 }
 
-/// The time limit for all steps together. A query of the name service cannot be interrupted, so the limit ends the program.
+/// The time limit of a command for all its steps. A name lookup cannot be interrupted, so the limit ends the program.
 struct TimeLimit: Sendable {
     private let argument: DurationArgument
     private let duration: Duration
@@ -103,7 +103,7 @@ struct TimeLimit: Sendable {
         duration = try argument.value
     }
 
-    /// Performs the work, or ends the program with a message that names the missing result.
+    /// Performs work. At the time limit, ends the program with a message that names the missing result.
     func enforce<Value: Sendable>(
         waitingFor what: String,
         _ work: () async throws -> Value
@@ -113,7 +113,9 @@ struct TimeLimit: Sendable {
         let clock = Task {
             try await Task.sleep(for: duration)
             guard isOver.withLock({ $0 }) == false else { return }
-            StandardError.report("waited \(argument.text) for \(what): give more time with --time-limit")
+            StandardError.report(
+                "timeout after \(argument.text) while waiting for \(what); allow more with --time-limit"
+            )
             exit(ExitMessage.Status.temporaryFailure.rawValue)
         }
         defer {
@@ -124,21 +126,21 @@ struct TimeLimit: Sendable {
     }
 }
 
-/// A subcommand that connects to a server.
+/// A subcommand that connects to a TLS server.
 protocol ServerQuery {
     var options: ServerOptions { get }
 }
 
 extension ServerOptions {
-    /// Moves the program into the named namespace, with the name servers and hosts of `/etc/netns/NAME`. Must be called on the first
-    /// thread while it is the only one, because all others inherit the namespace.
+    /// Moves the process into the given namespace, with the name servers and hosts of `/etc/netns/NAME`. Must be called on the first thread
+    /// before another is started, because threads inherit the namespace.
     ///
-    /// - Throws: An error if the namespace is missing or must not be entered.
+    /// - Throws: An error if the namespace is missing or the permission to enter it is missing.
     func enterNamespace() throws {
         try namespaceOptions.namespace.enter()
     }
 
-    /// The destination of the connection.
+    /// Returns the destination of the connection: `--connect-to`, or the server itself.
     func destination(_ server: ServerAddress) throws(ExitMessage) -> ServerAddress {
         guard let connectTo else { return server }
         return try ServerAddress(connectTo, defaultPort: server.port)

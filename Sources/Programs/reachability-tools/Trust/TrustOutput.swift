@@ -23,11 +23,11 @@ struct TrustOutput: Sendable {
         pattern = judgement.pattern
         certificates = CertificateLine.all(of: shown.trust, chain: judgement.chain)
         let handshake = TrustCheck("server", .ok, "\(probe.destination), TLS \(shown.version)")
-        let clock = TrustCheck("time", .note, "judged for \(shown.trust.time)")
+        let clock = TrustCheck("time", .note, "evaluated for \(shown.trust.time)")
         checks = [handshake] + (isAnotherTime ? [clock] : []) + judgement.checks
     }
 
-    /// No policy can use the server's certificate.
+    /// Creates the output for a server certificate that no policy can use.
     init(_ probe: ServerProbe, unreadable error: ServerTrustError) {
         server = probe.server
         reason = error.reason
@@ -36,7 +36,7 @@ struct TrustOutput: Sendable {
         pattern = nil
         certificates = []
         checks = [
-            TrustCheck("server", .note, "\(probe.destination), the handshake was ended before its end"),
+            TrustCheck("server", .note, "\(probe.destination), the handshake was aborted"),
             TrustCheck("chain", .failed, "\(error.reason)"),
         ]
     }
@@ -66,9 +66,9 @@ struct TrustOutput: Sendable {
 }
 
 extension TrustFailure {
-    /// The name of its case in JSON: `pinMismatch`.
+    /// The name of the case in JSON, for example `pinMismatch`.
     var name: String {
-        // A mirror has the name of a case with associated values.
+        // For a case with associated values, a mirror contains its name.
         if let label = Mirror(reflecting: self).children.first?.label { return label }
         switch self {
         case .noCertificates: return "noCertificates"
@@ -87,9 +87,9 @@ struct PinOutput {
     private let shown: ShownServer
     private let certificates: [CertificateLine]
     private let backup: CertificateLine?
-    /// Nil if the server is trusted.
+    /// The reason why the server is not trusted; nil if it is trusted.
     private let reason: TrustFailure?
-    /// The origin of the anchors.
+    /// The origin of the anchors, for the output.
     private let who: String
 
     init(server: ServerAddress, shown: ShownServer, anchors: String?) {
@@ -104,7 +104,7 @@ struct PinOutput {
             reason = error.reason
         }
         certificates = CertificateLine.all(of: shown.trust, chain: chain)
-        // The certificate above the server's own is on the fewest chains of other servers.
+        // The certificate above the server's own is used by the fewest other servers.
         let next = chain?.certificates.dropFirst().first
         backup = certificates.first { $0.certificate == next }
     }
@@ -120,9 +120,9 @@ struct PinOutput {
     }
 
     private var backupTexts: [String] {
-        guard reason == nil else { return ["none: only what is on a trusted chain can be suggested"] }
-        guard let backup else { return ["none: there is nobody above the server's own certificate"] }
-        return [backup.pin, "the key of \(backup.subject); better is one of your own that no server uses yet"]
+        guard reason == nil else { return ["none: only certificates on a trusted chain are suggested"] }
+        guard let backup else { return ["none: there is no certificate above the server's own"] }
+        return [backup.pin, "the key of \(backup.subject); better: an unused key of your own"]
     }
 
     var json: JSONObject {
@@ -149,13 +149,13 @@ struct CertificateLine: Sendable {
 
     let certificate: TrustCertificate
     let kind: Kind
-    /// Whether the server sent it. If not, it is an anchor.
+    /// True if the server sent the certificate. Otherwise it is an anchor.
     let isSent: Bool
-    /// Whether it is on the valid chain, so that its pins count; nil if no chain is valid.
+    /// True if the certificate is on the valid chain, so that its pin can match; nil if no chain is valid.
     let isOnChain: Bool?
     let now: TrustTime
 
-    /// The certificates that a server sent, in its order, then the others of the validated chain.
+    /// Returns the certificates that the server sent, in their order, and then the other certificates of the validated chain.
     static func all(of trust: ServerTrust, chain: ValidatedChain?) -> [CertificateLine] {
         let others = (chain?.certificates ?? []).filter { !trust.certificates.contains($0) }
         let all = trust.certificates.map { ($0, true) } + others.map { ($0, false) }
@@ -182,9 +182,9 @@ struct CertificateLine: Sendable {
 
     private var left: TimeLeft { TimeLeft(end: certificate.notAfter, now: now) }
 
-    /// The subject, the issuer and validity, and the pin.
+    /// The lines of the certificate: subject, issuer with validity, and pin.
     var texts: [String] {
-        let issued = certificate.isSelfIssued ? "issued by itself" : "issued by \(issuer)"
+        let issued = certificate.isSelfIssued ? "self-issued" : "issued by \(issuer)"
         let note = isOnChain == false ? ", not on the chain" : isSent ? "" : ", not sent"
         return [subject + note, "\(issued), \(left), \(certificate.notAfter)", pin]
     }
@@ -205,19 +205,19 @@ struct CertificateLine: Sendable {
     }
 }
 
-/// The remaining validity of a certificate: `expires in 89 days`.
+/// The remaining validity of a certificate, for example `expires in 89 days`.
 struct TimeLeft: CustomStringConvertible {
     let end: TrustTime
     let now: TrustTime
 
-    /// Negative after the end.
+    /// The remaining seconds; negative after the end.
     var seconds: Int64 { end.secondsSinceEpoch - now.secondsSinceEpoch }
 
     var description: String {
         seconds < 0 ? "expired \(Self.words(-seconds)) ago" : "expires in \(Self.words(seconds))"
     }
 
-    /// The time in the largest unit of which there are at least two.
+    /// Returns the time in the largest unit that has a value of at least two.
     private static func words(_ seconds: Int64) -> String {
         let units: [(name: String, seconds: Int64)] = [
             ("years", 365 * 86_400), ("days", 86_400), ("hours", 3600), ("minutes", 60),
@@ -227,9 +227,9 @@ struct TimeLeft: CustomStringConvertible {
     }
 }
 
-/// Lines that begin with a word, and the lines below them.
+/// Formats lines whose first column is a word.
 enum Table {
-    /// The word in a column of its own, and each text on a line.
+    /// Returns one line per text. The first line begins with the word.
     static func lines(_ word: String, _ texts: [String]) -> [String] {
         texts.enumerated().map { index, text in
             (index == 0 ? word : "").padded(to: 13) + " " + text
@@ -245,7 +245,7 @@ enum Table {
 struct TrustCheck: Sendable {
     enum State: String, Sendable {
         case ok, failed
-        /// Does not decide.
+        /// The check does not affect the result.
         case note
     }
 
@@ -259,7 +259,7 @@ struct TrustCheck: Sendable {
         self.text = text.printable
     }
 
-    /// Begins with a column of eight characters, as the lines of `reachability why` do.
+    /// The line of the check. Its first column has eight characters, as in `reachability why`.
     var lines: [String] {
         [state.rawValue.padded(to: 8) + Table.lines(name, [text])[0]]
     }
@@ -275,11 +275,11 @@ struct TrustCheck: Sendable {
 
 /// The result of the evaluation of a server.
 struct TrustJudgement: Sendable {
-    /// Nil if it is trusted.
+    /// The reason why the server is not trusted; nil if it is trusted.
     let reason: TrustFailure?
-    /// Nil if there is none.
+    /// The valid chain; nil without one.
     let chain: ValidatedChain?
-    /// The pattern of the policy file that decides; nil if there is none.
+    /// The pattern of the policy file that applies; nil without one.
     let pattern: String?
     let checks: [TrustCheck]
 }

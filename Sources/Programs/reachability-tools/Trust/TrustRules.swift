@@ -4,17 +4,17 @@ import Netlink
 import ServerTrust
 import ServerTrustNIO
 
-/// The rules for a server: a policy file, or without one a valid chain and the host.
+/// The rules for a server: those of a policy file. Without a file, a valid chain and the name are required.
 struct TrustRules: Sendable {
     private let path: String?
     private let file: TrustPolicyFile?
     private let manager: ServerTrustManager
     private let configuration: TrustConfiguration
     private let revocation: RevocationRecorder
-    /// Pins that did not match and are only reported.
+    /// The pins that did not match and are only reported.
     private let reports = Locked<Set<PinReport>>([])
 
-    /// - Throws: An error if a file cannot be read or is wrong.
+    /// - Throws: An error if a file cannot be read or is invalid.
     init(policyFile path: String?, anchors: String?) throws {
         self.path = path
         let reports = reports
@@ -25,7 +25,7 @@ struct TrustRules: Sendable {
         var configuration = file?.configuration ?? TrustConfiguration()
         if let anchors {
             guard file?.anchors == nil else {
-                throw ExitMessage("the policy file names anchors of its own: leave --anchors away, or them", .usage)
+                throw ExitMessage("cannot use --anchors: the policy file has anchors; remove one of them", .usage)
             }
             configuration.anchors = try AnchorFile.read(anchors)
         }
@@ -35,7 +35,7 @@ struct TrustRules: Sendable {
         self.configuration = configuration
     }
 
-    /// Uses the network only if a policy of the file does.
+    /// Creates the revocation checker. It uses the network only if a policy of the file requires it.
     private static func checker(
         _ file: TrustPolicyFile?,
         _ configuration: TrustConfiguration
@@ -47,17 +47,17 @@ struct TrustRules: Sendable {
             let fetcher = try HTTPRevocationFetcher(configuration: configuration)
             return RevocationChecker(fetcher: fetcher)
         } catch {
-            throw ExitMessage("cannot ask about revocation: \(error)", .unavailable)
+            throw ExitMessage("cannot check revocation: \(error)", .unavailable)
         }
     }
 
-    /// Applies the configuration of the file to a trust.
+    /// Applies the configuration to the trust of a server.
     func prepare(_ trust: inout ServerTrust) {
         trust.anchors = configuration.anchors
         trust.revocationLists = configuration.revocationLists
         trust.revocation = configuration.revocation
         trust.logger = configuration.logger
-        // Every check below uses the same chain.
+        // All checks below use the same chain.
         trust.cache = ValidatedChainCache()
     }
 
@@ -68,7 +68,7 @@ struct TrustRules: Sendable {
         } catch {
             reason = error.reason
         }
-        // An invalid chain is not a failure if the policy accepts it.
+        // If the policy accepts the server, an invalid chain is not a failure.
         let broken: TrustCheck.State = reason == nil ? .note : .failed
         var checks: [TrustCheck] = []
         var chain: ValidatedChain?
@@ -94,14 +94,20 @@ struct TrustRules: Sendable {
         return TrustJudgement(reason: reason, chain: chain, pattern: pattern, checks: checks)
     }
 
-    /// The policy for the host, and its origin.
+    /// Returns the check that names the policy for the host and its origin.
     private func policyCheck(_ pattern: String?, _ reason: TrustFailure?) -> TrustCheck {
-        guard let path else { return TrustCheck("policy", .ok, "no policy file: a valid chain, and the host") }
+        guard let path else {
+            return TrustCheck("policy", .ok, "no policy file: a valid chain and the name are required")
+        }
         if let pattern { return TrustCheck("policy", .ok, "\(pattern) in \(path)") }
         guard case .noEvaluator = reason else {
-            return TrustCheck("policy", .ok, "none for the host in \(path): a valid chain, and the host")
+            return TrustCheck(
+                "policy",
+                .ok,
+                "no entry for the host in \(path): a valid chain and the name are required"
+            )
         }
-        return TrustCheck("policy", .failed, "none for the host in \(path), and allHostsMustBeEvaluated is true")
+        return TrustCheck("policy", .failed, "no entry for the host in \(path), and allHostsMustBeEvaluated is true")
     }
 
     private func checks(of entry: TrustPolicyEntry, _ trust: ServerTrust, _ host: String) async -> [TrustCheck] {
@@ -118,18 +124,18 @@ struct TrustRules: Sendable {
                 TrustCheck(
                     name,
                     .note,
-                    "none of the pins is on the chain, and that is only reported: \(entry.summary)"
+                    "no pin matches the chain, which is only reported: \(entry.summary)"
                 )
             ]
         }
         return [TrustCheck(name, entry.kind == .disabled ? .note : .ok, entry.summary)] + unknown()
     }
 
-    /// The certificates with unknown revocation, and the reasons.
+    /// Returns a note for each certificate with unknown revocation, except if the failure already reports it.
     private func unknown(besides told: TrustFailure? = nil) -> [TrustCheck] {
         revocation.doubts.compactMap { certificate, doubt in
             if case .revocationUnknown(certificate.description, doubt)? = told { return nil }
-            return TrustCheck("revocation", .note, "not known of \(certificate): \(doubt)")
+            return TrustCheck("revocation", .note, "unknown for \(certificate): \(doubt)")
         }
     }
 }
@@ -145,12 +151,12 @@ extension TrustPolicyFileError: ExitError {
     }
 }
 
-/// Uses a checker, and records the certificates with unknown revocation, which an evaluator that does not require an answer does not
-/// report.
+/// Wraps a revocation checker, and records the certificates with unknown revocation. An evaluator that requires no answer does not report
+/// them.
 final class RevocationRecorder: RevocationChecking {
     typealias Doubts = [(certificate: TrustCertificate, doubt: RevocationDoubt)]
 
-    /// The doubts of the last chain, beginning with the server's own certificate.
+    /// The certificates of the last chain with unknown revocation, from the server's own certificate on.
     var doubts: Doubts { content.withLock { $0 } }
 
     private let checker: RevocationChecker
