@@ -200,7 +200,7 @@ import WebLab
         try await line.connect(false)
         let late = try await line.run("wait --works --timeout 700ms")
         #expect(late.status == 75 && late.output.isEmpty, "\(late)")
-        #expect(late.errors.contains("time is up after 700ms: it does not work; reachability check says"))
+        #expect(late.errors.contains("timeout after 700ms: the target does not work; `reachability check` finds"))
         let waiting = try await line.start("wait --works --timeout 60s \(options)")
         try await Task.sleep(for: .milliseconds(500))
         #expect(await waiting.restOfLines().isEmpty)

@@ -29,7 +29,7 @@ import Testing
         #expect(try await lab.run() == Self.failure(73, "file is there already: --force replaces it"))
         #expect(lab.server.requests.count == 1)
         let wrong = String(repeating: "0", count: 64)
-        let sentence = "this is another file: its SHA-256 is \(Self.digest): it was deleted"
+        let sentence = "the download is not the expected file: its SHA-256 is \(Self.digest); it was deleted"
         #expect(try await lab.run("--force --sha256 \(wrong)") == Self.failure(65, sentence))
         #expect(lab.content() == Array("old".utf8))
         #expect(try lab.names() == ["file"])
@@ -37,10 +37,11 @@ import Testing
         #expect(lab.content() == Self.content)
         try lab.directory.makeFolder("folder")
         #expect(
-            try await lab.run("--force --output folder") == Self.failure(73, "folder is there already, and is no file")
+            try await lab.run("--force --output folder")
+                == Self.failure(73, "cannot create folder: it exists and is not a regular file")
         )
         try await Command.run(["download", "http://127.0.0.1:1/"])
-            .expectRefusal("the last part of \"http://127.0.0.1:1/\" is no name for a file: give one with --output")
+            .expectRefusal("the last part of \"http://127.0.0.1:1/\" cannot be a file name; give one with --output")
     }
 
     @Test func `it waits for the network from the start, and says so to a person`() async throws {
@@ -68,7 +69,8 @@ import Testing
         let other = Array(Self.content.reversed())
         lab.server.behave { ($0.content, $0.tag, $0.limit, $0.closes) = (other, #""v2""#, .max, false) }
         let result = try await command.result()
-        let sentence = "starts over: the server sends all of it: it has changed, or no parts of it are sent"
+        let sentence =
+            "restarted from the beginning: the server sends all of it: it has changed, or no parts of it are sent"
         #expect(result == Self.failure(0, sentence))
         #expect(lab.content() == other)
     }
@@ -76,14 +78,14 @@ import Testing
     @Test(arguments: [SIGINT, SIGTERM])
     func `a signal leaves what is here, and so does the deadline`(signal: CInt) async throws {
         let lab = try await lab { $0.limit = Self.half }
-        let hint = "1.0 MB are here, the same command goes on with them"
+        let hint = "1.0 MB are stored, and the same command continues"
         let command = try await lab.start()
         try await lab.untilPart(has: Self.half)
         #expect(try await lab.run() == Self.failure(75, "another download to file is under way"))
         command.signal(signal)
         #expect(try await command.result() == Self.failure(128 + signal, "ended by a signal: \(hint)"))
         #expect(try lab.names() == ["file.part", "file.part.json"])
-        #expect(try await lab.run("--deadline 300ms") == Self.failure(75, "time is up: \(hint)"))
+        #expect(try await lab.run("--deadline 300ms") == Self.failure(75, "the deadline has passed; \(hint)"))
         lab.server.behave { $0.limit = .max }
         #expect(try await lab.run() == Self.done)
         #expect(lab.content() == Self.content)
@@ -125,7 +127,7 @@ import Testing
         #expect(untrusted.status == 69)
         #expect(untrusted.errors.contains("the server's certificate does not verify"))
         let lost = try await server.run("download \(url)", environment: "SSL_CERT_FILE=nowhere")
-        #expect(lost == Self.failure(69, "SSL_CERT_FILE: there is no nowhere"))
+        #expect(lost == Self.failure(69, "cannot read SSL_CERT_FILE: nowhere does not exist"))
     }
 
     private static let digest = "362da23f293891e0aa41f9ba9470427edd5a3c962b9574affcba6a27bfea8207"

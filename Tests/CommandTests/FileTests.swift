@@ -128,7 +128,7 @@ import Testing
     @Test func `a file without hosts is watched, and said so`() async throws {
         let file = try HostsFile("# nobody\n\n")
         let watch = try await RunningCommand.start(["watch", "--file", file.path])
-        let sentence = "reachability: watching 0 hosts: \(file.path) has none\n"
+        let sentence = "reachability: \(file.path) has no hosts; watching 0 hosts\n"
         try await watch.untilErrors(contain: sentence)
         try file.write("127.0.0.1\n")
         watch.signal(SIGHUP)

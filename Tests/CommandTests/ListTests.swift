@@ -89,7 +89,7 @@ import Testing
         #expect(result.output.contains(#""namespace":"\#(name.name)""#))
         #expect(result.output.contains(#""name":"u0""#))
         try await Command.run(["list", "--netns", ".."])
-            .expectRefusal("\"..\" is no name, path or process of a network namespace")
+            .expectRefusal("\"..\" is not a name, path or PID of a network namespace")
         let missing = try await Command.run(["list", "--netns", "there-is-none"])
         #expect(missing.status == 64)
         #expect(missing.errors.hasPrefix("reachability: cannot enter the network namespace /run/netns/there-is-none: "))

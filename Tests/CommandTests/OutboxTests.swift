@@ -68,7 +68,7 @@ import Testing
         let result = try await outbox.run("flush --with no-such-program")
         #expect(result.status == 75)
         let cause =
-            "cannot run no-such-program: PATH has no such command; install it, or name another program with --with"
+            "cannot run no-such-program: there is no such command in PATH; install it, or name another program with --with"
         #expect(result.output == "1: waits, \(cause)\n")
         #expect(try await outbox.run("list --json").output.contains(#""attempts":0,"#))
     }
@@ -86,7 +86,7 @@ import Testing
     func `only add makes the outbox that is named`(arguments: String) async throws {
         let outbox = try OutboxScratch()
         for _ in 0..<2 {
-            let sentence = "cannot open the outbox DIR/outbox: No such file or directory; `outbox add` makes one"
+            let sentence = "cannot open the outbox DIR/outbox: No such file or directory; `outbox add` creates one"
             try await outbox.run(arguments).expectRefusal(sentence, status: 66)
         }
     }

@@ -73,7 +73,7 @@ import Testing
         try directory.write("a", bytes: Array("mine".utf8))
         let file = directory.file("a")
         let refusal = try await Command.run(["record", file, "127.0.0.1"])
-        refusal.expectRefusal("cannot make \(file): File exists; --force replaces it", status: 73)
+        refusal.expectRefusal("cannot create \(file): File exists; --force replaces it", status: 73)
         #expect(try directory.bytes(of: "a") == Array("mine".utf8))
         let record = try await RunningCommand.start(["record", "--force", file, "127.0.0.1"])
         _ = try await record.line()
@@ -90,7 +90,7 @@ import Testing
         #expect(try await Command.run(["record", "--limit", "many", file]).status == 64)
         #expect(!FileManager.default.fileExists(atPath: file))
         let missing = try await Command.run(["record", directory.file("b/a")])
-        missing.expectRefusal("cannot make \(directory.file("b/a")): No such file or directory", status: 73)
+        missing.expectRefusal("cannot create \(directory.file("b/a")): No such file or directory", status: 73)
     }
 
     @Test func `a host where the file belongs makes no file`() async throws {
@@ -99,8 +99,8 @@ import Testing
             let line = words.joined(separator: " ")
             let result = try await Command.run(script: "cd \(directory.path) && exec $R record \(line)")
             result.expectRefusal(
-                "\"\(words[0])\" stands where the file to record into does: did you mean: reachability record trouble.nlrec"
-                    + " \(line)? A file that does not end in .nlrec is written with a slash: ./\(words[0])"
+                "\"\(words[0])\" is not the name of a recording; did you mean: reachability record trouble.nlrec"
+                    + " \(line)? Write a file that does not end in .nlrec or .pcapng with a slash: ./\(words[0])"
             )
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
@@ -144,7 +144,7 @@ import Testing
         let result = try await Command.run(script: script)
         let failure = "reachability: cannot write to standard output: No space left on device"
         #expect(result.output == "74\n")
-        #expect(result.errors == "\(failure); the recording goes on\n\(failure)\n")
+        #expect(result.errors == "\(failure); the recording continues\n\(failure)\n")
         #expect(try await Command.run(["replay", directory.file("a")]).lines.count == 1)
     }
 
@@ -194,7 +194,7 @@ import Testing
             let result = try await Command.run(["replay", directory.file(name)])
             #expect(result.status == 65)
             #expect(!result.output.isEmpty && output.hasPrefix(result.output) && output != result.output)
-            let start = "reachability: \(directory.file(name)) is damaged at byte "
+            let start = "reachability: cannot replay \(directory.file(name)): damaged at byte "
             #expect(result.errors.hasPrefix(start) && result.errors.hasSuffix(": the record \(cause)\n"))
         }
     }
@@ -225,7 +225,7 @@ import Testing
         #expect(other.lines.map { $0.prefix(24) }.sorted() == one.lines.map { $0.prefix(24) }.sorted())
         #expect(!other.output.contains(" 8.8.8.8:"))
         let again = try await Command.run(["replay", "--redact-to", copy, file])
-        again.expectRefusal("cannot make \(copy): File exists", status: 73)
+        again.expectRefusal("cannot create \(copy): File exists", status: 73)
     }
 
     @Test func `--speed keeps the pauses`() async throws {

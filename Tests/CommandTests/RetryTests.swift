@@ -118,7 +118,7 @@ import Testing
         #expect(result.status == status)
         #expect(
             result.errorsWithoutDurations
-                == "reachability: 127.0.0.1: sh: \(end) after TIME, attempt 1 of 10, told to end: the deadline of 10s has"
+                == "reachability: 127.0.0.1: sh: \(end) after TIME, attempt 1 of 10, stopped: the deadline of 10s has"
                 + " passed\n"
         )
         try await Command.expectEnd(of: child)
@@ -140,7 +140,7 @@ import Testing
         #expect(result.output == "ready\n\(name)\n")
         #expect(
             result.errorsWithoutDurations
-                == "reachability: 127.0.0.1: sh: exit status 7 after TIME, attempt 1 of 10, told to end\n"
+                == "reachability: 127.0.0.1: sh: exit status 7 after TIME, attempt 1 of 10, stopped by a signal\n"
         )
     }
 
@@ -188,7 +188,7 @@ import Testing
         let scratch = try ScratchDirectory()
         try scratch.write("text", "", mode: 0o644)
         for (command, status, why) in [
-            ("no-such-command", CInt(127), "PATH has no such command"),
+            ("no-such-command", CInt(127), "there is no such command in PATH"),
             (scratch.file("text"), 126, "Permission denied"),
         ] {
             let result = try await Command.run(["retry", "--target", "127.0.0.1"] + options + ["--", command])
@@ -203,11 +203,11 @@ import Testing
 
     @Test func `options that leave nothing to do are refused, and the longest deadline is not`() async throws {
         try await Command.run(["retry", "--attempts", "0", "--", "true"])
-            .expectRefusal("--attempts 0 leaves nothing to try")
+            .expectRefusal("--attempts takes at least 1, not 0")
         try await Command.run(["retry", "--deadline", "36501d", "--", "true"])
-            .expectRefusal("\"36501d\" is too long: a duration is at most 36500d")
+            .expectRefusal("\"36501d\" is too long; the maximum duration is 36500d")
         try await Command.run(["retry", "--deadline", "0s", "--", "true"])
-            .expectRefusal("--deadline 0s leaves no time to try")
+            .expectRefusal("--deadline takes more than 0, not 0s")
         let limits = ["--deadline", "36500d", "--attempts", "2"]
         let arguments = ["retry", "--quiet", "--target", "127.0.0.1"] + limits
         #expect(try await Command.run(arguments + ["--", "sh", "-c", "exit 4"]).status == 4)

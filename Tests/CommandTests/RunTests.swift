@@ -135,7 +135,7 @@ import Testing
         #expect(result.status == 0)
         #expect(
             result.errorsWithoutDurations
-                == "reachability: 127.0.0.1: sh: ended by signal \(signal) after TIME, told to end after 10s\n"
+                == "reachability: 127.0.0.1: sh: ended by signal \(signal) after TIME, stopped at the limit of 10s\n"
         )
     }
 
@@ -248,10 +248,10 @@ import Testing
         #expect(result.status == 0 && result.output.isEmpty)
         #expect(
             result.errorsWithoutDurations
-                == "reachability: 127.0.0.1: \(command): exit status 127 after TIME, not started: PATH has no such command\n"
+                == "reachability: 127.0.0.1: \(command): exit status 127 after TIME, not started: there is no such command in PATH\n"
         )
         try await Command.run(["run", "--kill-after", "0s", "--", "true"])
-            .expectRefusal("--kill-after 0s leaves no time to run")
+            .expectRefusal("--kill-after takes more than 0, not 0s")
     }
 }
 

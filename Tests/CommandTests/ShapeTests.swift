@@ -42,7 +42,7 @@ import Testing
                 // Both texts look like options. ArgumentTests covers the other texts.
                 for text in ["-1s", "--json"] {
                     try await Command.run(command.path + [name, text] + arguments)
-                        .expectRefusal("\"\(text)\" is no duration: write 500ms, 1.5s, 2m or 1h, for example")
+                        .expectRefusal("\"\(text)\" is not a duration; write 500ms, 1.5s, 2m or 1h, for example")
                 }
             }
         }
@@ -202,7 +202,7 @@ import Testing
         try await Command.run(["statsu", "localhost"])
             .expectRefusal("there is no subcommand statsu; did you mean: reachability status localhost")
         try await Command.run(["help", "outbox", "nope"])
-            .expectRefusal("there is no subcommand nope: `reachability outbox --help` shows those there are")
+            .expectRefusal("there is no subcommand nope; `reachability outbox --help` lists the subcommands")
         let missing =
             "cannot enter the network namespace /run/netns/nowhere: No such file or directory;"
             + " `ip netns list` shows the existing names"
@@ -221,7 +221,7 @@ import Testing
         let script = "cp $R \(directory.path)/reachability; \(directory.path)/reachability \(words)"
         let path = directory.file("reachability-\(program)")
         try await Command.run(script: script)
-            .expectRefusal("cannot run \(path): No such file or directory: install it beside reachability", status: 69)
+            .expectRefusal("cannot run \(path): No such file or directory; install it beside reachability", status: 69)
     }
 
     @Test func `the other program is also found in libexec`() async throws {

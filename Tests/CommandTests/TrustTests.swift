@@ -8,7 +8,7 @@ import TrustForge
 @Suite struct TrustTests {
     private static let good = """
         \(PinTests.certificates)root          CN=Root,O=Forge, not sent
-                      issued by itself, expires in 100 days, \(TrustWorld.ends)
+                      self-issued, expires in 100 days, \(TrustWorld.ends)
                       \(TrustWorld.root.pin)
         ok      server        127.0.0.1:PORT, TLS 1.3
         ok      chain         to the anchor Root, valid until \(TrustWorld.ends)
@@ -79,7 +79,7 @@ import TrustForge
         try await server.run("trust example.org --policy none.json")
             .expectRefusal("cannot read the policy file none.json: No such file or directory", status: 66)
         try await server.run("trust example.org --at tomorrow").expectRefusal(
-            "\"tomorrow\" is no time: write 2027-11-01 or 2027-11-01T12:00:00Z, in Universal Time"
+            "\"tomorrow\" is not a time; write 2027-11-01 or 2027-11-01T12:00:00Z, in UTC"
         )
         // What a stranger wrote into it is shown, not done.
         try await server.trust("{\"hosts\": {\"\u{1b}[2J\": 1}}")
@@ -104,10 +104,10 @@ import TrustForge
         let text = """
             127.0.0.1:PORT: 2 certificates, TLS 1.3, trusted by the system
             \(Self.certificates)root          CN=Root,O=Forge, not sent
-                          issued by itself, expires in 100 days, \(TrustWorld.ends)
+                          self-issued, expires in 100 days, \(TrustWorld.ends)
                           \(TrustWorld.root.pin)
             backup        \(TrustWorld.intermediate.pin)
-                          the key of CN=Intermediate,O=Forge; better is one of your own that no server uses yet
+                          the key of CN=Intermediate,O=Forge; better: an unused key of your own
 
             """
         #expect(try await server.run("pin 127.0.0.1:PORT") == CommandResult(status: 0, output: text, errors: ""))
@@ -148,7 +148,7 @@ import TrustForge
             try await server.run("\(subcommand) --anchors none.pem 127.0.0.1:PORT")
                 .expectRefusal("cannot read the anchors in none.pem: No such file or directory", status: 66)
             try await server.run("\(subcommand) --anchors key.pem 127.0.0.1:PORT").expectRefusal(
-                "key.pem has no certificate that can be read: --anchors takes certificates in PEM or DER",
+                "cannot use key.pem: it has no readable certificate; --anchors takes certificates in PEM or DER",
                 status: 65
             )
         }
@@ -173,13 +173,13 @@ import TrustForge
         let sentence = "cannot connect to 127.0.0.1:1: Connection refused: is a server running there,"
         try await Command.run([subcommand, "127.0.0.1:1"])
             .expectRefusal("\(sentence) and what does `reachability why 127.0.0.1` say?", status: 69)
-        let unknown = "cannot find an address of nowhere.invalid: the name service knows none: is it written right?"
+        let unknown = "cannot resolve nowhere.invalid: there is no address for the name; check its spelling"
         try await Command.run([subcommand, "nowhere.invalid"]).expectRefusal(unknown, status: 69)
         let mute = try ScriptedServer { _ in .silence }
         let silent = "127.0.0.1:\(mute.port)"
-        let awaited = subcommand == "pin" ? "the certificates of \(silent)" : "\(silent) to be judged"
+        let awaited = subcommand == "pin" ? "the certificates of \(silent)" : "the evaluation of \(silent)"
         try await Command.run([subcommand, silent, "--time-limit", "300ms"])
-            .expectRefusal("waited 300ms for \(awaited): give more time with --time-limit", status: 75)
+            .expectRefusal("timeout after 300ms while waiting for \(awaited); allow more with --time-limit", status: 75)
         let listener = try ScriptedServer.perConnection { connection in
             _ = connection.receive()
             connection.send("HTTP/1.1 400 No\r\n\r\n")
@@ -188,7 +188,7 @@ import TrustForge
         }
         let place = "127.0.0.1:\(listener.port)"
         try await Command.run([subcommand, place]).expectRefusal(
-            "\(place) shows no certificate: wrong version number: does it speak TLS 1.2 or later on this port?",
+            "cannot get a certificate from \(place): wrong version number; the port must accept TLS 1.2 or later",
             status: 69
         )
     }

@@ -23,8 +23,8 @@ import Testing
     }
 
     @Test func `a wrong argument is refused`() async throws {
-        try await Command.run(["wait", "--interface", "a/b"]).expectRefusal("\"a/b\" is no name of an interface")
-        let sentence = "192.0.2.1 is an address, and --dns waits for a name: did you mean: reachability wait 192.0.2.1"
+        try await Command.run(["wait", "--interface", "a/b"]).expectRefusal("\"a/b\" is not the name of an interface")
+        let sentence = "--dns takes a name, and 192.0.2.1 is an address; did you mean: reachability wait 192.0.2.1"
         try await Command.run(["wait", "--dns", "192.0.2.1"]).expectRefusal(sentence)
         let host = try await Command.run(["wait", "http://example.org"])
         #expect(host.status == 64)
@@ -43,18 +43,20 @@ import Testing
         #expect(result.status == 75)
         #expect(result.output.isEmpty)
         let name = result.errors.split(separator: "\n").dropFirst().first
-        #expect(name == "reachability: waited 10s for the name no.example to resolve: no interface")
+        #expect(
+            name == "reachability: timeout after 10s while waiting for the name no.example to resolve: no interface"
+        )
         let others = result.errors.split(separator: "\n").filter { $0 != name }
         #expect(
             others == [
-                "reachability: waited 10s for 203.0.113.9 to be reachable: not reachable, no interface",
-                "reachability: waited 10s for a route to 10.0.0.0/8: no route",
-                "reachability: waited 10s for interface eth0: no interface",
+                "reachability: timeout after 10s while waiting for 203.0.113.9 to be reachable: not reachable, no interface",
+                "reachability: timeout after 10s while waiting for a route to 10.0.0.0/8: no route",
+                "reachability: timeout after 10s while waiting for interface eth0: no interface",
             ]
         )
         let uplink = try await Uplink.make()
         let brief = try await Command.run(["wait", "--stable", "1m", "--timeout", "300ms"], in: uplink.namespace)
-        let errors = "reachability: waited 300ms for the conditions to last 1m\n"
+        let errors = "reachability: timeout after 300ms while waiting for the conditions to last 1m\n"
         #expect(brief == CommandResult(status: 75, output: "", errors: errors))
         let lost = try await Command.run(
             ["wait", "--for", "not-reachable", "--timeout", "300ms"],
@@ -62,7 +64,10 @@ import Testing
         )
         let way = "reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2"
         #expect(lost.status == 75)
-        #expect(lost.errors == "reachability: waited 300ms for the network not to be reachable: \(way)\n")
+        #expect(
+            lost.errors
+                == "reachability: timeout after 300ms while waiting for the network not to be reachable: \(way)\n"
+        )
     }
 
     @Test func `it ends with the change that is waited for`() async throws {
@@ -139,7 +144,10 @@ import Testing
 
                 """
         )
-        #expect(late.errors == "reachability: waited 200ms for the network to be reachable: not reachable, no route\n")
+        #expect(
+            late.errors
+                == "reachability: timeout after 200ms while waiting for the network to be reachable: not reachable, no route\n"
+        )
         let held = try await Command.run(["wait", "--json", "--interface", "u0"], in: uplink.namespace)
         #expect(held.status == 0)
         #expect(held.errors.isEmpty)
@@ -154,7 +162,10 @@ import Testing
         let script = "script -qec \"$R wait --timeout 3s\" /dev/null </dev/null | tr -d '\\r'"
         let result = try await Command.run(script: script, in: namespace)
         let what = "the network to be reachable: not reachable, no interface"
-        #expect(result.output == "reachability: waiting for \(what)\nreachability: waited 3s for \(what)\n")
+        #expect(
+            result.output
+                == "reachability: waiting for \(what)\nreachability: timeout after 3s while waiting for \(what)\n"
+        )
     }
 }
 

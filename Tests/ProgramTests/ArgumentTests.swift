@@ -41,7 +41,7 @@ import TrustForge
         "2S", "\u{662}s", "99999999999999999999s", "9223372036854775807m", "--json",
     ])
     func `a text without a number and a unit is not a duration`(text: String) {
-        let sentence = "\"\(text)\" is no duration: write 500ms, 1.5s, 2m or 1h, for example"
+        let sentence = "\"\(text)\" is not a duration; write 500ms, 1.5s, 2m or 1h, for example"
         #expect(Refusal.of { try DurationArgument(argument: text).value } == Refusal(sentence))
     }
 
@@ -53,7 +53,7 @@ import TrustForge
 
     @Test(arguments: ["0", "256", ",", "6,", "6,,7", "9-1", "1-", "-1", "1-2-3", "x", "+6", " 6", "\u{662}", "6;7"])
     func `other texts are not a list of exit statuses`(text: String) {
-        let sentence = "\"\(text)\" is no list of exit statuses from 1 to 255: write 6,7,28 or 1-9, for example"
+        let sentence = "\"\(text)\" is not a list of exit statuses from 1 to 255; write 6,7,28 or 1-9, for example"
         #expect(Refusal.of { try ExitStatuses(argument: text).values } == Refusal(sentence))
     }
 }
@@ -64,15 +64,15 @@ import TrustForge
     private static let place = ["--site", "s", "--device", "d"]
 
     @Test(arguments: [
-        (["--broker", "http://a"] + place, "\"http://a\" is no address of a broker: write mqtts://"),
+        (["--broker", "http://a"] + place, "\"http://a\" is not the address of a broker; write mqtts://"),
         (
             ["--broker", "mqtts://a", "--site", "s/t", "--device", "d"],
-            "--site and --device are names of 1 to 64 letters"
+            "--site and --device take 1 to 64 letters"
         ),
-        (["--broker", "mqtts://a", "--key", "k"] + place, "--key goes with --certificate"),
+        (["--broker", "mqtts://a", "--key", "k"] + place, "--key needs --certificate"),
         (["--broker", "mqtt://a", "--authority", "k"] + place, "for a broker with TLS"),
         (["--broker", "mqtts://a", "--allow", "exec"] + place, "--allow knows check and report"),
-        (["--broker", "mqtts://a", "--refresh", "0s"] + place, "--refresh is from 1s to 24h"),
+        (["--broker", "mqtts://a", "--refresh", "0s"] + place, "--refresh takes a duration from 1s to 24h"),
         (["--broker", "mqtt://a"], "say --broker, --site and --device"),
     ])
     func `a wrong option is a usage error`(words: [String], text: String) throws {
@@ -164,17 +164,17 @@ import TrustForge
         ([""], "\"\" cannot be checked"),
         (["--anchor", "example.org"], "it does not begin with http:// or https://"),
         (["--anchor", "x"], "\"x\" cannot be checked"),
-        (["--dns", "example.org"], "\"example.org\" is no address for --dns"),
+        (["--dns", "example.org"], "\"example.org\" is not an address for --dns"),
         (["--dns", "192.168.1.99%nope"], "only link-local ones of IPv6 name an interface"),
-        (["--dns", "fe80::1"], "needs its interface: write fe80::1%eth0"),
+        (["--dns", "fe80::1"], "needs an interface; write fe80::1%eth0"),
         (["--resolve", "example.org"], "no name and address for --resolve"),
         (["--resolve", "192.0.2.1=192.0.2.2"], "no name and address for --resolve"),
         (["--resolve", "a.example=fe80::1"], "needs its interface"),
         (["--expect-address", "example.org=x"], "no name and address for --expect-address"),
-        (["--source", "x"], "\"x\" is no address for --source"),
-        (["--timeout", "0s"], "--timeout is more than 0 and at most 60s"),
-        (["--timeout", "2m"], "--timeout is more than 0 and at most 60s"),
-        (["--netns", ".."], "\"..\" is no name, path or process of a network namespace"),
+        (["--source", "x"], "\"x\" is not an address for --source"),
+        (["--timeout", "0s"], "--timeout takes more than 0 and at most 60s"),
+        (["--timeout", "2m"], "--timeout takes more than 0 and at most 60s"),
+        (["--netns", ".."], "\"..\" is not a name, path or PID of a network namespace"),
     ]
 
     @Test(arguments: wrong)

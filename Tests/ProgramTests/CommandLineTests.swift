@@ -16,12 +16,12 @@ import Testing
         (["status", "--all-netns", "--netns", "blue"], "--all-netns and --netns exclude each other."),
         (["watch", "--all-netns", "--netns", "blue"], "--all-netns and --netns exclude each other."),
         (["watch", "--file", "/dev/null", "--all-netns"], "--all-netns and --file exclude each other."),
-        (["watch", "--strict", "192.0.2.1"], "--strict is for --file."),
-        (["watch", "--check", "--paths"], "--check goes with no option about printing paths, or about files."),
-        (["watch", "--anchor", "http://192.0.2.1/"], "--anchor, --resolve and --dns are for --check."),
-        (["watch", "--dns", "192.0.2.1"], "--anchor, --resolve and --dns are for --check."),
-        (["wait", "--resolve", "a.example=192.0.2.1"], "--anchor and --resolve are for --works."),
-        (["wait", "--works", "--stable", "1s"], "--works is about hosts alone; with it, --dns names a server."),
+        (["watch", "--strict", "192.0.2.1"], "--strict needs --file."),
+        (["watch", "--check", "--paths"], "--check excludes --file, --all-netns, --flags, --paths and --settle."),
+        (["watch", "--anchor", "http://192.0.2.1/"], "--anchor, --resolve and --dns need --check."),
+        (["watch", "--dns", "192.0.2.1"], "--anchor, --resolve and --dns need --check."),
+        (["wait", "--resolve", "a.example=192.0.2.1"], "--anchor and --resolve need --works."),
+        (["wait", "--works", "--stable", "1s"], "--works excludes --route, --interface, --for and --stable."),
         (["wait", "--for", "ever"], ""), (["wait", "--route", "10.0.0.1/8"], ""), (["wait", "--route", "x"], ""),
         (["wait", "--any", "--all"], ""),
         (["list", "--json", "--table"], ""), (["list", "eth0"], ""), (["list", "--netns"], ""),
@@ -33,31 +33,37 @@ import Testing
         (["retry", "true"], "Give a command after --."),
         (["retry", "a", "--host", "b", "--", "true"], "Give one host."),
         (["retry", "--attempts", "x", "--", "true"], "The value 'x' is invalid for '--attempts <number>'"),
-        (["replay"], ""), (["replay", "--speed", "0", "a.nlrec"], "--speed is a number above 0."),
-        (["check", "--count", "-1"], "--count is a number from 0 to 1000000000."),
-        (["check", "--rate", "0"], "--rate is a number from 1 to 1000000."),
-        (["check", "--family", "5"], "--family is 4 or 6."),
-        (["check", "--private", "192.0.2.1"], "--private contacts nobody but the network: leave the target out."),
+        (["replay"], ""), (["replay", "--speed", "0", "a.nlrec"], "--speed takes a number above 0."),
+        (["check", "--count", "-1"], "--count takes a number from 0 to 1000000000."),
+        (["check", "--rate", "0"], "--rate takes a number from 1 to 1000000."),
+        (["check", "--family", "5"], "--family takes 4 or 6."),
+        (["check", "--private", "192.0.2.1"], "--private sends probes only to the local network: omit the targets."),
         (
             ["check", "--private", "--file", "/dev/null"],
-            "--private contacts nobody but the network: leave the target out."
+            "--private sends probes only to the local network: omit the targets."
         ),
         (
             ["check", "--private", "--anchor", "http://192.0.2.1/"],
-            "--private contacts nobody but the network: leave --anchor out."
+            "--private sends probes only to the local network: omit --anchor."
         ),
-        (["outbox", "add", "--max-count", "0", "http://127.0.0.1/"], "--max-count is a number from 1 to 1000000000."),
-        (["outbox", "add", "--max-count", "-1", "http://127.0.0.1/"], "--max-count is a number from 1 to 1000000000."),
-        (["outbox", "list", "--file", "a", "--outbox", "b"], "--file is --outbox: give one of them."),
-        (["outbox", "flush", "--with", "curl"], "curl is not needed any more: leave --with out"),
-        (["outbox", "flush", "--with", "/usr/bin/curl"], "curl is not needed any more: leave --with out"),
+        (
+            ["outbox", "add", "--max-count", "0", "http://127.0.0.1/"],
+            "--max-count takes a number from 1 to 1000000000."
+        ),
+        (
+            ["outbox", "add", "--max-count", "-1", "http://127.0.0.1/"],
+            "--max-count takes a number from 1 to 1000000000."
+        ),
+        (["outbox", "list", "--file", "a", "--outbox", "b"], "--file and --outbox are the same: give one."),
+        (["outbox", "flush", "--with", "curl"], "curl is not needed: omit --with"),
+        (["outbox", "flush", "--with", "/usr/bin/curl"], "curl is not needed: omit --with"),
         (
             ["fleet", "ca", "sign", "--hub", "--server", "a", "b", "c"],
-            "--hub and --server are for different certificates."
+            "--hub and --server exclude each other."
         ),
         (
             ["fleet", "enroll", "--device", "a", "--directory", "b", "--authority", "x"],
-            "--authority goes with --install."
+            "--authority needs --install."
         ),
     ]
 
@@ -100,10 +106,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (["help", "nope"], "there is no subcommand nope: `reachability --help` shows those there are"),
+        (["help", "nope"], "there is no subcommand nope; `reachability --help` lists the subcommands"),
         (
             ["help", "outbox", "nope"],
-            "there is no subcommand nope: `reachability outbox --help` shows those there are"
+            "there is no subcommand nope; `reachability outbox --help` lists the subcommands"
         ),
     ])
     func `help for an unknown word points to the list of subcommands`(words: [String], sentence: String) {
@@ -146,9 +152,9 @@ import Testing
         (["127.0.0.1", "x:1"], "\"x:1\" \(hostAdvice)"), (["-4", "::1"], "::1 is not an IPv4 address"),
         (["-6", "127.0.0.1"], "127.0.0.1 is not an IPv6 address"),
         (["--interface", "a/b"], "\"a/b\" is not an interface name; `ip link` lists the interfaces"),
-        (["--netns", ""], "\"\" is no name, path or process of a network namespace"),
-        (["--netns", "."], "\".\" is no name, path or process of a network namespace"),
-        (["--netns", ".."], "\"..\" is no name, path or process of a network namespace"),
+        (["--netns", ""], "\"\" is not a name, path or PID of a network namespace"),
+        (["--netns", "."], "\".\" is not a name, path or PID of a network namespace"),
+        (["--netns", ".."], "\"..\" is not a name, path or PID of a network namespace"),
         (
             ["--netns", "no-such-namespace"],
             "cannot enter the network namespace /run/netns/no-such-namespace: No such file or directory;"

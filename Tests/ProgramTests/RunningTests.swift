@@ -80,7 +80,7 @@ import TrustForge
     }
 
     @Test(arguments: [
-        ("no-such-command", 127, "PATH has no such command"), ("/missing", 127, "No such file or directory"),
+        ("no-such-command", 127, "there is no such command in PATH"), ("/missing", 127, "No such file or directory"),
         ("/text", 126, "Permission denied"), ("/folder", 126, "Permission denied"),
         ("/orphan", 127, "its interpreter is missing"), ("/garbage", 126, "Exec format error"),
     ])
@@ -110,11 +110,12 @@ import TrustForge
         }
         #expect(line(nil, .exited(3)) == "network: sync: exit status 3 after 1.204s")
         #expect(
-            line("a", .signalled(15), late: "2s") == "a: sync: ended by signal 15 after 1.204s, told to end after 2s"
+            line("a", .signalled(15), late: "2s")
+                == "a: sync: ended by signal 15 after 1.204s, stopped at the limit of 2s"
         )
         #expect(
-            line("a", .notStarted(127, "PATH has no such command"))
-                == "a: sync: exit status 127 after 1.204s, not started: PATH has no such command"
+            line("a", .notStarted(127, "there is no such command in PATH"))
+                == "a: sync: exit status 127 after 1.204s, not started: there is no such command in PATH"
         )
     }
 }
@@ -253,11 +254,11 @@ import TrustForge
 
     @Test func `a refusal says what to do`() {
         let texts = [
-            HookRefusal.noDirectory: "it is no directory", .noRegularFile: "it is no regular file",
-            .notExecutable: "it is not executable: `chmod +x` lets it be run",
-            .writableByOthers: "its group or others may write to it: `chmod go-w` takes that away",
+            HookRefusal.noDirectory: "it is not a directory", .noRegularFile: "it is not a regular file",
+            .notExecutable: "it is not executable; make it executable with `chmod +x`",
+            .writableByOthers: "its group or others can write to it; remove this permission with `chmod go-w`",
             .foreignOwner(7):
-                "it belongs to user 7: only what belongs to root, or to the user who runs this, is trusted",
+                "its owner is user 7; the owner must be root or the user who runs this command",
         ]
         for (refusal, text) in texts { #expect("\(refusal)" == text) }
     }

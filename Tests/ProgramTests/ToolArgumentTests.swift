@@ -20,13 +20,13 @@ import TrustForge
         #expect(try HeaderArgument(text: "A: \"q\\").headers.map(\.value) == ["\"q\\"])
         #expect(try HeaderArgument(text: "B:").headers.map(\.value) == [""])
         let refusal = Refusal.of { try HeaderArgument(text: "x").headers }
-        #expect(refusal == Refusal("a header has no colon: write \"Name: value\""))
+        #expect(refusal == Refusal("a header has no colon; write \"Name: value\""))
     }
 
     @Test(arguments: [
         ("no-such-file", "cannot read no-such-file: No such file or directory", ExitMessage.Status.noInput),
         (".", "cannot read .: Is a directory", .noInput),
-        ("/dev/zero", "cannot take /dev/zero: it has more than 1048576 bytes", .usage),
+        ("/dev/zero", "cannot read /dev/zero: it has more than 1048576 bytes", .usage),
     ])
     func `a file that cannot be taken is refused`(path: String, sentence: String, status: ExitMessage.Status) {
         #expect(Refusal.of { try ArgumentFile(path).bytes(limit: 1 << 20) } == Refusal(sentence, status))
@@ -41,8 +41,8 @@ import TrustForge
     @Test(arguments: [
         (OutboxSkip.notReachable(reason: "no interface"), "http://a: 1 left, not reachable: no interface"),
         (.notReachable(reason: nil), "http://a: 1 left, not reachable"),
-        (.until(.seconds(1)), "http://a: 1 left, not before 1970-01-01T00:00:01.000Z, as the server said"),
-        (.behind(7), "http://a: 1 left behind 7"),
+        (.until(.seconds(1)), "http://a: 1 left, not before 1970-01-01T00:00:01.000Z, as the server requested"),
+        (.behind(7), "http://a: 1 left, waiting for 7"),
     ])
     func `a line says why nothing is sent to a server`(skip: OutboxSkip, line: String) {
         #expect(OutboxEvent.skipped(origin: "http://a", count: 1, skip).line == line)
@@ -109,7 +109,7 @@ import TrustForge
     ])
     func `a last part that is not a safe name is refused`(path: String) {
         let url = "http://127.0.0.1:1\(path)"
-        let sentence = "the last part of \"\(url)\" is no name for a file: give one with --output"
+        let sentence = "the last part of \"\(url)\" cannot be a file name; give one with --output"
         #expect(Self.refusal([url]) == Refusal(sentence))
     }
 
@@ -124,10 +124,10 @@ import TrustForge
     }
 
     @Test(arguments: [
-        (["--sha256", "abc"], "--sha256 wants 64 hexadecimal digits, as sha256sum prints them"),
-        (["--output", ""], "--output names no file"),
-        (["--output", "-"], "a download becomes a file: --output ./- is one of that name"),
-        (["--deadline", "0s"], "--deadline must be more than nothing"),
+        (["--sha256", "abc"], "--sha256 takes 64 hexadecimal digits, as sha256sum prints them"),
+        (["--output", ""], "--output takes the path of a file"),
+        (["--output", "-"], "--output cannot be standard output; --output ./- is a file with this name"),
+        (["--deadline", "0s"], "--deadline takes more than 0"),
     ])
     func `a wrong option is refused`(words: [String], sentence: String) {
         #expect(Self.refusal(words + ["http://127.0.0.1:1/a"]) == Refusal(sentence))
@@ -156,7 +156,7 @@ import TrustForge
     ])
     func `other texts are refused`(text: String) {
         let sentence =
-            "\"\(text)\" is no server: write example.org, 192.0.2.1:8443 or [2001:db8::1]:443, without scheme or path"
+            "\"\(text)\" is not a server; write example.org, 192.0.2.1:8443 or [2001:db8::1]:443, without scheme or path"
         #expect(Refusal.of { try ServerAddress(text) } == Refusal(sentence))
     }
 
@@ -169,7 +169,8 @@ import TrustForge
             try directory.write("damaged.pem", PEM.text([Array(TrustWorld.root.der.dropLast(9))])),
         ]
         for file in files {
-            let sentence = "\(file) has no certificate that can be read: --anchors takes certificates in PEM or DER"
+            let sentence =
+                "cannot use \(file): it has no readable certificate; --anchors takes certificates in PEM or DER"
             #expect(Refusal.of { try AnchorFile.read(file) } == Refusal(sentence, .dataError))
         }
         for (file, cause) in [("/nowhere/a", "No such file or directory"), ("/", "Is a directory")] {
@@ -180,9 +181,9 @@ import TrustForge
 
     @Test(arguments: [
         ("ftp://h/", "the scheme is ftp, not http"), ("127.0.0.1:9672", "it has no scheme"),
-        ("http://", "it names no host"),
-        ("http://h:0", "a port is a number from 1 to 65535"), ("http://[::1", "it names no host"),
-        ("http://u@h/", "a user, a query, a blank or a letter beyond ASCII has no place in it"),
+        ("http://", "it has no valid host"),
+        ("http://h:0", "the port is not a number from 1 to 65535"), ("http://[::1", "it has no valid host"),
+        ("http://u@h/", "a user name, a query, a space or a character outside ASCII is not allowed"),
     ])
     func `a URL of a service that cannot be used is named, with the reason`(url: String, reason: String) {
         let sentence = "cannot use \"\(url)\": \(reason); write http://127.0.0.1:9672, for example"
@@ -190,10 +191,10 @@ import TrustForge
     }
 
     @Test func `the command asks a service without TLS`() throws {
-        let hint = "ask a program of HTTPS such as curl, or the service's machine over SSH"
+        let hint = "use an HTTPS client such as curl, or run the command on the service's machine"
         #expect(
             Refusal.of { try ServiceURL("https://h/") }
-                == Refusal("cannot use \"https://h/\": this command has no TLS; \(hint)")
+                == Refusal("cannot use \"https://h/\": this command does not support TLS; \(hint)")
         )
         let url = try ServiceURL("http://[2001:db8::1]:9672/a/")
         #expect((url.host, url.port, url.authority) == ("2001:db8::1", 9672, "[2001:db8::1]:9672") && url.path == "/a")

@@ -17,7 +17,7 @@ import X509
                       issued by CN=Root,O=Forge, expires in 100 days, \(TrustWorld.ends)
                       \(TrustWorld.intermediate.pin)
         root          CN=Root,O=Forge, not sent
-                      issued by itself, expires in 100 days, \(TrustWorld.ends)
+                      self-issued, expires in 100 days, \(TrustWorld.ends)
                       \(TrustWorld.root.pin)
         ok      server        127.0.0.1:1, TLS 1.3
         ok      chain         to the anchor Root, valid until \(TrustWorld.ends)
@@ -33,7 +33,7 @@ import X509
 
     @Test func `without a policy file the chain and the host decide`() async throws {
         let judged = try await JudgedServer().judge()
-        let end = "ok      policy        no policy file: a valid chain, and the host"
+        let end = "ok      policy        no policy file: a valid chain and the name are required"
         #expect(judged.isTrusted)
         #expect(judged.lines.joined(separator: "\n") == "example.org:443: trusted\n\(Self.good)\n\(end)")
     }
@@ -46,7 +46,7 @@ import X509
         let judged = try await JudgedServer().judge(Self.pins(Self.wrong, option))
         #expect(judged.isTrusted && judged.lines.first == "example.org:443: trusted")
         let text =
-            "none of the pins is on the chain, and that is only reported: one of the pins (2) is on the chain, \(summary)"
+            "no pin matches the chain, which is only reported: one of the pins (2) is on the chain, \(summary)"
         #expect(judged.lines.last == "note    pins          \(text)")
     }
 
@@ -59,7 +59,7 @@ import X509
         #expect(now.lines.contains("ok      host          the certificate is for example.org"))
         let later = TrustWorld.ends.advanced(by: .seconds(1))
         let future = try await JudgedServer().judge(at: later)
-        #expect(!future.isTrusted && future.lines.contains("note    time          judged for \(later)"))
+        #expect(!future.isTrusted && future.lines.contains("note    time          evaluated for \(later)"))
     }
 
     @Test func `an unknown root is not trusted, except with anchors of the policy file`() async throws {
@@ -83,11 +83,12 @@ import X509
         let refused = try await JudgedServer().judge(policy)
         let reason = "no evaluator is set for the host, and all hosts must be evaluated"
         #expect(refused.lines.first == "example.org:443: not trusted, \(reason)")
-        let sentence = "none for the host in DIR/policy.json, and allHostsMustBeEvaluated is true"
+        let sentence = "no entry for the host in DIR/policy.json, and allHostsMustBeEvaluated is true"
         #expect(refused.lines.last == "failed  policy        \(sentence)")
         let open = policy.replacing("{\"hosts\"", with: "{\"allHostsMustBeEvaluated\": false, \"hosts\"")
         let allowed = try await JudgedServer().judge(open)
-        let end = "ok      policy        none for the host in DIR/policy.json: a valid chain, and the host"
+        let end =
+            "ok      policy        no entry for the host in DIR/policy.json: a valid chain and the name are required"
         #expect(allowed.isTrusted && allowed.lines.last == end)
     }
 
@@ -121,7 +122,7 @@ import X509
         let lines = Array(judged.lines.suffix(4))
         #expect(!judged.isTrusted)
         #expect(lines[0].hasPrefix("failed  revocation    the revocation status of example.org is unknown: "))
-        #expect(lines[1].hasPrefix("note    revocation    not known of Intermediate: "))
+        #expect(lines[1].hasPrefix("note    revocation    unknown for Intermediate: "))
         #expect(lines[2] == "ok      certificates  one of the pinned certificates (1) is on the chain")
         #expect(lines[3] == "failed  publicKeys    neither example.org nor an authority above it is pinned")
     }
@@ -137,7 +138,7 @@ import X509
         let good = try await server.judge(policy)
         let line = "ok      revocation    no certificate is known to be revoked (crl networkAccessDisabled)"
         #expect(good.isTrusted && good.lines.suffix(2).first == line)
-        #expect(good.lines.last?.hasPrefix("note    revocation    not known of Intermediate: ") == true)
+        #expect(good.lines.last?.hasPrefix("note    revocation    unknown for Intermediate: ") == true)
         list.revoke(TrustWorld.leaf)
         _ = try server.directory.write("list.pem", list.pem(at: .now))
         let revoked = try await server.judge(policy)
@@ -154,10 +155,10 @@ import X509
         let soft = try await server.judge(policy)
         let lines = Array(soft.lines.suffix(3))
         #expect(soft.isTrusted && lines[0].hasPrefix("ok      revocation    no certificate is known to be revoked"))
-        #expect(lines[1].hasPrefix("note    revocation    not known of example.org: the responder \(url) "))
+        #expect(lines[1].hasPrefix("note    revocation    unknown for example.org: the responder \(url) "))
         #expect(lines[1].contains("it is a loopback, link-local or multicast address"))
         #expect(lines[1].contains("; the responder http://[::ffff:127.0.0.1]:1/ "))
-        let unknown = "not known of Intermediate: the certificate names no responder or list, and none is configured"
+        let unknown = "unknown for Intermediate: the certificate names no responder or list, and none is configured"
         #expect(lines[2] == "note    revocation    \(unknown)")
         #expect(soft.json.contains("{\"check\":\"revocation\",\"state\":\"note\",\"text\":\"\(unknown)\"}"))
         let flags = "\"flags\": [\"ocsp\", \"requirePositiveResponse\"]"
@@ -192,7 +193,7 @@ import X509
             intermediate  CN=Intermediate,O=Forge
                           issued by CN=Root,O=Forge, expires in 100 days, \(TrustWorld.ends)
                           \(TrustWorld.intermediate.pin)
-            backup        none: only what is on a trusted chain can be suggested
+            backup        none: only certificates on a trusted chain are suggested
             """
         #expect(try lines(JudgedServer(), anchors: "stranger.pem").joined(separator: "\n") == text)
     }

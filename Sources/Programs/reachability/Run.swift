@@ -37,13 +37,13 @@ struct Run: ParsableCommand {
 
     @Option(
         name: .customLong("on"),
-        help: ArgumentHelp("change (default), reachable or not-reachable; repeatable.", valueName: "event"),
+        help: ArgumentHelp("Run on change (default), reachable or not-reachable.", valueName: "event"),
         completion: .list(["change", "reachable", "not-reachable"])
     )
     var triggers: [RunTrigger] = []
 
     @Option(
-        help: ArgumentHelp("Run the executable files of a directory by name.", valueName: "dir"),
+        help: ArgumentHelp("Run the executables of a directory, sorted by name.", valueName: "dir"),
         completion: .directory
     )
     var hooks: String?

@@ -6,7 +6,7 @@ import LinuxSupport
 struct Outages: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outages",
-        abstract: "Print the outages that a service recorded, latest first.",
+        abstract: "Print the recorded outages, latest first.",
         usage: "reachability outages [<options>]",
         discussion: """
             Examples: reachability outages

@@ -59,7 +59,7 @@ import Testing
         #expect(try await lab.end() == 0)
         #expect(
             await lab.command.errors
-                == "reachability: the service manager at /nowhere/notify cannot be told: No such file or directory\n"
+                == "reachability: cannot notify the service manager at /nowhere/notify: No such file or directory\n"
         )
     }
 
@@ -175,10 +175,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("datagram=PATH", "", "descriptor 3: it is no stream that listens"),
+        ("datagram=PATH", "", "descriptor 3: it is not a listening stream socket"),
         ("unix=PATH,file=/dev/null", "api:x", "descriptor 4 (x): Socket operation on non-socket"),
-        ("unix=PATH", "http", "descriptor 3 (http): it is no TCP socket"),
-        ("tcp=127.0.0.1", "api", "descriptor 3 (api): it is no Unix socket"),
+        ("unix=PATH", "http", "descriptor 3 (http): it is not a TCP socket"),
+        ("tcp=127.0.0.1", "api", "descriptor 3 (api): it is not a Unix socket"),
     ])
     func `what cannot be listened at is refused`(sockets: String, names: String, why: String) async throws {
         let command = try await start(sockets.replacing("PATH", with: path), names: names, ["--socket", "none"])

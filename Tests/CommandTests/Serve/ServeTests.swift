@@ -73,7 +73,7 @@ import Testing
                 "cannot listen at 192.0.2.1:80: without TLS, only loopback addresses are allowed; use listen.https in the configuration"
             )
         try await Command.run(["serve", "--listen", "none", "--socket", "none", "--history", "none"])
-            .expectRefusal("there is nothing to listen at: name an address with --listen or a path with --socket")
+            .expectRefusal("cannot listen: no address and no socket is configured; name one with --listen or --socket")
         try await Command.run(["serve", "--listen", "none", "--socket", "/nowhere/s", "--history", "none"])
             .expectRefusal("cannot listen at /nowhere/s: No such file or directory", status: 73)
     }
@@ -139,7 +139,7 @@ import Testing
         #expect(try await lab.end() == 0)
         try await Command.run(reload)
             .expectRefusal(
-                "no service listens at \(lab.socket): start one with `reachability serve`, or name its socket with --socket",
+                "cannot query \(lab.socket): no service listens there; start one with `reachability serve`, or name its socket with --socket",
                 status: 69
             )
         let without = try await ServeLab.start()

@@ -86,7 +86,7 @@ import Testing
         #expect(try await run(["outages", "--since", "2100-01-01T00:00:00Z"]).lines.isEmpty)
         #expect(try await run(["outages", "--open"]).output.isEmpty)
         try await run(["outages", "--since", "soon"]).expectRefusal(
-            "cannot use the time \"soon\": write a duration such as 24h, or a time such as 2026-11-21T08:15:30Z"
+            "\"soon\" is not a time; write a duration such as 24h, or a time such as 2026-11-21T08:15:30Z"
         )
         // What a time zone makes of the first line.
         let script = "TZ=XYZ-05:30 $R outages --limit 1 --socket \(lab.socket)"
@@ -132,14 +132,14 @@ import Testing
             #expect(refused.status == 64 && refused.errors.contains(complaint), "\(refused)")
         }
         #expect(try await lab.end() == 0)
-        try await run(["outages"]).expectRefusal("no service listens at \(address)", status: 69)
+        try await run(["outages"]).expectRefusal("cannot query \(address): no service listens there", status: 69)
     }
 
     @Test(arguments: ["outages", "availability", "report", "note text", "maintenance", "check-now erp"])
     func `without a service that is said`(words: String) async throws {
         try await Command.run(words.split(separator: " ").map(String.init) + ["--socket", "/nowhere"])
             .expectRefusal(
-                "no service listens at /nowhere: start one with `reachability serve`, or name its socket with --socket",
+                "cannot query /nowhere: no service listens there; start one with `reachability serve`, or name its socket with --socket",
                 status: 69
             )
     }

@@ -5,7 +5,7 @@ package struct CheckArguments: CompanionArguments {
     package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Find where the network is broken by sending a few probes.",
+        abstract: "Find where the network is broken, with a few probes.",
         usage: "reachability check [<target> ...] [<options>]",
         discussion: """
             Examples: reachability check; reachability check https://example.org/

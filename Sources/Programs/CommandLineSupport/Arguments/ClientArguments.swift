@@ -75,7 +75,7 @@ package struct TrustArguments: CompanionArguments {
     package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "trust",
-        abstract: "Check whether a TLS server is trusted, and print the reason.",
+        abstract: "Check whether a TLS server is trusted, and why not.",
         usage: "reachability trust [<options>] <host>",
         discussion: """
             Examples: reachability trust example.org --policy policy.json

@@ -40,12 +40,12 @@ package struct FleetAgentArguments: CompanionArguments {
     )
 
     @Option(
-        help: ArgumentHelp("The service's configuration, whose [fleet] has all settings.", valueName: "file"),
+        help: ArgumentHelp("The service's configuration file with [fleet].", valueName: "file"),
         completion: .file()
     )
     package var config: String?
 
-    @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT], or mqtt:// without TLS.", valueName: "address"))
+    @Option(help: ArgumentHelp("mqtts://HOST[:PORT], or mqtt:// without TLS.", valueName: "address"))
     package var broker: String?
 
     @Option(help: ArgumentHelp("The name of the machine's site.", valueName: "name"))
@@ -55,7 +55,7 @@ package struct FleetAgentArguments: CompanionArguments {
     package var device: String?
 
     @Option(
-        help: ArgumentHelp("The certificates that may sign the broker's certificate.", valueName: "file"),
+        help: ArgumentHelp("The CA certificates to verify the broker with.", valueName: "file"),
         completion: .file()
     )
     package var authority: String?
@@ -86,7 +86,7 @@ package struct FleetAgentArguments: CompanionArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The maximum wait before a new connection (default: 5s).", valueName: "duration")
+        help: ArgumentHelp("The maximum reconnection delay (default: 5s).", valueName: "duration")
     )
     package var jitter: DurationArgument?
 
@@ -117,7 +117,7 @@ package struct FleetHubArguments: CompanionArguments {
     package static let program = CompanionProgram.fleet
     package static let configuration = CommandConfiguration(
         commandName: "hub",
-        abstract: "Collect the machines' states, and explain outages.",
+        abstract: "Collect machines' states, and explain outages.",
         usage: "reachability fleet hub --broker <address> [<options>]",
         discussion: """
             Examples: reachability fleet hub --broker mqtt://127.0.0.1
@@ -128,14 +128,14 @@ package struct FleetHubArguments: CompanionArguments {
             """
     )
 
-    @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT], or mqtt:// without TLS.", valueName: "address"))
+    @Option(help: ArgumentHelp("mqtts://HOST[:PORT], or mqtt:// without TLS.", valueName: "address"))
     package var broker: String?
 
     @Option(help: ArgumentHelp("The hub's MQTT client name.", valueName: "name"))
     package var name = "hub"
 
     @Option(
-        help: ArgumentHelp("The certificates that may sign the broker's certificate.", valueName: "file"),
+        help: ArgumentHelp("The CA certificates to verify the broker with.", valueName: "file"),
         completion: .file()
     )
     package var authority: String?

@@ -85,7 +85,7 @@ package struct FleetSignArguments: CompanionArguments {
 
     @Option(
         name: .customLong("server"),
-        help: ArgumentHelp("Sign for a broker with this name or address; repeatable.", valueName: "host")
+        help: ArgumentHelp("Sign for a broker with this host name; repeatable.", valueName: "host")
     )
     package var servers: [String] = []
 

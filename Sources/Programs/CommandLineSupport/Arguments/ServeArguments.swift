@@ -8,7 +8,7 @@ package struct ServeArguments: ParsableArguments {
     package static func configuration(subcommands: [any ParsableCommand.Type]) -> CommandConfiguration {
         CommandConfiguration(
             commandName: "serve",
-            abstract: "Run the monitoring service: history, dashboard, API, alerts.",
+            abstract: "Run the monitoring service: history, web, API, alerts.",
             usage: "reachability serve [<options>]",
             discussion: """
                 Examples: reachability serve
