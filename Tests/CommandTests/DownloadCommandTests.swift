@@ -26,7 +26,7 @@ import Testing
         let attributes = try FileManager.default.attributesOfItem(atPath: lab.file)
         #expect(attributes[.posixPermissions] as? Int == 0o640)
         try lab.directory.write("file", "old")
-        #expect(try await lab.run() == Self.failure(73, "file is there already: --force replaces it"))
+        #expect(try await lab.run() == Self.failure(73, "cannot create file: it exists; --force replaces it"))
         #expect(lab.server.requests.count == 1)
         let wrong = String(repeating: "0", count: 64)
         let sentence = "the download is not the expected file: its SHA-256 is \(Self.digest); it was deleted"
