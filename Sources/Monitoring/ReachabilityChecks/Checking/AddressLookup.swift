@@ -1,17 +1,18 @@
 import LinuxSupport
 import NetworkReachability
 
-/// Looks up the addresses of names. Given addresses come first. If the user names DNS servers, these are asked, else the name service of
-/// the system.
+/// Resolves the addresses of names. Given addresses (`--resolve`) have priority. If the user names DNS servers, these are queried,
+/// otherwise the name service of the system.
 struct AddressLookup: Sendable {
     let site: CheckSite
     let nonce: Nonce
 
+    /// The result of a lookup.
     struct Entry: Sendable {
         var addresses: [IPAddress] = []
-        /// The probes of the lookup.
+        /// The results of the probes that the lookup used.
         var results: [ProbeResult] = []
-        /// Whether the name service, or a DNS server, answers that the name does not exist.
+        /// True if the name service or a DNS server answered that the name does not exist.
         var isDenied: Bool {
             results.contains { result in
                 if result.outcome == .answered, let facts = result.evidence.dns {
@@ -23,7 +24,7 @@ struct AddressLookup: Sendable {
         }
     }
 
-    /// Returns the addresses of a host, which may be an address itself.
+    /// Returns the addresses of a host. A host that is an address is returned as it is.
     func addresses(of host: String, limit: Duration) async -> Entry {
         if let address = IPAddress(host) { return Entry(addresses: [address]) }
         if let given = site.options.resolution(of: host) { return Entry(addresses: given) }
@@ -35,11 +36,11 @@ struct AddressLookup: Sendable {
         return Entry(addresses: result.evidence.addresses, results: [result])
     }
 
-    /// How long other servers may take after one has an address.
+    /// The time that other servers have after one has returned an address.
     private static let patience = Duration.milliseconds(300)
 
-    /// Uses the first server that has an address, as the C library does. Silent servers are not waited for, because the target needs time
-    /// too.
+    /// Queries all servers and uses the first one in the list that returns an address, as the C library does. Silent servers are not waited
+    /// for, because the target needs time too.
     private func ask(_ servers: [IPAddress], for host: String, limit: Duration) async -> Entry {
         let answers = await withTaskGroup(of: (Int, [ProbeResult])?.self) { group in
             for (index, server) in servers.enumerated() {
@@ -74,7 +75,7 @@ struct AddressLookup: Sendable {
         return entry
     }
 
-    /// Asks one server for the addresses of a name in both families.
+    /// Queries one server for the addresses of a name in both families.
     func questions(
         to server: IPAddress,
         about host: String,
@@ -92,7 +93,7 @@ struct AddressLookup: Sendable {
     }
 }
 
-/// Random numbers that identify the answers to this check. Tests give their own.
+/// The source of random numbers that identify the answers to a check. Tests use fixed numbers.
 struct Nonce: Sendable {
     private let number: @Sendable () -> UInt64
 
@@ -103,10 +104,10 @@ struct Nonce: Sendable {
     /// The identifier of a DNS question.
     var identifier: UInt16 { UInt16(truncatingIfNeeded: number()) }
 
-    /// The challenge that an anchor must repeat: 128 bits in hexadecimal.
+    /// The challenge that an anchor must echo: 128 bits in hexadecimal.
     var challenge: String { hexadecimal(digits: 16) + hexadecimal(digits: 16) }
 
-    /// A name below `.invalid`, which does not exist (RFC 6761).
+    /// A random name below `.invalid`, which does not exist (RFC 6761).
     var inventedName: DNSName? { DNSName(hexadecimal(digits: 10) + ".invalid") }
 
     private func hexadecimal(digits: Int) -> String {

@@ -2,32 +2,32 @@ import Dispatch
 import LinuxSupport
 import NetworkReachability
 
-/// The kernel's state and the results about the uplink that targets share.
+/// The kernel's state, and the results about the uplink, that several targets share.
 final class CheckContext: Sendable {
     let site: CheckSite
     let line: SharedLine
-    /// Whether a host answers in the name of all others.
+    /// The results of the probes that detect an interception: a host that answers in place of all others.
     let interception: SharedLine
     let nonce: Nonce
-    /// Whether the answer of a target is the whole report.
+    /// True if an answer of the target is sufficient for its report, so that the uplink is not probed.
     let isEnough: Bool
-    /// The clock that a single target shares with its uplink; nil if each target has its own.
+    /// The clock that a single target shares with the uplink; nil if each target has its own clock.
     let single: RoundClock?
-    /// What is known of each target before anything is sent.
+    /// The evidence about a target before any packet is sent.
     let blank: CheckEvidence
-    /// Whether the uplink was asked about before any target needed it.
+    /// Taken by the first target that starts a probe of the uplink in advance.
     let isPrepared = Turn()
     /// False after the kernel has refused an ICMP echo.
     let mayEcho = Locked(true)
-    /// The number of targets with a round of their own that have not answered yet.
+    /// The number of targets whose rounds are in progress.
     private let waiting = Locked(0)
     private let segments: SegmentTests
-    /// The results over the other family of targets that are checked again and again.
+    /// The results over the second address family, for targets that are checked repeatedly.
     private let families: RoundMemory?
     fileprivate let epoch: UInt64
     fileprivate let made = ContinuousClock.now
 
-    /// Whether and when the size of packets to a target that answers is tested.
+    /// The policy for testing large packets to a target that answers.
     fileprivate enum SegmentTests: Sendable {
         case never
         case eachTime
@@ -53,7 +53,7 @@ final class CheckContext: Sendable {
 
     var clock: RoundClock { single ?? RoundClock(limit: site.options.timeLimit) }
 
-    /// Asks about the uplink after a pause, if targets still wait then.
+    /// Probes the uplink after a pause, unless all targets have answered by then.
     func askLine(since: ContinuousClock.Instant?, after pause: Duration) async {
         if pause > .zero {
             do { try await Task.sleep(for: pause) } catch { return }
@@ -62,11 +62,11 @@ final class CheckContext: Sendable {
         _ = await line.outcome(since: since)
     }
 
-    /// Makes the round of a target.
+    /// Runs the round of a target, and returns its report.
     ///
     /// - Parameters:
-    ///   - since: The earliest time at which results about the uplink may have been found; nil for their lifetime.
-    ///   - first: The first probe, if it has begun.
+    ///   - since: The earliest time of usable results about the uplink. If nil, results are usable for their lifetime.
+    ///   - first: The first probe, if it was started already.
     func report(
         of target: CheckTarget?,
         since: ContinuousClock.Instant?,
@@ -104,7 +104,7 @@ final class CheckContext: Sendable {
         return evidence
     }
 
-    /// Returns the results about the size of packets to a target that answers, and the round that is due, if one is.
+    /// Returns the known results about large packets to a target that answers, and the round that is due, if any.
     func segmentResults(_ evidence: CheckEvidence) -> (known: [ProbeResult], round: SegmentRound?) {
         switch segments {
         case .never: return ([], nil)
@@ -135,12 +135,12 @@ final class CheckContext: Sendable {
     }
 }
 
-/// The cached context of an engine. Thread-safe.
+/// Creates and caches the context of an engine. Thread-safe.
 final class CheckContexts: Sendable {
     private struct State {
         var engine: SocketEngine?
         var context: CheckContext?
-        /// Grows with each change of the network.
+        /// The number of network changes so far.
         var epoch: UInt64 = 0
         var listening: Cancellation?
         var patience = RoundPatience()
@@ -148,9 +148,9 @@ final class CheckContexts: Sendable {
         var isOver = false
     }
 
-    /// Whether targets are checked again and again, and not once.
+    /// True if targets are checked repeatedly, false if once.
     let isContinuous: Bool
-    /// The limit of probes in a second, and the one of targets.
+    /// The limit of probes per second, and the limit of started targets per second.
     let (gate, pace): (ProbeGate, ProbeGate)
     private let options: CheckOptions
     private let targets: Int
@@ -162,16 +162,16 @@ final class CheckContexts: Sendable {
     private let families = RoundMemory(lifetime: .seconds(30))
     private let queue = DispatchQueue(label: "ReachabilityChecks.contexts")
 
-    /// How long the kernel's state is used, because not every change sends an event.
+    /// The time for which the kernel's state is cached. It is limited because not every change sends an event.
     private static let lifetime = Duration.seconds(5)
-    /// How long results about the uplink are used for targets that did not answer before.
+    /// The time for which results about the uplink are used for targets that did not answer before.
     private static let lineLifetime = Duration.seconds(30)
-    /// The maximum number of targets of a round for which the size of packets is tested.
+    /// The maximum number of targets per run for which large packets are tested.
     private static let segmentTargets = 256
-    /// The limit of probes of all continuous engines of the process.
+    /// The limit of probes that all continuous engines of the process share.
     private static let continuousGate = ProbeGate(rate: 200, burst: 100)
 
-    /// For targets that are checked once.
+    /// Creates the contexts for targets that are checked once.
     init(
         once targets: Int,
         _ options: CheckOptions,
@@ -185,19 +185,19 @@ final class CheckContexts: Sendable {
         portals = PortalAnnouncements(in: options.networkNamespace)
     }
 
-    /// For targets that are checked again and again.
+    /// Creates the contexts for targets that are checked repeatedly.
     init(_ options: CheckOptions) {
         (isContinuous, targets, self.options, nonce) = (true, 0, options, Nonce())
         (out, gate, pace) = (ProbesOut(), Self.continuousGate, ProbeGate())
         portals = PortalAnnouncements(in: options.networkNamespace)
     }
 
-    /// Whether a report is made once more if the network has changed meanwhile. A large number of targets is not.
+    /// True if a check is repeated once when the network changed during it. With many single checks, this is too expensive.
     var repeatsVoidReports: Bool { isContinuous || targets == 1 }
 
     var targetsFirst: Duration { options.pauses.targetsFirst }
 
-    /// Returns the cached context, or a new one. Queries the kernel on the calling thread; sends nothing.
+    /// Returns the cached context, or creates one. Queries the kernel on the calling thread. Sends no packet.
     func current() throws(CheckError) -> CheckContext {
         let (known, engine, patience, epoch, round) = state.withLock { state in
             state.rounds += 1
@@ -216,9 +216,9 @@ final class CheckContexts: Sendable {
             site = try CheckSite(options.thrifty(round), out: out, gate: gate, engine: site.engine)
         }
         let context = context(of: site, after: latest, epoch)
-        // The previous context dies outside the lock.
+        // The previous context is released outside the lock.
         let (chosen, previous) = state.withLock { state -> (CheckContext, CheckContext?) in
-            // Another caller was faster.
+            // Another caller has created a context meanwhile.
             if let other = state.context, other.epoch == epoch, other !== known { return (other, nil) }
             guard !state.isOver else { return (context, nil) }
             defer { (state.context, state.engine) = (context, isContinuous ? site.engine : nil) }
@@ -227,7 +227,7 @@ final class CheckContexts: Sendable {
         return withExtendedLifetime(previous) { chosen }
     }
 
-    /// - Parameter latest: A context of the same network, whose results about the uplink remain valid.
+    /// - Parameter latest: An earlier context of the same network. Its results about the uplink stay valid.
     private func context(of site: CheckSite, after latest: CheckContext?, _ epoch: UInt64) -> CheckContext {
         func shared(_ round: @escaping @Sendable (CheckContexts) async -> LineOutcome) -> SharedLine {
             SharedLine(lifetime: isContinuous ? Self.lineLifetime : .seconds(5), outlivesWaiters: isContinuous) {
@@ -264,13 +264,13 @@ final class CheckContexts: Sendable {
         state.withLock { $0.patience.note(report.probes) }
     }
 
-    /// Discards the context, because the network has changed. Destroys nothing itself, so it may be called under a lock.
+    /// Discards the context because the network has changed. Releases no object, so it may be called under a lock.
     func forget() {
         state.withLock { $0.epoch += 1 }
         segments.forget()
         families.forget()
         guard isContinuous, options.networkNamespace != .current else { return }
-        // Sockets keep a removed namespace alive, and another one may have its name.
+        // Sockets keep a removed namespace alive, and a new namespace may have the same name.
         queue.async { [weak self] in
             let hasLostNamespace = self?.portals.hasLostNamespace ?? false
             let released = self?.state.withLock { state in

@@ -1,18 +1,18 @@
 import LinuxSupport
 import NetworkReachability
 
-/// How old results about the uplink may be, for a target that does not answer.
+/// The maximum age of results about the uplink for a target that does not answer.
 package enum CheckFreshness: Sendable {
-    /// The target has just stopped to answer, so older results may be wrong.
+    /// The target has just stopped answering, so older results may be wrong.
     case fresh
-    /// The target did not answer before, so the results of the last half minute are used.
+    /// The target did not answer before, so results of the last 30 s are used.
     case lasting
 }
 
-/// Checks targets again and again, each when the caller asks for it. All targets share a thread for sockets, the kernel's state, and the
-/// results about the uplink. Sends nothing before the first check. Thread-safe.
+/// Checks targets repeatedly, each at the request of the caller. All targets share a socket thread, the kernel's state and the results
+/// about the uplink. No packet is sent before the first check. Thread-safe.
 ///
-/// The uplink is probed only for a target that does not answer, and for the internet itself, by one round for all that wait.
+/// The uplink is probed only for a target that does not answer, and for the internet itself. One round serves all waiting targets.
 package final class CheckEngine: Sendable {
     private typealias Waiter = CheckedContinuation<Result<CheckReport?, CheckError>, Never>
 
@@ -21,10 +21,10 @@ package final class CheckEngine: Sendable {
     private let waiters = Locked<[Int: Waiter]>([:])
     private let last = Locked(0)
 
-    /// Whether this process may send ICMP echoes in its network namespace.
+    /// A Boolean value that indicates whether this process may send ICMP echoes in its network namespace.
     package static var mayEcho: Bool { EchoPermission.isGranted }
 
-    /// - Parameter options: How checks are made, and which hosts they may contact.
+    /// - Parameter options: The options of the checks, including the hosts that may be contacted.
     package init(_ options: CheckOptions) {
         contexts = CheckContexts(options)
         Task { [contexts, mailbox, waiters] in
@@ -42,11 +42,11 @@ package final class CheckEngine: Sendable {
 
     /// Checks a target.
     ///
-    /// Cancelling the task stops the probes to this target. A round about the uplink continues for other targets.
+    /// Cancelling the task stops the probes to this target. A shared probe of the uplink continues for other targets.
     ///
     /// - Parameter target: The target; nil for the internet.
-    /// - Returns: Nil if the task is cancelled.
-    /// - Throws: An error if nothing can be checked.
+    /// - Returns: The report; nil if the task is cancelled.
+    /// - Throws: ``CheckError`` if no probe can be sent.
     package func check(_ target: CheckTarget?, _ freshness: CheckFreshness) async throws(CheckError) -> CheckReport? {
         try await RuntimeWarmUp.run()
         let number = last.withLock { last in
@@ -57,7 +57,7 @@ package final class CheckEngine: Sendable {
             await withCheckedContinuation { (waiter: Waiter) in
                 waiters.withLock { $0[number] = waiter }
                 mailbox.post(.check(CheckQueue.Job(number: number, target: target, freshness: freshness)))
-                // The handler may have run before there was a waiter.
+                // The cancellation handler may have run before the continuation was stored.
                 if Task.isCancelled { cancel(number) }
             }
         } onCancel: {
@@ -71,6 +71,6 @@ package final class CheckEngine: Sendable {
         waiters.withLock { $0.removeValue(forKey: number) }?.resume(returning: .success(nil))
     }
 
-    /// Discards what was found, because the network has changed. Destroys nothing itself, so it may be called under a lock.
+    /// Discards all results because the network has changed. Releases no object, so it may be called under a lock.
     package func forget() { contexts.forget() }
 }

@@ -5,14 +5,14 @@ import ServerTrustNIO
 
 /// The options of a check, and the hosts that it may contact.
 public struct CheckOptions: Sendable {
-    /// A URL of the user that proves the internet. It answers 204, and repeats the header field `Reachability-Challenge: NONCE` as
-    /// `Reachability-Response: NONCE`. A verified TLS handshake proves it too.
+    /// A URL under the user's control whose answer proves internet access. The server answers with status 204, and echoes the header field
+    /// `Reachability-Challenge: NONCE` as `Reachability-Response: NONCE`. A verified TLS handshake is also a proof.
     public struct Anchor: Hashable, Sendable {
         let url: TrustedHTTPURL
 
-        /// Reads `http://` or `https://`, a host, and the rest.
+        /// Parses a URL of `http` or `https`.
         ///
-        /// - Throws: ``CheckInputError``.
+        /// - Throws: ``CheckInputError`` if the text is not such a URL.
         public init(_ url: String) throws(CheckInputError) {
             self.url = try CheckTarget.url(url)
         }
@@ -20,18 +20,18 @@ public struct CheckOptions: Sendable {
         var host: String { "\(url.host)" }
     }
 
-    /// The network namespace of packets and of the files in `/etc/netns`.
+    /// The network namespace in which packets are sent, and whose files in `/etc/netns` are used.
     public var networkNamespace: NetworkNamespace = .current
-    /// The only interface packets leave by (SO_BINDTODEVICE of `socket(7)`).
+    /// The interface to which sockets are bound (SO_BINDTODEVICE of `socket(7)`); nil for any interface.
     public var interface: String?
-    /// The source address of packets.
+    /// The source address of packets; nil for the kernel's choice.
     public var sourceAddress: IPAddress?
-    /// The mark that rules and firewalls see (SO_MARK of `socket(7)`), which needs CAP_NET_ADMIN or CAP_NET_RAW; 0 for none.
+    /// The firewall mark of packets (SO_MARK of `socket(7)`); 0 for none. Setting it requires CAP_NET_ADMIN or CAP_NET_RAW.
     public var firewallMark: UInt32 = 0
-    /// The only family packets are sent over; nil for both.
+    /// The address family of packets; nil for both.
     public var family: Family?
 
-    /// A family of addresses. The raw value is the name in JSON output.
+    /// An address family. The raw value is the name in JSON output.
     public enum Family: String, Hashable, Sendable, CaseIterable, Codable {
         case ipv4 = "IPv4"
         case ipv6 = "IPv6"
@@ -41,48 +41,48 @@ public struct CheckOptions: Sendable {
 
     var addressFamily: AddressFamily? { family.map { $0 == .ipv4 ? .ipv4 : .ipv6 } }
 
-    /// The servers that prove the internet. All URLs of one host are one anchor.
+    /// The servers whose answers prove internet access. All URLs of one host count as one anchor.
     public var anchors: [Anchor] = []
-    /// The addresses of names that are not looked up.
+    /// Fixed addresses of names, which are not looked up. The keys are names.
     public var resolutions: [String: [IPAddress]] = [:]
-    /// The expected addresses of names. A DNS server with others is wrong.
+    /// The expected addresses of names. A DNS server that returns other addresses is at fault.
     public var expectedAddresses: [String: Set<IPAddress>] = [:]
-    /// The captive portal API (RFC 8908). Nil for the one that the network announces (RFC 8910): ``NetworkCheck/verdicts`` listens to
-    /// routers, and a single round reads the files of systemd-networkd.
+    /// The captive portal API (RFC 8908). If nil, the API that the network announces (RFC 8910) is used: ``NetworkCheck/verdicts`` listens
+    /// to router advertisements, and a single round reads the files of systemd-networkd.
     public var portalAPI: Anchor?
-    /// The announced APIs, by the index of the interface.
+    /// The announced captive portal APIs, by interface index.
     var announcedPortals: [UInt32: Anchor] = [:]
-    /// Additional requirements for servers of `https` targets and anchors, for example pins. Unless it names other trust anchors, and for
-    /// the captive portal API, the system's trust store counts. Nil for a valid certificate alone.
+    /// Additional requirements for the servers of `https` targets and anchors, for example pins. If nil, a valid certificate is required.
+    /// The system's trust store applies unless the policy names other trust anchors, and always for the captive portal API.
     ///
-    /// No server is asked about revocation. A policy that requires it has stapled responses and lists.
+    /// Revocation is checked offline: no server is contacted, and only stapled responses and lists of the policy are used.
     public var policy: TrustPolicyFile?
-    /// The DNS servers; nil for those that are configured.
+    /// The DNS servers to query. If nil, the configured servers.
     public var nameServers: [IPAddress]?
-    /// The time after which a round begins no more probes. A probe that began late may take 1 s longer. Finding out that only large
-    /// packets are lost takes up to 5.2 s longer.
+    /// The time after which a round starts no more probes. The default is 3.4 s. A probe that started late may take 1 s longer. The test
+    /// for lost large packets takes up to 5.2 s longer.
     public var timeLimit: Duration = .milliseconds(3400)
 
-    /// Whether bytes cost money, so that one DNS server and, where possible, one family are probed, without repetitions.
+    /// True on a metered line. Only one DNS server and, if possible, one family are probed, without retries.
     var isThrifty = false
 
-    /// The pauses of a round. Tests change them, so that the load of the machine does not change the probes.
+    /// The pauses of a round. Tests change them so that the load of the machine does not change the probes.
     struct Pauses: Hashable, Sendable {
-        /// How long targets may take before the uplink is probed too.
+        /// The time that targets have to answer before the uplink is probed too. The default is 250 ms.
         var targetsFirst = Duration.milliseconds(250)
-        /// How long a target may take before its DNS servers, and its host, are probed too.
+        /// The time that a target has to answer before its DNS servers and its host are probed too. The default is 700 ms.
         var companions = Duration.milliseconds(700)
     }
 
     var pauses = Pauses()
 
-    /// All at their defaults.
+    /// Creates options with default values.
     public init() {}
 
-    /// Whether only the network itself is contacted: the gateway, the DNS servers, routers, and an unassigned address.
+    /// True if only the local network is contacted: the gateway, the DNS servers, routers, and an unassigned address.
     var isPrivate: Bool { anchors.isEmpty }
 
-    /// Returns the options for the kernel's paths.
+    /// Returns the options for the kernel's paths over a family.
     func pathOptions(over family: AddressFamily?) -> NetworkReachabilityOptions {
         var options = NetworkReachabilityOptions()
         options.networkNamespace = networkNamespace
@@ -93,9 +93,9 @@ public struct CheckOptions: Sendable {
         return options
     }
 
-    /// Returns the options if bytes cost money: one anchor without TLS, and no captive portal API, which requires TLS.
+    /// Returns the options for a metered line: one anchor without TLS, and no captive portal API, because that requires TLS.
     ///
-    /// - Parameter turn: The number of the round. Anchors take turns.
+    /// - Parameter turn: The number of the round. Rounds use the anchors in turn.
     func thrifty(_ turn: Int) -> CheckOptions {
         var options = self
         let plain = anchors.filter { $0.url.scheme == .http }
@@ -105,7 +105,7 @@ public struct CheckOptions: Sendable {
         return options
     }
 
-    /// Returns the given addresses of a name, if there are any.
+    /// Returns the fixed addresses of a name; nil if it has none.
     func resolution(of name: String) -> [IPAddress]? {
         let name = Self.canonical(name)
         return resolutions.first { Self.canonical($0.key) == name }?.value

@@ -2,7 +2,7 @@ import LinuxSupport
 public import NetworkReachability
 import ServerTrustNIO
 
-/// One probe of a check and its observations; nil for what it did not observe.
+/// A probe of a check, with its observations. A property without an observation is nil.
 public struct CheckProbe: Hashable, Sendable {
     let result: ProbeResult
 
@@ -12,35 +12,35 @@ public struct CheckProbe: Hashable, Sendable {
 
     /// The outcome of a probe. The raw value is the name in JSON output.
     public enum Outcome: String, Hashable, Sendable, CaseIterable, Codable {
-        /// The expected answer.
+        /// The expected answer arrived.
         case answered
-        /// A reset, or an ICMP error about a closed port from its host.
+        /// The destination sent a TCP reset, or an ICMP error about a closed port.
         case refused
-        /// An ICMP error: ``CheckProbe/error``.
+        /// An ICMP error arrived: ``CheckProbe/error``.
         case unreachable
-        /// This machine refused to send it: ``CheckProbe/reason``.
+        /// This machine refused to send the packet: ``CheckProbe/reason``.
         case blockedHere
         case silent
-        /// An answer that is not the expected one: ``CheckProbe/reason``.
+        /// The answer is not the expected one: ``CheckProbe/reason``.
         case invalid
-        /// Nothing was sent: ``CheckProbe/reason``.
+        /// No packet was sent: ``CheckProbe/reason``.
         case skipped
         case cancelled
     }
 
     /// An ICMP error and its sender (RFC 792, RFC 4443).
     public struct Error: Hashable, Sendable {
-        /// The sender.
+        /// The address of the host or router that sent the error.
         public let sender: IPAddress
-        /// The ICMP type of the family.
+        /// The ICMP type, which depends on the address family.
         public let type: UInt8
-        /// The ICMP code of the type.
+        /// The ICMP code, which depends on the type.
         public let code: UInt8
-        /// The MTU of the next hop in bytes, if the packet was too big for it.
+        /// The MTU of the next hop in bytes, if the packet was larger.
         public let nextHopMTU: UInt16?
     }
 
-    /// What it does to learn something.
+    /// The kind of the probe.
     public var kind: ProbeKind { result.request.kind }
     /// The address family.
     public var family: CheckOptions.Family { .init(result.request.binding.family) }
@@ -48,11 +48,11 @@ public struct CheckProbe: Hashable, Sendable {
     public var destination: IPAddress? { result.request.destination }
     /// The destination port.
     public var port: UInt16? { result.request.port }
-    /// The phases that ended.
+    /// The durations of the completed phases.
     public var phases: [ProbePhase: Duration] { result.phases }
     /// The phase that failed.
     public var failedPhase: ProbePhase? { result.failedPhase }
-    /// The packets and bytes sent and received.
+    /// The packets and bytes that were sent and received.
     public var cost: ProbeCost { result.cost }
 
     /// The outcome.
@@ -69,7 +69,7 @@ public struct CheckProbe: Hashable, Sendable {
         }
     }
 
-    /// The reason for the outcome, if there is one.
+    /// The reason for the outcome; nil if the outcome has none.
     public var reason: ProbeReason? {
         switch result.outcome {
         case .unreachable(let error): error.reason
@@ -80,7 +80,7 @@ public struct CheckProbe: Hashable, Sendable {
         }
     }
 
-    /// The ICMP error that ended the probe.
+    /// The ICMP error that ended the probe; nil for another outcome.
     public var error: Error? {
         guard case .unreachable(let error) = result.outcome else { return nil }
         return Error(sender: error.sender, type: error.type, code: error.code, nextHopMTU: error.nextHopMTU)
@@ -90,19 +90,19 @@ public struct CheckProbe: Hashable, Sendable {
 
     package var subject: ProbeSubject { result.request.subject }
     package var neighbour: NeighbourFacts? { result.evidence.neighbour }
-    /// Whether the subject is the target or its name.
+    /// True if the subject of the probe is the target or its name.
     package var isAboutTarget: Bool { result.request.subject == .target || result.purpose == .target }
-    /// The router that answered, for a probe of a hop.
+    /// The router or host that answered a probe of a hop.
     public var speaker: IPAddress? { result.evidence.speaker }
-    /// The round trip by the kernel: `tcpi_rtt` of `tcp(7)`, or the difference of its time stamps.
+    /// The round-trip time that the kernel measured: `tcpi_rtt` of `tcp(7)`, or the difference of its time stamps.
     public var roundTrip: Duration? { result.evidence.kernelRoundTrip }
     /// The number of retransmitted segments (`tcpi_total_retrans`).
     public var retransmits: Int? { result.evidence.retransmits }
-    /// The number of segments that the kernel takes for lost (`tcpi_lost`).
+    /// The number of segments that the kernel assumes to be lost (`tcpi_lost`).
     public var lost: Int? { result.evidence.lost }
     /// The path MTU of the kernel in bytes (`tcpi_pmtu`).
     public var pathMTU: Int? { result.evidence.pathMTU }
-    /// The hop limit that the answer arrived with.
+    /// The hop limit of the received answer.
     public var replyHopLimit: UInt8? { result.evidence.replyHopLimit }
     /// The addresses that the name service or a DNS server returned.
     public var addresses: [IPAddress] { result.evidence.dns?.addresses ?? result.evidence.addresses }
@@ -110,55 +110,55 @@ public struct CheckProbe: Hashable, Sendable {
     public var responseCode: UInt16? { result.evidence.dns?.code.rawValue }
     /// The extended errors of a DNS server (RFC 8914).
     public var extendedErrors: [UInt16] { result.evidence.dns?.extendedErrors ?? [] }
-    /// The HTTP status.
+    /// The HTTP status code.
     public var status: Int? { result.evidence.http?.status }
-    /// The target of a redirect, which was not followed.
+    /// The target of an HTTP redirect. Redirects are not followed.
     public var location: String? { result.evidence.http?.location }
-    /// Whether the challenge was repeated; nil if there was none.
+    /// Whether the anchor echoed the challenge; nil if no challenge was sent.
     public var isChallengeAnswered: Bool? {
         result.evidence.http.flatMap { $0.challenge == .notAsked ? nil : $0.challenge == .echoed }
     }
-    /// How far the server's clock is ahead of this machine's (`Date` of RFC 9110).
+    /// The offset of the server's clock (`Date` of RFC 9110). Positive if it is ahead of this machine's clock.
     public var clockOffset: Duration? { result.evidence.http?.clockOffset }
-    /// Whether the certificate was trusted for the requested name; nil without a certificate.
+    /// Whether the certificate is trusted for the requested name; nil without a certificate.
     public var isVerified: Bool? { result.evidence.tls?.isVerified }
-    /// The issuer in the certificate.
+    /// The issuer of the server's certificate.
     public var issuer: String? { result.evidence.tls?.issuer }
-    /// `1.2` or `1.3`.
+    /// The TLS version: `1.2` or `1.3`.
     public var tlsVersion: String? { result.evidence.tls?.version }
-    /// The protocol agreed on by ALPN (RFC 7301).
+    /// The application protocol of the TLS handshake (ALPN, RFC 7301).
     public var applicationProtocol: String? { result.evidence.tls?.applicationProtocol }
-    /// Whether the captive portal API reports captivity (RFC 8908).
+    /// Whether the captive portal API reports captivity (RFC 8908); nil if it was not queried.
     public var isCaptive: Bool? { result.evidence.portal?.isCaptive }
 }
 
 extension CheckReport {
-    /// All probes, in the sequence of their ends.
+    /// All probes, in the order in which they ended.
     public var allProbes: [CheckProbe] { probes.map(CheckProbe.init) }
 }
 
 extension CheckVerdict {
-    /// The probes that decided; none if the kernel's state decided.
+    /// The probes that decided the verdict. Empty if the kernel's state decided.
     public var decidingProbes: [CheckProbe] { evidence.map(CheckProbe.init) }
 }
 
-/// A part of the traffic of a check.
+/// A part of the traffic that a check may send.
 public struct CheckTraffic: Hashable, Sendable, CustomStringConvertible {
-    /// The receiver: an address, or a host that is looked up first.
+    /// The destination: an address, or a host that is looked up first.
     public let receiver: String
-    /// The content in a few words.
+    /// A short description of the packets.
     public let content: String
-    /// The maximum number of packets, without answers.
+    /// The maximum number of sent packets.
     public let packets: Int
 
-    /// One line for people, safe to print.
+    /// The traffic as one line. Control characters are escaped.
     public var description: String {
         "\(receiver.printable): \(content.printable), at most \(packets) packet\(packets == 1 ? "" : "s")"
     }
 }
 
 extension NetworkCheck {
-    /// Returns the traffic of a check of these targets on the current network. Sends nothing.
+    /// Returns the traffic that a check of these targets may send on the current network. Sends no packet.
     package static func traffic(
         of targets: [CheckTarget?],
         _ options: CheckOptions
@@ -170,27 +170,27 @@ extension NetworkCheck {
         }
         for line in site.lines {
             if let gateway = line.path.gateway {
-                let echo = "an echo (a SYN to port 33434 without the permission)"
+                let echo = "an echo (without permission, a SYN to port 33434)"
                 add("\(gateway)", "\(echo), a datagram to a closed port", 4)
-                add("\(gateway)", "a datagram towards \(line.direction) that dies there (hop limit 1)", 1)
+                add("\(gateway)", "a datagram towards \(line.direction) that expires there (hop limit 1)", 1)
             }
-            add("the second router", "a datagram towards \(line.direction) that dies there (hop limit 2)", 2)
+            add("the second router", "a datagram towards \(line.direction) that expires there (hop limit 2)", 2)
             if let address = line.unassigned {
-                add("\(address)", "a SYN to port 80, which nobody has; a GET if somebody answers", 6)
+                add("\(address)", "a SYN to port 80 of this unassigned address; a GET if a host answers", 6)
             }
         }
         if let end = site.lines.lazy.compactMap(\.prober.line.tunnelEnd).first {
             let way = "the far end of the tunnel, \(end)"
-            add(way, "\(Self.echo), and datagrams towards it that die at the first and second router of the way", 8)
+            add(way, "\(Self.echo), and datagrams towards it that expire at the first and second router of the path", 8)
         }
         for server in site.servers ?? [] {
             let names = "ipv4only.arpa, A and AAAA, and a random name below .invalid"
-            add("\(server)", "DNS: \(names); over TCP if cut off", 27)
+            add("\(server)", "DNS: \(names); over TCP if truncated", 27)
             add("\(server)", "if it is silent: \(Self.echo), and a SYN to port 53", 4)
             for name in options.expectedAddresses.keys.sorted() { add("\(server)", "DNS: \(name), A and AAAA", 18) }
         }
         if !options.isPrivate {
-            add("the gateway or a neighbour", "GET / of port 80, if DNS gives its address for that random name", 10)
+            add("the gateway or a neighbour", "GET / on port 80, if DNS returns its address for the random name", 10)
         }
         for anchor in options.anchors {
             let request = "GET \("\(anchor.url)".queryMasked) with a random challenge, over each family; \(Self.lookup)"
@@ -204,20 +204,20 @@ extension NetworkCheck {
     }
 
     private static let lookup = "looked up in DNS if it is a name"
-    /// An echo, or its substitute without permission.
-    fileprivate static let echo = "an echo (a datagram to port 33434 without the permission)"
+    /// An echo, or the packet that replaces it without permission.
+    fileprivate static let echo = "an echo (without permission, a datagram to port 33434)"
 }
 
 extension CheckTarget {
     fileprivate var content: String {
         switch service {
-        case .any: "echoes (datagrams to port 33434 without the permission), a SYN to port 443 and one to port 80"
-        case .echo: "echoes (datagrams and a SYN to port 33434 without the permission)"
-        case .tcp(let port): "a SYN to port \(port), \(NetworkCheck.echo) if nobody answers"
-        case .web: "GET \(text), \(NetworkCheck.echo) if nobody answers"
-        case .handshake(let url): "a handshake of TLS with port \(url.port), \(NetworkCheck.echo) if nobody answers"
+        case .any: "echoes (without permission, datagrams to port 33434), a SYN to port 443 and one to port 80"
+        case .echo: "echoes (without permission, datagrams and a SYN to port 33434)"
+        case .tcp(let port): "a SYN to port \(port), \(NetworkCheck.echo) if it is silent"
+        case .web: "GET \(text), \(NetworkCheck.echo) if it is silent"
+        case .handshake(let url): "a TLS handshake with port \(url.port), \(NetworkCheck.echo) if it is silent"
         case .name: "nothing"
-        case .dns(let name): "DNS: \(name), \(NetworkCheck.echo) if nobody answers"
+        case .dns(let name): "DNS: \(name), \(NetworkCheck.echo) if it is silent"
         }
     }
 }

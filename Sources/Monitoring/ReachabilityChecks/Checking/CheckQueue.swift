@@ -1,47 +1,47 @@
 import LinuxSupport
 import NetworkReachability
 
-/// A queue of targets, with one owner that begins their first probes, many at once, and makes the reports of the targets that answer. None
-/// of these has a task. A target that does not answer at once, or takes more than one probe, has a round of its own.
+/// A queue of targets, owned by one task. It starts the first probes of many targets in batches, and creates the reports of targets that
+/// answer, without a task per target. A target that does not answer immediately, or needs several probes, gets a round with its own task.
 struct CheckQueue {
     struct Job: Sendable {
         let number: Int
         let target: CheckTarget?
         var freshness = CheckFreshness.lasting
-        /// Whether the report was void once, because the network changed.
+        /// True if a first report was discarded because the network changed.
         var isRepeated = false
     }
 
     enum Message: Sendable {
         case check(Job)
-        /// The report of the job is not needed.
+        /// The caller no longer needs the report of the job.
         case cancel(Int)
-        /// No more jobs follow.
+        /// The queue receives no more jobs.
         case close
         /// The first probe of a job ended.
         case ended(Int, ProbeResult)
         /// The round of a job ended.
         case reported(Int, CheckReport)
-        /// The size of packets to a target that answers was tested.
+        /// The test of large packets to a target that answers has ended.
         case tested(Int, [ProbeResult])
-        /// The uplink was probed for targets that answer.
+        /// The probes of the uplink for targets that answer have ended.
         case learned
-        /// The uplink was probed for targets that do not answer.
+        /// The probes of the uplink for targets that do not answer have ended.
         case prepared
     }
 
-    /// A job that has left the queue.
+    /// A job that has been started.
     private struct Begun {
         var job: Job
         let context: CheckContext
         let clock: RoundClock
-        /// The earliest time of results about the uplink; nil for their lifetime.
+        /// The earliest time of usable results about the uplink. If nil, results are usable for their lifetime.
         let since: ContinuousClock.Instant?
-        /// The first probe, and its path.
+        /// The first probe and its path.
         var first: (probe: ProbeUnderWay, path: NetworkPath)?
-        /// Whether the first probe runs, and no round has taken it over.
+        /// True while the first probe runs and no round has taken it over.
         var isProbing = false
-        /// The work of the job that has a task.
+        /// The task of the job, if it has one.
         var task: Task<Void, Never>?
 
         init(_ job: Job, _ context: CheckContext, isFresh: Bool) {
@@ -50,18 +50,19 @@ struct CheckQueue {
         }
     }
 
-    /// A target that has answered.
+    /// The answer of a target that is not reported yet.
     private struct Answer {
         let number: Int
         var evidence: CheckEvidence
-        /// Whether everything is known.
+        /// True if the report needs no more probes.
         var isComplete = false
     }
 
-    /// The maximum number of first probes that begin together, and of those that run or whose answers are not reported.
+    /// The maximum number of first probes started at once.
     private static let batch = 64
+    /// The maximum number of first probes that run, or whose answers are not reported yet.
     private static let window = 256
-    /// The maximum number of rounds, also of all queues in the process. A round has a few sockets.
+    /// The maximum number of concurrent rounds in the process. Each round uses a few sockets.
     private static let limit = max(1, min(256, OpenFiles.limit / 8))
     private static let turns = WebTurns(count: limit)
 
@@ -69,10 +70,10 @@ struct CheckQueue {
     private let mailbox: Mailbox<Message>
     private let tell: @Sendable (Int, Result<CheckReport, CheckError>) -> Void
     private var queue: ArraySlice<Job> = []
-    /// The numbers of the jobs without a report.
+    /// The numbers of the jobs that are not reported yet.
     private var open: Set<Int> = []
     private var isClosed = false
-    /// The jobs whose first probe runs, in the order in which they began. Some have ended.
+    /// The jobs with a running first probe, in the order of their start. Some of them may have ended.
     private var order: ArraySlice<Int> = []
     private var probing = 0
     private var rounds = 0
@@ -80,10 +81,10 @@ struct CheckQueue {
     private var answers: [Answer] = []
     private var learning: Task<Void, Never>?
     private var preparing: Task<Void, Never>?
-    /// When the next job may begin; nil if that does not depend on the time.
+    /// The earliest time at which the next job may start; nil if the rate does not limit it.
     private var pause: ContinuousClock.Instant?
 
-    /// - Parameter tell: Receives the report of each job by its number. It must not wait.
+    /// - Parameter tell: Receives the report of each job by its number. It must not block.
     init(
         _ contexts: CheckContexts,
         _ mailbox: Mailbox<Message> = Mailbox(),
@@ -92,7 +93,8 @@ struct CheckQueue {
         (self.contexts, self.mailbox, self.tell) = (contexts, mailbox, tell)
     }
 
-    /// Reports on each target, by its index. If the task is cancelled, no probe begins, and each report has what was found.
+    /// Checks targets, and reports each one by its index. If the task is cancelled, no more probes start, and each report contains the
+    /// results so far.
     mutating func run(_ targets: [CheckTarget?]) async {
         queue = targets.enumerated().map { Job(number: $0.offset, target: $0.element) }[...]
         open = Set(targets.indices)
@@ -100,14 +102,14 @@ struct CheckQueue {
         await run()
     }
 
-    /// Makes the reports of the jobs that are posted, until the queue is closed.
+    /// Processes the posted jobs until the queue is closed.
     mutating func run() async {
         let mailbox = mailbox
         await withTaskCancellationHandler {
             while !isClosed || !open.isEmpty {
                 beginJobs()
                 goOnAlone()
-                // All jobs may have failed at once.
+                // All jobs may have failed immediately.
                 if isClosed, open.isEmpty { break }
                 for message in await mailbox.take(until: moment) { take(message) }
                 report()
@@ -173,12 +175,12 @@ struct CheckQueue {
 
     // MARK: Time
 
-    /// Whether more jobs may begin. A few at once cost less than one by one.
+    /// True if another batch may start. A batch costs less than single starts.
     private var hasRoom: Bool {
         !queue.isEmpty && rounds < Self.limit && probing + answers.count + Self.batch <= Self.window
     }
 
-    /// When there is something to do without a message.
+    /// The time at which work is due without a message.
     private var moment: ContinuousClock.Instant? {
         let patience = order.first.flatMap { begun[$0] }.map { $0.clock.begun + contexts.targetsFirst }
         return [hasRoom ? pause : nil, patience].compactMap(\.self).min()
@@ -215,11 +217,11 @@ struct CheckQueue {
             }
             if !batch.isEmpty { begin(batch, context) }
         }
-        // A slice keeps the elements that it no longer shows.
+        // An array slice keeps removed elements alive.
         if queue.isEmpty { queue = [] }
     }
 
-    /// The address of a target whose first probe may decide; nil for any other target.
+    /// Returns the address of a target whose first probe can decide. Returns nil for other targets.
     private func address(of target: CheckTarget?, _ context: CheckContext) -> IPAddress? {
         let family = context.site.options.addressFamily
         guard !Task.isCancelled, let target, target.decidesAtOnce, let address = target.address,
@@ -231,7 +233,7 @@ struct CheckQueue {
     private mutating func begin(_ batch: [(job: Job, address: IPAddress)], _ context: CheckContext) {
         var jobs: [(number: Int, job: EngineJob)] = []
         for ((job, address), path) in zip(batch, context.site.paths(to: batch.map(\.address))) {
-            // The kernel reports that packets go nowhere: none is sent.
+            // The kernel reports that there is no path, so no packet is sent.
             guard let path, path.status.isReachable, let target = job.target,
                 let prober = try? context.site.prober(to: address, along: path)
             else {
@@ -265,7 +267,7 @@ struct CheckQueue {
         return Begun(job, context, isFresh: isFresh)
     }
 
-    /// Gives the targets that have not answered in time a round of their own.
+    /// Starts a round for each target that has not answered in time.
     private mutating func goOnAlone() {
         while let number = order.first {
             if let job = begun[number], job.isProbing {
@@ -287,13 +289,13 @@ struct CheckQueue {
     private mutating func beginRound(_ number: Int) {
         guard let job = begun[number] else { return }
         rounds += 1
-        // A target that has not answered yet will hardly do.
+        // A target that has not answered so far probably does not answer at all.
         prepare(job.context, since: job.since, after: job.first == nil ? contexts.targetsFirst : .zero)
         let task = Task { [mailbox] in
             let report = { @Sendable () async -> CheckReport in
                 await job.context.report(of: job.job.target, since: job.since, job.clock, first: job.first?.probe)
             }
-            // A task that is cancelled has no turn, and sends nothing.
+            // A cancelled task gets no turn and sends no packet. Its round only collects the results so far.
             if let report = await Self.turns.during(report) {
                 mailbox.post(.reported(number, report))
             } else {
@@ -306,7 +308,7 @@ struct CheckQueue {
 
     // MARK: Reports
 
-    /// Reports on the targets that have answered, if nothing else has to be known.
+    /// Reports the targets that have answered and need no more probes.
     private mutating func report() {
         var (known, rest): ([Answer], [Answer]) = ([], [])
         for var answer in answers {
@@ -323,7 +325,7 @@ struct CheckQueue {
         }
     }
 
-    /// Adds what is known of the uplink, if it matters, and has the rest found out.
+    /// Adds the known results about the uplink to an answer if they matter, and starts the missing probes.
     private mutating func complete(_ answer: inout Answer) {
         guard !answer.isComplete, let job = begun[answer.number], job.task == nil else { return }
         let context = job.context
@@ -356,7 +358,7 @@ struct CheckQueue {
         }
     }
 
-    /// Has the uplink probed before targets that do not answer need it.
+    /// Starts the probes of the uplink before targets that do not answer need them.
     private mutating func prepare(_ context: CheckContext, since: ContinuousClock.Instant?, after pause: Duration) {
         guard preparing == nil, context.line.known(since: since) == nil else { return }
         preparing = Task { [mailbox] in

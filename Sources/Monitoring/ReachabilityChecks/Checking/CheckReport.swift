@@ -1,23 +1,23 @@
 import LinuxSupport
 public import NetworkReachability
 
-/// The report of a check.
+/// The report of a check of one target.
 public struct CheckReport: Sendable {
-    /// The target as the user wrote it; nil for the internet.
+    /// The target as given by the user; nil for the internet.
     public let target: String?
     /// The kernel's path to the target, or to the network at large.
     public let path: NetworkPath
-    /// The place of the fault, and the reason.
+    /// The verdict: the place of the fault, and the reason.
     public let verdict: CheckVerdict
     /// The cost of all probes.
     public let cost: ProbeCost
-    /// The duration.
+    /// The duration of the check.
     public let duration: Duration
     let probes: [ProbeResult]
     let evidence: CheckEvidence
     /// The options of the path.
     package let pathOptions: NetworkReachabilityOptions
-    /// Whether the path changed meanwhile and still exists.
+    /// True if the path changed during the check and still exists. The report is then not reliable.
     let isVoid: Bool
 
     init(_ evidence: CheckEvidence, of site: CheckSite, begun: ContinuousClock.Instant) {
@@ -46,7 +46,7 @@ public struct CheckReport: Sendable {
 }
 
 extension NetworkPath {
-    /// Whether packets leave in the same way.
+    /// Returns whether packets leave through the same interface and gateway with the same source.
     func leads(as other: NetworkPath) -> Bool {
         status == other.status && interface == other.interface && gateway == other.gateway && source == other.source
     }
@@ -54,7 +54,7 @@ extension NetworkPath {
 
 /// One step of a report.
 public struct CheckStep: Hashable, Sendable {
-    /// The subject of a step, near to far. The raw value is the name in JSON output.
+    /// The subject of a step, from near to far. The raw value is the name in JSON output.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case gateway, hop, dns, anchor, portal, host, tls, service, verdict
     }
@@ -68,12 +68,12 @@ public struct CheckStep: Hashable, Sendable {
     public var kind: Kind
     /// The state. At most one step before the verdict is broken.
     public var state: State
-    /// A short text for people, safe to print.
+    /// The result as a short text. Control characters are escaped.
     public var summary: String
 }
 
 extension CheckReport {
-    /// The findings near to far, then the verdict. Steps without probes are left out.
+    /// The steps from near to far, and then the verdict. A step without a probe is omitted.
     public var steps: [CheckStep] {
         var steps: [CheckStep] = []
         for family in AddressFamily.allCases {
@@ -86,7 +86,7 @@ extension CheckReport {
         steps += anchors
         steps += portal
         steps += targetSteps
-        // The step of the fault, if there is one.
+        // The step at the place of the fault is marked as broken.
         if let kind = CheckStep.Kind(verdict.place) {
             let broken = steps.firstIndex { $0.kind == kind && $0.state != .ok } ?? steps.firstIndex { $0.kind == kind }
             if let broken { steps[broken].state = .broken }
@@ -149,7 +149,7 @@ extension CheckReport {
                 steps.append(step(.dns, fault == nil && result.ran, "\(server) \(words)\(result.time)"))
             case .invented:
                 guard let address = result.evidence.dns?.addresses.first else { continue }
-                steps.append(step(.dns, false, "\(server) gives \(address) for a name that nobody has"))
+                steps.append(step(.dns, false, "\(server) returns \(address) for a name that does not exist"))
             case .target, .expected:
                 guard let facts = result.evidence.dns, let name = purpose.name ?? evidence.target?.name else {
                     continue
@@ -182,14 +182,14 @@ extension CheckReport {
             let asked = probes.filter { $0.request.subject == .nobody && $0.outcome != .cancelled }
             guard let first = asked.first else { return [] }
             let isSilent = asked.contains(where: \.ran)
-            return [step(.portal, isSilent, isSilent ? "nobody answers in place of others" : first.words)]
+            return [step(.portal, isSilent, isSilent ? "no device answers in place of other hosts" : first.words)]
         }
         let captive = said?.evidence.portal?.isCaptive == true
         let url = said?.evidence.portal?.userPortalURL ?? signs.lazy.compactMap(\.evidence.http?.location).first
         let text =
             captive
-            ? "the network says that it is captive"
-            : signs.isEmpty ? "the network says that it is open" : "somebody answers in place of others"
+            ? "the network reports that it is captive"
+            : signs.isEmpty ? "the network reports that it is open" : "a device answers in place of other hosts"
         return [step(.portal, !captive && signs.isEmpty, text + (url.map { ": \($0)" } ?? ""))]
     }
 
@@ -205,7 +205,7 @@ extension CheckReport {
 }
 
 extension CheckStep.Kind {
-    /// Nil for places that the kernel's own steps show.
+    /// Returns nil for places that the kernel's own steps show.
     fileprivate init?(_ place: CheckPlace) {
         switch place {
         case .gateway: self = .gateway
@@ -221,29 +221,29 @@ extension CheckStep.Kind {
 }
 
 extension ProbeResult {
-    /// The destination.
+    /// The destination of the probe as text.
     fileprivate var place: String {
         guard let destination = request.destination else { return "this machine" }
         guard let port = request.port, kind != .hop else { return "\(destination)" }
         return "\(destination.urlText):\(port)"
     }
 
-    /// The outcome in a few words.
+    /// The outcome as a short text.
     fileprivate var words: String {
         switch outcome {
         case .answered: return evidence.http.map { "answers \($0.status)" } ?? "answers"
         case .refused: return "refuses the connection"
-        case .unreachable(let error): return "\(error.sender) says \(error.reason.rawValue)"
+        case .unreachable(let error): return "\(error.sender) reports \(error.reason.rawValue)"
         case .blockedHere(let number): return "not sent by this machine: \(ProbeReason(refusal: number).refusal)"
-        case .silent: return phases[.connect] == nil ? "silent" : "takes the connection and says nothing"
+        case .silent: return phases[.connect] == nil ? "silent" : "accepts the connection and sends nothing"
         case .invalid(let reason):
             return "\(reason.rawValue)\(evidence.http.map { " (\($0.status))" } ?? "")"
-        case .skipped(let reason): return "not asked: \(reason.rawValue)"
-        case .cancelled: return "not waited for"
+        case .skipped(let reason): return "not sent: \(reason.rawValue)"
+        case .cancelled: return "cancelled"
         }
     }
 
-    /// The duration in parentheses.
+    /// The duration in parentheses; empty without an answer.
     fileprivate var time: String {
         guard outcome == .answered, let time = evidence.kernelRoundTrip ?? evidence.firstAnswer ?? phases.values.max()
         else { return "" }
@@ -252,14 +252,14 @@ extension ProbeResult {
 }
 
 extension Duration {
-    /// In milliseconds, with two decimals if it is short.
+    /// The duration in milliseconds, with two decimals below 10 ms.
     fileprivate var milliseconds: String {
         let hundredths = components.seconds * 100_000 + components.attoseconds / 10_000_000_000_000
         if hundredths >= 1000 { return "\(hundredths / 100)" }
         return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
     }
 
-    /// In seconds, with two decimals.
+    /// The duration in seconds, with two decimals.
     fileprivate var tenths: String {
         let hundredths = components.seconds * 100 + components.attoseconds / 10_000_000_000_000_000
         let rest = hundredths % 100

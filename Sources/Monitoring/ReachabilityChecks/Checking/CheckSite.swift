@@ -2,15 +2,15 @@ import LinuxSupport
 import Netlink
 public import NetworkReachability
 
-/// The source of probes: one namespace, its kernel and its sockets.
+/// The origin of probes: a network namespace with its kernel state and its sockets.
 struct CheckSite: Sendable {
-    /// The kernel's path of one family to the network at large.
+    /// The kernel's path to the network at large over one address family.
     struct Line: Sendable {
         let prober: Prober
         let path: NetworkPath
         /// The destination of packets with a short hop limit.
         let direction: IPAddress
-        /// The address that no host has. Nil if every candidate may belong to a network that exists.
+        /// An address that no host has. Nil if each candidate may belong to an existing network.
         let unassigned: IPAddress?
     }
 
@@ -21,22 +21,22 @@ struct CheckSite: Sendable {
     let lines: [Line]
     /// The DNS servers; nil if they could not be read.
     let servers: [IPAddress]?
-    /// Addresses of the interface that another machine has too (RFC 4862).
+    /// The addresses of the interface that another machine on the link also uses (RFC 4862).
     let duplicates: [IPAddress]
-    /// The probes that the check waits for.
+    /// The probes that wait for a response, for the display of progress.
     let out: ProbesOut
     /// The options of the path to the network at large.
     let pathOptions: NetworkReachabilityOptions
     /// The monitor that queries the kernel.
     let monitor: PathMonitor
-    /// The trust of web probes, read once.
+    /// The trust of web probes. The system's trust store is read once.
     private let trust: WebTrust
     private let gate: ProbeGate
-    /// The anchors that want no request.
+    /// The anchors that requested a pause (`Retry-After`).
     let rest: AnchorRest
-    /// The hosts of the anchors that are not asked now.
+    /// The hosts of the anchors that are not queried during their pause.
     let resting: Set<String>
-    /// The facts of the targets' lines. Many targets share few lines.
+    /// The kernel's facts by line. Many targets share few lines.
     private let facts: Locked<[LineEnd: LineFacts]> = Locked([:])
 
     /// The identity of a line.
@@ -48,11 +48,11 @@ struct CheckSite: Sendable {
     /// The generation of all results of a round.
     static let generation: UInt64 = 1
 
-    /// Queries the kernel on the calling thread. Sends nothing.
+    /// Queries the kernel on the calling thread. Sends no packet.
     ///
     /// - Parameters:
-    ///   - gate: The limits that it shares with other checks.
-    ///   - engine: The socket engine; nil for a new one.
+    ///   - gate: The rate limits that are shared with other checks.
+    ///   - engine: The socket engine. If nil, a new engine is created.
     init(
         _ options: CheckOptions,
         out: ProbesOut = ProbesOut(),
@@ -72,7 +72,7 @@ struct CheckSite: Sendable {
             path = manager.path
             monitor = manager.record.monitor
             duplicates = Self.duplicates(manager, on: path.interface?.index)
-            // Sockets are bound by the name, not by an alternative name or an index.
+            // SO_BINDTODEVICE takes a name, and neither an alternative name nor an index.
             if let zone = options.interface {
                 let link = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
                     try judge.answers.link(zone: zone)
@@ -104,7 +104,7 @@ struct CheckSite: Sendable {
         self.options = options
     }
 
-    /// Returns the captive portal API that the network has announced.
+    /// Returns the captive portal API that the network announces.
     private static func portal(_ options: CheckOptions, _ lines: [Line]) -> CheckOptions.Anchor? {
         let paths = lines.map(\.path)
         let indices = paths.compactMap(\.interface?.index)
@@ -115,13 +115,14 @@ struct CheckSite: Sendable {
         }.first
     }
 
-    /// Returns a prober for an address, and the kernel's path to it.
+    /// Returns a prober for an address, with the kernel's path to it.
     func prober(to address: IPAddress) throws(NetworkReachabilityError) -> (prober: Prober, path: NetworkPath) {
         let path = try manager(of: address).path
         return (try prober(to: address, along: path), path)
     }
 
-    /// Returns a prober for the far end of a tunnel. It is bound as the tunnel's outer packets are, and to nothing else.
+    /// Returns a prober for the far end of a tunnel. Its sockets use the mark of the tunnel's outer packets, and no interface or source
+    /// address.
     func prober(
         toFarEnd address: IPAddress,
         mark: UInt32
@@ -134,7 +135,7 @@ struct CheckSite: Sendable {
         return (Self.prober(engine, facts, options, address.wire.family, trust, gate), path)
     }
 
-    /// Returns a prober for an address along the kernel's path to it.
+    /// Returns a prober for an address along a known path.
     func prober(to address: IPAddress, along path: NetworkPath) throws(NetworkReachabilityError) -> Prober {
         let end = LineEnd(interface: path.interface?.index, gateway: path.gateway)
         let facts: LineFacts
@@ -173,7 +174,7 @@ struct CheckSite: Sendable {
         return try? NetworkReachabilityManager(options: pathOptions).path
     }
 
-    /// Returns the duplicate addresses of a link; of all links if it is nil.
+    /// Returns the duplicate addresses of a link. If the link is nil, those of all links.
     private static func duplicates(_ manager: NetworkReachabilityManager, on link: UInt32?) -> [IPAddress] {
         let addresses = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
             try judge.answers.addresses()
@@ -193,7 +194,7 @@ struct CheckSite: Sendable {
 
     static func engine(in namespace: NetworkNamespace) throws(CheckError) -> SocketEngine {
         do throws(SocketError) {
-            // In the current namespace the engine has one thread and not two.
+            // In the current namespace, the engine needs one thread instead of two.
             guard namespace != .current else { return try SocketEngine() }
             return try SocketEngine { () throws(SocketError) in
                 do throws(SystemError) {
@@ -208,32 +209,32 @@ struct CheckSite: Sendable {
     }
 }
 
-/// The reason why nothing can be checked.
+/// The error for a check that cannot start.
 public enum CheckError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The namespace cannot be entered, or the interface or address does not exist.
     case network(NetworkReachabilityError)
-    /// No socket or thread can be created.
+    /// No socket or thread can be created. The value is the reason.
     case sockets(String)
 
-    /// One sentence for people, safe to print.
+    /// The error as one sentence. Control characters are escaped.
     public var description: String {
         switch self {
         case .network(let error): error.description
-        case .sockets(let text): "cannot send: \(text)"
+        case .sockets(let text): "cannot send probes: \(text)"
         }
     }
 }
 
-/// The probes that a check waits for, to show progress. Thread-safe.
+/// The probes that wait for a response, for the display of progress. Thread-safe.
 package final class ProbesOut: Sendable {
     private let counts = Locked<[String: Int]>([:])
 
     package init() {}
 
-    /// Short names in alphabetic order.
+    /// The short names of the probes in alphabetical order.
     package var names: [String] { counts.withLock { $0.keys.sorted() } }
 
-    /// Adds the work to the names while it runs.
+    /// Adds the name while the work runs.
     func during<Value: Sendable>(_ name: String, _ work: @Sendable () async -> Value) async -> Value {
         counts.withLock { $0[name, default: 0] += 1 }
         defer {
@@ -247,9 +248,9 @@ package final class ProbesOut: Sendable {
 }
 
 extension CheckSite {
-    /// Returns the kernel's paths to many addresses in one query, on the calling thread. Sends nothing.
+    /// Returns the kernel's paths to many addresses. Queries the kernel once, on the calling thread. Sends no packet.
     ///
-    /// - Returns: Nil for an address without an answer, and for all if the kernel does not answer.
+    /// - Returns: Nil for an address for which the kernel has no answer, and for all addresses if the kernel does not answer.
     func paths(to addresses: [IPAddress]) -> [NetworkPath?] {
         let options = options.pathOptions(over: nil)
         let subjects = addresses.map { address in
@@ -261,7 +262,7 @@ extension CheckSite {
                 try MissingAnswers.forEach(subjects.indices) { index throws(MissingAnswers) in
                     guard paths[index] == nil, let subject = subjects[index] else { return }
                     paths[index] = try judge.evaluate(subject).path
-                    // As for a first query.
+                    // The generation of a first query.
                     paths[index]?.generation = 1
                 }
             }
@@ -270,9 +271,10 @@ extension CheckSite {
         }
         return paths
     }
-    /// Returns the current paths to targets. One path of each way is queried, and all if one has changed.
+    /// Returns the current paths to targets. Of the targets with the same interface, gateway and source, one is queried. If one of these
+    /// paths has changed, all targets are queried.
     ///
-    /// - Returns: Nil where the kernel does not answer.
+    /// - Returns: Nil for a target for which the kernel has no answer.
     func pathsNow(_ paths: [NetworkPath]) -> [NetworkPath?] {
         var examples: [NetworkPath] = []
         for path in paths where !examples.contains(where: { path.leads(as: $0) }) { examples.append(path) }
@@ -284,25 +286,25 @@ extension CheckSite {
 }
 
 extension CheckSite {
-    /// An address of a host, and the prober that sends to it.
+    /// An address of a host, with the prober for it.
     struct Way: Sendable {
         let address: IPAddress
         let prober: Prober
         let path: NetworkPath
     }
 
-    /// The maximum number of addresses of a host that are tried. A load balancer has up to eight of each family.
+    /// The maximum number of addresses of a host that are tried. A load balancer has up to eight addresses per family.
     private static let wayLimit = 8
 
-    /// The delay before the next address is tried too (RFC 8305, section 8).
+    /// The delay before the next address is tried in parallel (RFC 8305, section 8).
     static let nextAddress = Duration.milliseconds(250)
 
-    /// Returns the addresses of a host in the sequence in which they are tried. Queries the kernel on the calling thread; sends nothing.
+    /// Returns the addresses of a host in the order in which they are tried. Queries the kernel on the calling thread. Sends no packet.
     ///
-    /// Addresses without a path do not count against the limit. The families take turns, beginning with the family of the first address
-    /// (RFC 8305, section 4), so that one dead family does not use up all attempts.
+    /// Addresses without a path do not count against the limit. The families alternate, beginning with the family of the first address (RFC
+    /// 8305, section 4), so that a broken family does not use all attempts.
     ///
-    /// - Returns: The addresses that the kernel has a path to; if there are none, the first address alone.
+    /// - Returns: The addresses with a path. If no address has a path, the first address.
     func ways(to addresses: [IPAddress]) -> [Way] {
         let addresses = addresses.filter { options.addressFamily ?? $0.wire.family == $0.wire.family }
         let ways = zip(addresses, paths(to: addresses)).compactMap { address, path -> Way? in

@@ -3,43 +3,43 @@ import NetworkReachability
 import ServerTrust
 import ServerTrustNIO
 
-/// The target of a check: a host, a port, a web server, or a DNS server.
+/// The target of a check: a host, a port, a web server, a TLS server, a name or a DNS server.
 ///
 /// ```swift
 /// let target = try CheckTarget("https://www.example.org/")
 /// ```
 public struct CheckTarget: Hashable, Sendable {
-    /// The service that must answer.
+    /// The service of the target that must answer.
     enum Service: Hashable, Sendable {
-        /// Any answer of the host.
+        /// Any answer of the host is sufficient.
         case any
         case echo
         case tcp(port: UInt16)
         case web(TrustedHTTPURL)
-        /// A handshake of TLS with the server of this URL.
+        /// A TLS handshake with the server of this URL must complete.
         case handshake(TrustedHTTPURL)
-        /// Nothing. The name must have an address.
+        /// The name must have an address. No packet is sent to the host.
         case name
-        /// A DNS server that must have an address of a name.
+        /// A DNS server that must return an address of a name.
         case dns(DNSName)
     }
 
-    /// As the user wrote it, with the query of a URL masked (`https://example.org/health?***`): reports, histories and webhooks contain it,
-    /// and a query may have a token.
+    /// The target as given by the user. The query of a URL is masked (`https://example.org/health?***`), because it may contain a token,
+    /// and reports, histories and webhooks contain this text.
     public let text: String
-    /// The name that is looked up; nil for an address, or a name with given addresses.
+    /// The name to look up. Nil for an address, and for a name with fixed addresses.
     package var name: String?
-    /// The kind of probe that must be answered; nil if any answer of the host is enough.
+    /// The kind of probe that must succeed. Nil if any answer of the host is sufficient.
     package let decisive: ProbeKind?
-    /// Whether an echo must be answered.
+    /// True if an echo must be answered.
     package var isEcho: Bool { decisive == .echo }
-    /// The name or the address, without brackets.
+    /// The name or the address of the host, without brackets.
     let host: String
     let service: Service
-    /// The statuses that a web server may answer with; nil for any below 500.
+    /// The accepted statuses of a web server. If nil, all statuses below 500.
     package var expectedStatus: ClosedRange<Int>?
 
-    /// For the judge alone.
+    /// Creates a target without a service, for the evaluation of evidence.
     package init(_ text: String, name: String? = nil, decisive: ProbeKind? = nil) {
         (self.text, self.name, self.decisive) = (text, name, decisive)
         (host, service) = (text, .any)
@@ -60,14 +60,14 @@ public struct CheckTarget: Hashable, Sendable {
             }
     }
 
-    /// The address, if the host is one.
+    /// The address of the host; nil if the host is a name.
     var address: IPAddress? { IPAddress(host) }
 }
 
 extension CheckTarget {
-    /// Creates a target that must complete a handshake of TLS.
+    /// Creates a target that must complete a TLS handshake.
     ///
-    /// - Throws: ``CheckInputError``.
+    /// - Throws: ``CheckInputError`` if the host is invalid.
     package static func handshake(with host: String, port: UInt16) throws(CheckInputError) -> CheckTarget {
         let place = IPAddress(host)?.urlText ?? host
         let url = try url("https://\(place):\(port)/")
@@ -76,19 +76,19 @@ extension CheckTarget {
 
     /// Creates a target whose name must have an address.
     ///
-    /// - Throws: ``CheckInputError``.
+    /// - Throws: ``CheckInputError`` if the host is an address or invalid.
     package static func name(_ host: String) throws(CheckInputError) -> CheckTarget {
         let target = try CheckTarget(host)
         guard target.name != nil else { throw .target(host, "an address has no name to look up") }
         return CheckTarget("the name \(host)", target.host, .name)
     }
 
-    /// Reads a host, an address, `host:port`, `[address]:port`, `tcp://host:port`, `http://host/`, `https://host/`, `icmp://host` or
+    /// Parses a host, an address, `host:port`, `[address]:port`, `tcp://host:port`, `http://host/`, `https://host/`, `icmp://host` or
     /// `dns://server/name`.
     ///
-    /// Names may be in any script (RFC 5891); they become A-labels.
+    /// Names may contain characters of any script (RFC 5891). They are converted to A-labels.
     ///
-    /// - Throws: ``CheckInputError``.
+    /// - Throws: ``CheckInputError`` if the text is none of these forms.
     public init(_ text: String) throws(CheckInputError) {
         guard let end = text.firstRange(of: "://") else {
             let (host, port) = try Self.server(text, of: text)
@@ -99,7 +99,7 @@ extension CheckTarget {
         switch text[..<end.lowerBound].lowercased() {
         case "tcp":
             let (host, port) = try Self.server(rest, of: text)
-            guard let port else { throw .target(text, "it names no port: write tcp://example.org:22") }
+            guard let port else { throw .target(text, "it has no port; write tcp://example.org:22") }
             self.init(text, host, .tcp(port: port))
         case "icmp":
             let (host, port) = try Self.server(rest, of: text)
@@ -108,15 +108,15 @@ extension CheckTarget {
         case "dns":
             let parts = rest.split(at: "/", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let ascii = IDNA.ascii(String(parts[1])), !ascii.isEmpty, let name = DNSName(ascii)
-            else { throw .target(text, "it names no server and name: write dns://192.0.2.53/example.org") }
+            else { throw .target(text, "it has no server and name; write dns://192.0.2.53/example.org") }
             let (host, port) = try Self.server(String(parts[0]), of: text)
-            guard port == nil else { throw .target(text, "DNS servers are asked at port 53") }
+            guard port == nil else { throw .target(text, "DNS servers are always queried at port 53") }
             self.init(text, host, .dns(name))
         case "http", "https":
             let url = try Self.url(text)
             self.init(text.queryMasked, "\(url.host)", .web(url))
         case let scheme:
-            throw .target(text, "\(scheme.printable):// is not known: there are tcp, http, https, icmp and dns")
+            throw .target(text, "the scheme \(scheme.printable) is unknown; use tcp, http, https, icmp or dns")
         }
     }
 
@@ -129,7 +129,7 @@ extension CheckTarget {
         }
     }
 
-    /// Splits a host and its port. Two colons outside of brackets are an address.
+    /// Splits a host and its port. A text with two colons outside brackets is an IPv6 address.
     private static func server(
         _ text: String,
         of whole: String
@@ -142,7 +142,7 @@ extension CheckTarget {
             name = text[text.unicodeScalars.index(after: text.startIndex)..<end]
             let rest = text[text.unicodeScalars.index(after: end)...]
             guard name.contains(":"), rest.isEmpty || rest.first == ":" else {
-                throw .target(whole, "brackets are for IPv6 addresses: write [2001:db8::1]:443")
+                throw .target(whole, "brackets are for IPv6 addresses; write [2001:db8::1]:443")
             }
             digits = rest.isEmpty ? nil : rest.dropFirst()
         } else if let colon = text.unicodeScalars.firstIndex(of: ":"), text.unicodeScalars.lastIndex(of: ":") == colon {
@@ -165,33 +165,33 @@ extension CheckTarget {
     private static func host(_ text: String, of whole: String) throws(CheckInputError) -> String {
         if let address = IPAddress(text) {
             if address.isLinkLocal, address.isIPv6, address.zone == nil {
-                throw .target(whole, "a link-local address needs its interface: write \(text)%eth0, for example")
+                throw .target(whole, "a link-local address needs an interface; write \(text)%eth0, for example")
             }
             return text
         }
         guard let host = try? ServerHost(text), !host.isAddress else {
             throw .target(
                 whole,
-                "it has no host name or address: write example.org, 192.0.2.1:80 or https://example.org/"
+                "it has no host name or address; write example.org, 192.0.2.1:80 or https://example.org/"
             )
         }
         return "\(host)"
     }
 }
 
-/// What cannot be checked, and why.
+/// The error for an invalid target or option.
 public enum CheckInputError: Error, Hashable, Sendable {
-    /// Neither a host nor one of the URLs there are.
+    /// The text is not a target. The values are the text and the reason.
     case target(String, String)
-    /// No address, or no name and address.
+    /// The value of an option is invalid. The values are the text and the reason.
     case option(String, String)
 }
 
 extension CheckInputError: CustomStringConvertible {
-    /// One sentence for people, safe to print.
+    /// The error as one sentence. Control characters are escaped.
     public var description: String {
         switch self {
-        case .target(let text, let problem): "\"\(text.queryMasked.printable)\" cannot be checked: \(problem)"
+        case .target(let text, let problem): "cannot check \"\(text.queryMasked.printable)\": \(problem)"
         case .option(let text, let problem): "\"\(text.printable)\" \(problem)"
         }
     }

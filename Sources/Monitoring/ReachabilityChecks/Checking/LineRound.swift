@@ -2,8 +2,8 @@ import LinuxSupport
 import NetworkReachability
 import ServerTrustNIO
 
-/// One round of probes of the uplink: gateway, second hop, DNS servers, anchors, and interception, all at the same time. It ends early only
-/// if everything works.
+/// A round of probes of the uplink: gateway, second hop, DNS servers, anchors and interception, all in parallel. It ends early only if all
+/// of them work.
 struct LineRound: Sendable {
     /// The parts of a round. The raw value is shown as progress.
     private enum Part: String, Hashable, Sendable {
@@ -11,7 +11,7 @@ struct LineRound: Sendable {
         case names = "DNS servers"
         case anchors
         case secureAnchors = "anchors over TLS"
-        case interception = "whether somebody intercepts"
+        case interception = "interception"
         case portal
     }
 
@@ -19,23 +19,23 @@ struct LineRound: Sendable {
     let names: AddressLookup
     let nonce: Nonce
     let clock: RoundClock
-    /// Small segments are tested once.
+    /// Taken by the first anchor that repeats a stalled request with small segments.
     let smallSegments = Turn()
-    /// Taken as soon as a router behind the gateway has answered, by family.
+    /// Taken when a router behind the gateway has answered, by family.
     private let hasHop = [AddressFamily.ipv4: Turn(), .ipv6: Turn()]
 
-    /// - Parameter clock: The clock of the round that this is a part of; nil for a new one.
+    /// - Parameter clock: The clock of the whole check. If nil, a new clock starts.
     init(site: CheckSite, nonce: Nonce, clock: RoundClock? = nil) {
         (self.site, self.nonce) = (site, nonce)
         names = AddressLookup(site: site, nonce: nonce)
         self.clock = clock ?? RoundClock(limit: site.options.timeLimit)
     }
 
-    /// Whether only the network itself is contacted.
+    /// True if only the local network is contacted.
     var isPrivate: Bool { site.options.isPrivate }
     private var isThrifty: Bool { site.options.isThrifty }
 
-    /// Returns all results, including those below a tunnel.
+    /// Runs the round. Returns all results, including those about the path below a tunnel.
     func run() async -> LineOutcome {
         let before = PacketCounters(in: site.options.networkNamespace)
         async let underlay = below()
@@ -53,7 +53,7 @@ struct LineRound: Sendable {
         )
     }
 
-    /// Returns the results, with whether two stations answered for a gateway meanwhile.
+    /// Runs probes, and marks in their results whether two stations used the gateway's address meanwhile.
     private func watched(_ probe: () async -> [ProbeResult]) async -> [ProbeResult] {
         let lines = site.lines.map { (prober: $0.prober, witness: HardwareWitness()) }
         async let _ = withTaskGroup(of: Void.self) { group in
@@ -75,7 +75,7 @@ struct LineRound: Sendable {
     }
 
     private func probe() async -> [ProbeResult] {
-        // The kernel has no path.
+        // The kernel has no path, so no packet is sent.
         if site.lines.isEmpty { return [] }
         return await withTaskGroup(of: (Part, [ProbeResult]).self) { group in
             var pending: [Part: Int] = [:]
@@ -85,7 +85,7 @@ struct LineRound: Sendable {
             }
             for (index, line) in site.lines.enumerated() {
                 add(.hops) { await hops(line) }
-                // Where bytes cost money, one family is enough.
+                // On a metered line, one family is sufficient.
                 if index == 0 || !isThrifty { add(.interception) { await interception(line) } }
             }
             for (index, server) in (site.servers ?? []).enumerated() {
@@ -107,7 +107,7 @@ struct LineRound: Sendable {
                 let vital: [Part] =
                     isPrivate ? [.names, .interception, .portal] : [.names, .anchors, .secureAnchors, .portal]
                 if vital.allSatisfy({ pending[$0, default: 0] == 0 }), works(results) { group.cancelAll() }
-                // An interception answers for all hosts. Only a certificate would show that just this address is in use.
+                // If a device intercepts all connections, only a certificate could show that the unassigned address is really in use.
                 if pending[.secureAnchors, default: 0] == 0,
                     evidence(results).valid.contains(where: { $0.request.subject == .nobody && $0.looksCaptive })
                 {
@@ -124,7 +124,7 @@ struct LineRound: Sendable {
         return evidence
     }
 
-    /// Whether each family works for itself.
+    /// Returns whether each family works on its own.
     private func works(_ results: [ProbeResult]) -> Bool {
         let evidence = evidence(results)
         return site.lines.allSatisfy { line in
@@ -134,7 +134,7 @@ struct LineRound: Sendable {
 
     // MARK: Gateway and interception
 
-    /// Probes the gateway and the router behind it. Anchors that answer prove both, so they go first.
+    /// Probes the gateway and the router behind it. Anchors are probed first, because their answers prove both.
     private func hops(_ line: CheckSite.Line) async -> [ProbeResult] {
         guard await isNeeded() else { return [] }
         async let gateway = line.prober.gateway(towards: line.direction, limit: clock.left)
@@ -146,16 +146,16 @@ struct LineRound: Sendable {
     /// Requests a page from an address that no host has.
     private func interception(_ line: CheckSite.Line) async -> [ProbeResult] {
         guard let nobody = line.unassigned, await isNeeded() else { return [] }
-        // A portal over IPv4 is enough of one.
+        // A portal over IPv4 is a sufficient result.
         if line.prober.family == .ipv6, site.lines.count > 1 {
             guard await clock.hasPassed(Self.nextFamily) else { return [] }
         }
         return [await InterceptionRound.page(line.prober, nobody, limit: clock.left(atMost: InterceptionRound.nearby))]
     }
 
-    /// How long the first family may take before the second is asked too.
+    /// The time that the first family has before the second is probed too.
     private static let nextFamily = Duration.milliseconds(100)
-    /// How long anchors may take before everything else is asked too.
+    /// The time that anchors have before other destinations are probed too.
     private static let anchorsFirst = Duration.milliseconds(250)
 
     private func isNeeded() async -> Bool {
@@ -165,10 +165,11 @@ struct LineRound: Sendable {
 
     // MARK: Names
 
-    /// Asks a server for a known name, then for a name that does not exist. If a silent server is alive, DNS is broken and not the uplink.
+    /// Queries a server for a known name, and then for a name that does not exist. If a silent server answers other packets, the fault is
+    /// in DNS and not on the uplink.
     private func ask(_ server: IPAddress, isFirst: Bool) async -> [ProbeResult] {
         guard var prober = try? site.prober(to: server).prober, let known = DNSName("ipv4only.arpa") else { return [] }
-        // Other servers get one try less, which limits the cost of a round.
+        // The other servers are queried one time less, which limits the cost of a round.
         if !isFirst { prober.tries = [.zero, .milliseconds(700)] }
         let asking = prober
         func ask(_ name: DNSName, _ purpose: NamePurpose, _ type: DNSRecordType) async -> ProbeResult {
@@ -178,7 +179,7 @@ struct LineRound: Sendable {
         async let life = signs(of: server, asking)
         let first = await ask(known, .known, .a)
         guard first.outcome == .answered, !clock.isOver, !isThrifty else { return [first] + (await life) }
-        // One server shows whether the network has answers for IPv6.
+        // One server is sufficient to find whether AAAA questions are answered.
         async let sixth = isFirst ? [ask(known, .known, .aaaa)] : []
         var results = [first]
         if let name = nonce.inventedName {
@@ -188,10 +189,10 @@ struct LineRound: Sendable {
         return results + (await sixth)
     }
 
-    /// Sends an echo and a SYN, a second later, to a server behind the gateway.
+    /// Sends an echo and a SYN to a DNS server behind the gateway after one second.
     private func signs(of server: IPAddress, _ prober: Prober) async -> [ProbeResult] {
         guard !isThrifty, prober.line.gateway != nil, prober.line.gateway != server else { return [] }
-        // If no host behind the gateway answers, this server is not the fault.
+        // If no router behind the gateway answers, the fault is not at this server.
         guard await clock.hasPassed(.seconds(1)), hasHop[prober.family]?.isTaken == true else { return [] }
         let limits = (clock.left(atMost: .seconds(2)), clock.left(atMost: InterceptionRound.nearby))
         async let echo = prober.echo(.server(server, .known), to: server, limit: limits.0, tries: [.zero])
@@ -199,8 +200,8 @@ struct LineRound: Sendable {
         return await [echo, stream]
     }
 
-    /// Requests a page from an address that a server invented, if it is the gateway or a neighbour, as a portal is. Other hosts are not
-    /// contacted.
+    /// Requests a page from an address that a server returned for a name that does not exist. Only the gateway and neighbours are
+    /// contacted, because a portal is one of them.
     private func follow(_ invented: ProbeResult) async -> [ProbeResult] {
         guard !isPrivate, !clock.isOver, let address = invented.evidence.dns?.addresses.first,
             let (prober, path) = try? site.prober(to: address), isNearby(address, path),
@@ -216,7 +217,7 @@ struct LineRound: Sendable {
     }
 }
 
-/// A turn that the first caller takes.
+/// A flag that only the first caller can take. Thread-safe.
 final class Turn: Sendable {
     private let state = Locked(false)
 
@@ -230,13 +231,14 @@ final class Turn: Sendable {
     }
 }
 
-/// Anchors, and the captive portal API.
+/// Probes of anchors and of the captive portal API.
 extension LineRound {
-    /// Asks an anchor over each family. If it stalls, it is asked with small segments; if it is silent, its host is sent an echo.
+    /// Probes an anchor over each family. If a request stalls, it is repeated with small segments. If an anchor is silent, its host is sent
+    /// an echo.
     func prove(_ anchor: CheckOptions.Anchor) async -> [ProbeResult] {
         let entry = await names.addresses(of: anchor.host, limit: clock.left)
         if entry.addresses.isEmpty {
-            // A broken name service shows nothing about the anchor.
+            // If the name service is broken, the result proves nothing about the anchor.
             guard entry.isDenied else { return [] }
             return site.lines.map { line in
                 let request = line.prober.request(.resolve, .anchor(anchor.host), nil, limit: clock.left)
@@ -252,7 +254,7 @@ extension LineRound {
         }
     }
 
-    /// Asks an anchor at its addresses in sequence, until one proves the internet.
+    /// Probes an anchor at its addresses one after the other, until one proves internet access.
     private func prove(_ anchor: CheckOptions.Anchor, by ways: [CheckSite.Way]) async -> [ProbeResult] {
         await withTaskGroup(of: [ProbeResult].self) { group in
             for (index, way) in ways.enumerated() {
@@ -297,7 +299,7 @@ extension LineRound {
         }
     }
 
-    /// Asks the captive portal API, over TLS only (RFC 8908, section 4).
+    /// Queries the captive portal API, only over TLS (RFC 8908, section 4).
     func askPortal(_ api: CheckOptions.Anchor) async -> [ProbeResult] {
         if api.url.scheme == .http {
             return site.lines.prefix(1).map { line in

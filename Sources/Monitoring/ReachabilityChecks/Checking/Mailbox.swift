@@ -1,11 +1,11 @@
 import LinuxSupport
 
-/// Messages for one reader, which takes all of them at once. Thread-safe.
+/// A message queue with one reader, which takes all messages at once. Thread-safe.
 package final class Mailbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
         var reader: CheckedContinuation<Void, Never>?
-        /// Whether the reader wakes without a message.
+        /// True if the reader must wake without a message.
         var isCalled = false
     }
 
@@ -13,7 +13,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
 
     package init() {}
 
-    /// Never waits.
+    /// Adds a message. Never blocks.
     package func post(_ message: Message) {
         let reader = state.withLock { state in
             state.messages.append(message)
@@ -23,7 +23,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
         reader?.resume()
     }
 
-    /// Ends the wait that is going on, or the next one.
+    /// Ends the current wait of the reader, or its next one.
     package func call() {
         let reader = state.withLock { state in
             state.isCalled = true
@@ -33,10 +33,10 @@ package final class Mailbox<Message: Sendable>: Sendable {
         reader?.resume()
     }
 
-    /// Takes all messages, and waits for one if there are none. Cancelling the task does not end the wait.
+    /// Returns all messages, and waits for one if there are none. Cancelling the task does not end the wait.
     ///
-    /// - Parameter deadline: The end of the wait; nil for none.
-    /// - Returns: The messages in sequence; none after ``call()`` or the deadline.
+    /// - Parameter deadline: The end of the wait; nil for no deadline.
+    /// - Returns: The messages in order. Empty after ``call()`` or the deadline.
     package func take(until deadline: ContinuousClock.Instant?) async -> [Message] {
         if let messages = takeNow() { return messages }
         let alarm = deadline.map { deadline in
@@ -57,7 +57,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
         return takeNow() ?? []
     }
 
-    /// Nil if there is no reason to wake.
+    /// Returns nil if there is no reason to wake.
     private func takeNow() -> [Message]? {
         state.withLock { state in
             guard state.isCalled || !state.messages.isEmpty else { return nil }
@@ -67,7 +67,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
     }
 }
 
-/// A probe that has begun without a task. Its end is reported to the owner, unless a round has taken it over. Thread-safe.
+/// A probe that runs without a task. Its result is passed to the owner, or to a round that has taken it over. Thread-safe.
 final class ProbeUnderWay: Sendable {
     private enum State {
         case open
@@ -76,12 +76,12 @@ final class ProbeUnderWay: Sendable {
     }
 
     private let state = Locked(State.open)
-    /// The number of its job in the engine.
+    /// The number of the job in the socket engine.
     private let number = Locked<UInt64?>(nil)
     private let engine: SocketEngine
     private let tell: @Sendable (ProbeResult) -> Void
 
-    /// - Parameter tell: Is called once, on the engine's thread. It must not wait.
+    /// - Parameter tell: Called once with the result on the engine's thread. It must not block.
     init(on engine: SocketEngine, tell: @escaping @Sendable (ProbeResult) -> Void) {
         (self.engine, self.tell) = (engine, tell)
     }
@@ -103,7 +103,7 @@ final class ProbeUnderWay: Sendable {
         if let number = number.withLock({ $0 }) { engine.cancel(number) }
     }
 
-    /// Waits for the end, in one task. Cancelling the task cancels the probe.
+    /// Takes the probe over and waits for its result. Cancelling the task cancels the probe.
     func result() async -> ProbeResult {
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiting in

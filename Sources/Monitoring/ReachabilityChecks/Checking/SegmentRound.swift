@@ -1,25 +1,26 @@
 import LinuxSupport
 import NetworkReachability
 
-/// Tests whether packets as large as the link pass to a target that answers. A path MTU black hole (RFC 2923) loses large packets without
-/// an error, and small answers show nothing of it.
+/// Tests whether packets of the link's size pass to a target that answers. A path MTU black hole (RFC 2923) drops large packets without an
+/// error, and small answers do not show it.
 struct SegmentRound: Sendable {
     let address: IPAddress
     let prober: Prober
-    /// Of the path, in bytes.
+    /// The path MTU in bytes.
     let mtu: Int
 
-    /// The time in which a reply is expected.
+    /// The time limit for a reply.
     private static let limit = Duration.milliseconds(600)
-    /// Every link of IPv6 carries packets of this size (RFC 8200).
+    /// The minimum MTU of IPv6 in bytes (RFC 8200). Every link carries such packets.
     private static let smallest = 1280
-    /// A small packet as a control, in bytes.
+    /// The size of the small control packet in bytes.
     private static let control = 100
 
     /// The time between two packets of a trial.
     private static let spacing = Duration.milliseconds(5)
 
-    /// Sends a large packet and a small one. If only the small one is answered, sends both again, with one that most tunnels let pass.
+    /// Sends a large packet and a small one. If only the small one is answered, repeats both with a third packet of a size that most
+    /// tunnels carry.
     func run() async -> [ProbeResult] {
         guard mtu > Self.smallest else { return [] }
         var results = await trial([mtu, Self.control])
@@ -30,10 +31,10 @@ struct SegmentRound: Sendable {
         return results.filter { !$0.isRefusedHere }
     }
 
-    /// Sends one packet of each size, the largest first. A target that limits the rate of its answers drops the later ones, so an answer to
-    /// a smaller packet shows that the largest one was lost on the way.
+    /// Sends one packet of each size, the largest first. A target that limits the rate of its answers drops the later packets. An answer to
+    /// a smaller packet therefore shows that the larger one was lost on the path.
     ///
-    /// - Parameter sizes: Of the IP packets, in bytes.
+    /// - Parameter sizes: The sizes of the IP packets in bytes, in descending order.
     private func trial(_ sizes: [Int]) async -> [ProbeResult] {
         for _ in sizes { await prober.gate.pass() }
         return await withTaskGroup(of: (Int, ProbeResult).self) { group in
@@ -68,20 +69,20 @@ struct SegmentRound: Sendable {
             await send(.echo(size: size - header), port: 0, [delay, delay + Self.limit / 2])
         )
         guard result.outcome == .skipped(.notPermitted) else { return result }
-        // The errors of a closed port are rate limited: a second one could be answered in place of the first.
+        // The rate of errors about a closed port is limited, so a retry could be answered in place of the first packet.
         let payload = [UInt8](repeating: 0, count: size - header)
         return prober.closedPortResult(request, await send(.payload(payload), port: Prober.closedPort, [delay]))
     }
 }
 
 extension SegmentRound {
-    /// The round for a target that answers; nil if there is nothing to find out.
+    /// Creates the round for a target that answers. Nil if there is nothing to test.
     init?(of evidence: CheckEvidence, _ site: CheckSite) {
         guard let address = Self.address(of: evidence, site) else { return nil }
         self.init(to: address, site)
     }
 
-    /// The address at which a target answers; nil if there is nothing to find out.
+    /// Returns the address at which a target answers. Nil if there is nothing to test.
     static func address(of evidence: CheckEvidence, _ site: CheckSite) -> IPAddress? {
         guard !site.options.isThrifty, let finding = TargetStage.answers(evidence), finding.place == .works,
             let address = finding.evidence.lazy.compactMap(\.request.destination).first, !address.wire.isLoopback
@@ -93,23 +94,23 @@ extension SegmentRound {
         guard let (prober, path) = try? site.prober(to: address), path.flags?.contains(.isLocalAddress) == false,
             let mtu = path.mtu
         else { return nil }
-        // Jumbo frames, and no more than a packet of ours may have.
+        // 9000 bytes is the MTU of jumbo frames, and the maximum size of our packets.
         self.init(address: address, prober: prober, mtu: min(Int(mtu), 9000))
     }
 }
 
-/// Tests whether a target that answers over one address family answers over the other too. A host is reachable at any of its addresses, so an
-/// answer over one family shows nothing of the other.
+/// Tests whether a target that answers over one address family also answers over the other. A host counts as reachable at any of its
+/// addresses, so an answer over one family does not show a fault of the other.
 struct FamilyRound: Sendable {
     private let way: CheckSite.Way
-    /// The port that answered over the other family; nil for an echo.
+    /// The port that answered over the first family; nil for an echo.
     private let port: UInt16?
 
-    /// Enough for the second attempt of TCP after 1 s (RFC 6298).
+    /// The time limit. It is sufficient for the second SYN of TCP after 1 s (RFC 6298).
     private static let limit = Duration.milliseconds(2500)
 
     /// - Parameter ways: The addresses of the target.
-    /// - Returns: Nil if the target does not answer, or if the kernel has no path to an address of the other family.
+    /// - Returns: Nil if the target does not answer, or if the kernel has no path over the other family.
     init?(of evidence: CheckEvidence, _ ways: [CheckSite.Way], _ site: CheckSite) {
         guard !site.options.isThrifty, let finding = TargetStage.answers(evidence), finding.place == .works,
             let answer = finding.evidence.lazy.map(\.request).first(where: { $0.destination != nil }),
@@ -118,7 +119,7 @@ struct FamilyRound: Sendable {
         (self.way, port) = (way, answer.port)
     }
 
-    /// The endpoint that is probed.
+    /// The probed endpoint.
     var endpoint: SocketEndpoint { SocketEndpoint(way.address.wire, port: port ?? 0) }
 
     func run() async -> [ProbeResult] {
@@ -129,32 +130,32 @@ struct FamilyRound: Sendable {
     }
 }
 
-/// The results of rounds that a target gets in addition after it has answered, for targets that are checked again and again. A round takes
-/// up to five packets, so it is not made with each check. Thread-safe.
+/// The results of additional rounds for targets that answer and are checked repeatedly. An additional round takes up to five packets, so
+/// not every check runs one. Thread-safe.
 final class RoundMemory: Sendable {
     private struct Entry {
         var results: [ProbeResult] = []
-        /// When the next round is due.
+        /// The time at which the next round is due.
         var expiry: ContinuousClock.Instant
     }
 
     private let entries = Locked<[SocketEndpoint: Entry]>([:])
-    /// How long a result remains valid.
+    /// The time for which a result stays valid.
     private let lifetime: Duration
 
-    /// When the next round may begin, of all in the process.
+    /// The earliest time of the next round in the process.
     private static let next = Locked(ContinuousClock.now)
-    /// The time between the beginnings of two rounds. Rounds that are due earlier wait for a later check of their target.
+    /// The minimum time between the starts of two rounds. A round that is due earlier waits for a later check of its target.
     private static let pace = Duration.milliseconds(100)
-    /// How long the loss of packets remains valid, so that its end is noticed.
+    /// The time for which a result with lost packets stays valid, so that the end of the loss is noticed.
     private static let lifetimeOfLoss = Duration.seconds(60)
-    /// The maximum number of endpoints. Beyond it, results that are no longer valid are dropped.
+    /// The maximum number of stored endpoints. Beyond it, expired results are removed.
     private static let countLimit = 4096
 
     init(lifetime: Duration) { self.lifetime = lifetime }
 
-    /// Returns the results for an endpoint of a target that answers, and whether the next round is due. The first check of a target that
-    /// answers makes none, so that it reports at once that the target is back.
+    /// Returns the known results for an endpoint, and whether a round is due. The first check of a target that answers runs no additional
+    /// round, so that it reports immediately that the target is back.
     func results(for endpoint: SocketEndpoint) -> (known: [ProbeResult], isDue: Bool) {
         let now = ContinuousClock.now
         return entries.withLock { entries in
@@ -164,24 +165,24 @@ final class RoundMemory: Sendable {
                 return ([], false)
             }
             guard entry.expiry <= now, Self.begins(at: now) else { return (entry.results, false) }
-            // Other checks of the same endpoint begin no round meanwhile.
+            // Other checks of the same endpoint start no round in the next 5 s.
             entries[endpoint]?.expiry = now + .seconds(5)
             return (entry.results, true)
         }
     }
 
-    /// Keeps the results of a round.
+    /// Stores the results of a round.
     func keep(_ results: [ProbeResult], for endpoint: SocketEndpoint) {
         let isLost = results.contains { $0.outcome == .answered } && results.contains { $0.outcome == .silent }
         entries.withLock { entries in
-            // The network has changed meanwhile.
+            // Without an entry, the network has changed during the round.
             guard entries[endpoint] != nil else { return }
             let lifetime = isLost ? min(lifetime, Self.lifetimeOfLoss) : lifetime
             entries[endpoint] = Entry(results: results.map(\.withoutCost), expiry: .now + lifetime)
         }
     }
 
-    /// The network has changed.
+    /// Removes all results because the network has changed.
     func forget() { entries.withLock { $0 = [:] } }
 
     private static func begins(at now: ContinuousClock.Instant) -> Bool {

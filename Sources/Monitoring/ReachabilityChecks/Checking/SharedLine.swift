@@ -3,11 +3,11 @@ import Netlink
 import NetworkReachability
 import ServerTrustNIO
 
-/// A probe or round about the uplink that all targets share. One runs at a time, and its results are used during their lifetime.
+/// A round about the uplink that all targets share. One runs at a time, and its results are used during their lifetime.
 actor SharedLine {
     private let round: @Sendable () async -> LineOutcome
     private let lifetime: Duration
-    /// Whether a round goes on after a task that waits for it was cancelled.
+    /// Whether a round continues if a task that waits for it is cancelled.
     private let outlivesWaiters: Bool
     private let latest = Locked<(outcome: LineOutcome, end: ContinuousClock.Instant)?>(nil)
     private var running: Task<LineOutcome, Never>?
@@ -16,15 +16,15 @@ actor SharedLine {
         (self.lifetime, self.outlivesWaiters, self.round) = (lifetime, outlivesWaiters, round)
     }
 
-    /// Returns the latest results; nil if a new round is needed.
+    /// Returns the latest results. Nil if a new round is needed.
     ///
-    /// - Parameter time: The earliest end of their round; nil for their lifetime.
+    /// - Parameter time: The earliest acceptable end of their round. If nil, the lifetime applies.
     nonisolated func known(since time: ContinuousClock.Instant? = nil) -> LineOutcome? {
         let earliest = time ?? .now - lifetime
         return latest.withLock { latest in latest.flatMap { $0.end >= earliest ? $0.outcome : nil } }
     }
 
-    /// Returns the latest results, or those of a new round.
+    /// Returns the latest results, or runs a new round and returns its results.
     func outcome(since time: ContinuousClock.Instant? = nil) async -> LineOutcome {
         if let known = known(since: time) { return known }
         let task = running ?? Task { [round] in await round() }
@@ -46,22 +46,22 @@ actor SharedLine {
         return outcome
     }
 
-    /// Cancels the round that runs.
+    /// Cancels the running round.
     func cancel() { running?.cancel() }
 }
 
-/// The results about the uplink.
+/// The results of a round about the uplink.
 struct LineOutcome: Sendable {
     var results: [ProbeResult] = []
-    /// The incoming packets that were dropped.
+    /// The numbers of received packets that were dropped, by family.
     var dropped: [AddressFamily: Int] = [:]
     var isReversePathFiltered = false
-    /// The evidence about the paths below tunnels.
+    /// The evidence about the path below a tunnel; empty without a tunnel.
     var underlay: [CheckEvidence] = []
 }
 
 extension InterfaceType {
-    /// Whether the other ends are neighbours with link-layer addresses, and not the far end of a tunnel or a modem.
+    /// Whether the link has neighbours with link-layer addresses. False for tunnels and modems.
     var hasNeighbours: Bool {
         switch self {
         case .ethernet, .wiFi, .wiredVirtual, .loopback: true
@@ -71,14 +71,14 @@ extension InterfaceType {
 }
 
 extension CheckSite.Line {
-    /// Whether packets along a path leave in the same way.
+    /// Returns whether packets along the path leave through the same interface and gateway.
     fileprivate func leads(as other: NetworkPath) -> Bool {
         path.interface?.index == other.interface?.index && path.gateway == other.gateway
     }
 }
 
 extension CheckEvidence {
-    /// Adds the results of the target.
+    /// Stores the results of the target.
     mutating func take(_ outcome: TargetRound.Outcome, of site: CheckSite) {
         results = outcome.results
         if let path = outcome.path {
@@ -97,7 +97,7 @@ extension CheckEvidence {
         underlay = line.underlay
     }
 
-    /// The evidence before anything is sent.
+    /// Creates the evidence before any packet is sent.
     init(_ site: CheckSite, _ target: CheckTarget? = nil) {
         self.init(path: site.path, generation: CheckSite.generation, target: target)
         families = Set(site.lines.map(\.prober.family))
@@ -114,12 +114,12 @@ extension CheckEvidence {
 /// Probes an address that no host has. A host that answers there intercepts all connections.
 struct InterceptionRound: Sendable {
     let site: CheckSite
-    /// The clock of the round that this is a part of; nil for none.
+    /// The clock of the check; nil without one.
     let clock: RoundClock?
 
-    /// The time limit for an interception, which is nearby. It is less than the time until the second SYN.
+    /// The time limit for a nearby interception. It is shorter than the time until the second SYN.
     static let nearby = Duration.milliseconds(900)
-    /// The time limit after the target has answered, which is further away.
+    /// The time limit after the target has answered.
     private static let next = Duration.milliseconds(600)
 
     /// Sends a SYN over each family, and requests a page if the connection is accepted.
@@ -150,7 +150,7 @@ struct InterceptionRound: Sendable {
         }
     }
 
-    /// Connects, and requests a page.
+    /// Connects to the address, and requests a page.
     static func page(_ prober: Prober, _ nobody: IPAddress, limit: Duration) async -> ProbeResult {
         guard let url = try? TrustedHTTPURL("http://\(nobody.urlText)/") else {
             return await prober.connect(.nobody, to: nobody, port: 80, kind: .interception, limit: limit)
@@ -161,13 +161,13 @@ struct InterceptionRound: Sendable {
     }
 }
 
-/// One round of probes of the path to the far end of a tunnel.
+/// A round of probes of the path to the far end of a tunnel.
 struct UnderlayRound: Sendable {
     let site: CheckSite
     let end: TunnelFarEnd
     let clock: RoundClock
 
-    /// Returns the evidence about the path; nil if the kernel has none.
+    /// Runs the round, and returns the evidence. Nil if the kernel reports no far end.
     func run() async -> CheckEvidence? {
         guard let address = end.address, case let end = IPAddress(address),
             let (prober, path) = try? site.prober(toFarEnd: end, mark: self.end.mark)

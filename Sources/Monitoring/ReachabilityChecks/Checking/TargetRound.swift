@@ -1,14 +1,14 @@
 import LinuxSupport
 import NetworkReachability
 
-/// One round of probes of a target. It ends as soon as the target answers.
+/// A round of probes of a target. It ends as soon as the target answers.
 struct TargetRound: Sendable {
     /// The results of a round.
     struct Outcome: Sendable {
         /// The kernel's path to the first address; nil without an address.
         var path: NetworkPath?
         var results: [ProbeResult] = []
-        /// The addresses that were tried.
+        /// The probed addresses of the target.
         var ways: [CheckSite.Way] = []
     }
 
@@ -16,17 +16,17 @@ struct TargetRound: Sendable {
     let nonce: Nonce
     let target: CheckTarget
     let clock: RoundClock
-    /// The first probe, if it has begun. The host is an address then.
+    /// The first probe, if it was started already. The host is then an address.
     var first: ProbeUnderWay?
 
     private var names: AddressLookup { AddressLookup(site: site, nonce: nonce) }
 
     private enum Part: Sendable {
         case lookedUp(AddressLookup.Entry)
-        /// Results of the target's own service.
+        /// The results of the probes of the target's service.
         case own([ProbeResult])
         case other([ProbeResult])
-        /// The pause before other probes has ended.
+        /// The pause before the other probes has ended.
         case late
     }
 
@@ -45,7 +45,7 @@ struct TargetRound: Sendable {
                     outcome.results += entry.results
                     let ways = site.ways(to: entry.addresses)
                     (outcome.path, outcome.ways) = (ways.first?.path, ways)
-                    // Addresses without a path are left out.
+                    // Addresses without a path are not probed.
                     open = ways.filter(\.path.status.isReachable)
                     for (index, way) in open.enumerated() where !clock.isOver {
                         for probe in probes(of: way) {
@@ -66,14 +66,14 @@ struct TargetRound: Sendable {
                     outcome.results += results
                     others -= 1
                 case .late:
-                    // The pause ends early if the round is over.
+                    // A cancelled round also ends the pause.
                     if group.isCancelled { continue }
                     if let way = open.first, hasCompanion {
                         others += 1
                         group.addTask { .other([await way.prober.echo(.target, to: way.address, limit: clock.left)]) }
                     }
                 }
-                // Each DNS server is asked if the name is unknown or the target does not answer.
+                // The DNS servers are queried if the name is unknown or the target does not answer.
                 var isTime = pending == 0
                 if case .late = part { isTime = true }
                 if isTime, !hasAsked {
@@ -89,7 +89,7 @@ struct TargetRound: Sendable {
         }
     }
 
-    /// Whether the host itself refuses, so that no other probe is needed.
+    /// Returns whether the host itself refuses a connection, so that no other probe is needed.
     private func isRefused(_ results: [ProbeResult]) -> Bool {
         results.contains { $0.outcome == .refused(.peer) }
     }
@@ -129,19 +129,19 @@ struct TargetRound: Sendable {
         }
     }
 
-    /// Takes over the first probe if it has begun, and sends another if it was skipped or cancelled.
+    /// Takes over the first probe if it was started. Sends a probe if there is none, or if it was skipped or cancelled.
     private func goOn(_ probe: () async -> [ProbeResult]) async -> [ProbeResult] {
         guard let first else { return await probe() }
         let result = await first.result()
         switch result.outcome {
-        // It has a cost.
+        // A cancelled probe has a cost.
         case .cancelled: return await [result] + probe()
         case .skipped: return await probe()
         default: return [result]
         }
     }
 
-    /// Whether an echo distinguishes a host that is off from a filtered port.
+    /// Whether an echo helps to distinguish a host that is down from a filtered port.
     private var hasCompanion: Bool {
         switch target.service {
         case .any, .echo: false
@@ -160,12 +160,12 @@ struct TargetRound: Sendable {
         }
     }
 
-    /// The name that DNS is asked for, if there is one.
+    /// The name to query in DNS; nil for an address, or a name with fixed addresses.
     private var name: String? { site.options.resolution(of: target.host) == nil ? target.name : nil }
 }
 
 extension Prober {
-    /// Asks the target, which is a DNS server, for an address.
+    /// Queries the target, which is a DNS server, for an address.
     func ask(target server: IPAddress, _ question: DNSQuestion, limit: Duration) async -> ProbeResult {
         var result = await ask(server, .target, question, limit: limit)
         result.request.subject = .target
@@ -187,7 +187,7 @@ struct RoundClock: Sendable {
         deadline = begun + limit
     }
 
-    /// The minimum time for another probe. Silence in a shorter time proves nothing.
+    /// The minimum time for another probe. Silence for a shorter time proves nothing.
     private static let least = Duration.milliseconds(100)
 
     /// Whether it is too late for another probe.
@@ -195,18 +195,18 @@ struct RoundClock: Sendable {
 
     var elapsed: Duration { .now - begun }
 
-    /// The time limit of a probe that begins now: the rest of the round, but at least 1 s, or the limit of the round if that is shorter.
+    /// The time limit of a probe that starts now: the rest of the round, but at least 1 s or the limit of the round.
     ///
-    /// A probe can begin late, because a name was resolved slowly or because the process got no processor. A wait of a few milliseconds
-    /// does not show that the peer is silent. 1 s is the initial retransmission timeout of TCP (RFC 6298).
+    /// A probe can start late if a name was resolved slowly or the process had no processor time. A wait of a few milliseconds does not
+    /// show that the peer is silent. 1 s is the initial retransmission timeout of TCP (RFC 6298).
     var left: Duration { max(deadline - .now, min(limit, .seconds(1))) }
 
-    /// Returns the rest, but at most `limit`.
+    /// Returns the rest of the round, but at most `limit`.
     func left(atMost limit: Duration) -> Duration { min(left, limit) }
 
     /// Waits before a later probe.
     ///
-    /// - Returns: Whether the probe may begin: the task is not cancelled, and it is not too late.
+    /// - Returns: True if the probe may start, false if the task is cancelled or it is too late.
     func hasPassed(_ time: Duration) async -> Bool {
         guard .now + time + Self.least <= deadline else { return false }
         do { try await Task.sleep(for: time) } catch { return false }

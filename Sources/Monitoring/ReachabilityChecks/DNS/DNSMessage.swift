@@ -1,14 +1,14 @@
 import LinuxSupport
 
-/// A message of DNS as a server sent it (RFC 1035, section 4; EDNS of RFC 6891 with the extended errors of RFC 8914).
+/// A received DNS message (RFC 1035, section 4), with EDNS (RFC 6891) and extended errors (RFC 8914).
 struct DNSMessage: Hashable, Sendable {
     let identifier: UInt16
     let flags: DNSFlags
-    /// With the upper bits, where there is EDNS.
+    /// The response code, with the upper bits of EDNS if there is EDNS.
     private(set) var code: DNSResponseCode
     private(set) var questions: [Question] = []
     private(set) var answers: [DNSRecord] = []
-    /// The codes of EDE, for example 15 for blocked.
+    /// The extended DNS errors (EDE), for example 15 for "blocked".
     private(set) var extendedErrors: [UInt16] = []
 
     struct Question: Hashable, Sendable {
@@ -17,9 +17,9 @@ struct DNSMessage: Hashable, Sendable {
         let recordClass: UInt16
     }
 
-    /// Reads a datagram, or a message of a stream without its length.
+    /// Parses a datagram, or a message of a stream without its length field.
     ///
-    /// A truncated message may end anywhere. Its complete records are kept.
+    /// A truncated message may end at any byte. Its complete records are used.
     init(_ bytes: [UInt8]) throws(DNSFault) {
         var reader = DNSReader(bytes)
         identifier = try reader.word()
@@ -40,7 +40,7 @@ struct DNSMessage: Hashable, Sendable {
         }
     }
 
-    /// Reads a record; nil for EDNS, which is not a record of the name, and for classes other than IN.
+    /// Parses a record. Returns nil for EDNS, which is not a record of the name, and for classes other than IN.
     private mutating func record(_ reader: inout DNSReader) throws(DNSFault) -> DNSRecord? {
         let name = try reader.name()
         let type = DNSRecordType(rawValue: try reader.word())
@@ -72,13 +72,14 @@ struct DNSMessage: Hashable, Sendable {
 }
 
 extension DNSMessage {
-    /// Whether this answers `question`: a response with its number, name and type. Only the server knows the number.
+    /// Returns whether this message answers `question`: it is a response with the same identifier, name and type. Other hosts cannot know
+    /// the random identifier.
     func answers(_ question: DNSQuestion) -> Bool {
         flags.contains(.response) && flags.operation == 0 && identifier == question.identifier
             && questions == [Question(name: question.name, type: question.type, recordClass: 1)]
     }
 
-    /// Returns the addresses of `name`. Each alias is followed once, so there is no loop.
+    /// Returns the addresses of `name`. Each alias is followed once, so a loop ends.
     func addresses(of name: DNSName) -> [WireAddress] {
         var (names, last): (Set<DNSName>, DNSName) = ([name], name)
         var aliases: [DNSName: DNSName] = [:]
@@ -91,10 +92,10 @@ extension DNSMessage {
     }
 }
 
-/// A record of a response, as far as probes read it.
+/// A record of a response. Only addresses and aliases are parsed.
 struct DNSRecord: Hashable, Sendable {
     enum Content: Hashable, Sendable {
-        /// A or AAAA.
+        /// The address of an A or AAAA record.
         case address(WireAddress)
         case canonicalName(DNSName)
         case other(DNSRecordType)
@@ -125,15 +126,15 @@ extension DNSRecord {
     }
 }
 
-/// A question for the records of one name and type, class IN, with recursion (RFC 1035).
+/// A question for the records of a name and type, class IN, with recursion (RFC 1035).
 struct DNSQuestion: Hashable, Sendable {
     var identifier: UInt16
     var name: DNSName
     var type: DNSRecordType
-    /// Whether it has EDNS (RFC 6891), without which a server does not report why a name is blocked. A few old servers do not support it.
+    /// Whether the question uses EDNS (RFC 6891), which servers need to report why a name is blocked. A few old servers do not support it.
     var hasExtensions = true
 
-    /// The maximum size of a response over UDP, so that it is not fragmented.
+    /// The maximum size in bytes of a response over UDP. A larger one could be fragmented.
     static let payloadSize: UInt16 = 1232
 
     init(_ name: DNSName, _ type: DNSRecordType, identifier: UInt16) {
@@ -142,7 +143,7 @@ struct DNSQuestion: Hashable, Sendable {
         self.identifier = identifier
     }
 
-    /// The message as a datagram.
+    /// The question as a datagram.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         let flags = DNSFlags.recursionDesired.rawValue
@@ -167,9 +168,9 @@ extension [UInt8] {
 /// The response of a server to a question.
 enum DNSAnswer: Hashable, Sendable {
     case whole(DNSMessage)
-    /// The flag TC is set. The same question over TCP returns the whole response.
+    /// The response is truncated (flag TC). The same question over TCP returns the complete response.
     case truncated(DNSMessage)
-    /// Another number, name or type: the response to an earlier question, or a guess.
+    /// The identifier, name or type differs: the response belongs to an earlier question, or is forged.
     case mismatched
     case malformed(DNSFault)
 
@@ -180,7 +181,7 @@ enum DNSAnswer: Hashable, Sendable {
         }
         do throws(DNSFault) {
             let message = try DNSMessage(bytes)
-            // A server that does not support the question need not repeat it.
+            // A server that does not support the question may omit it in its response.
             let isRefusal = message.questions.isEmpty && message.code != .noError && message.flags.contains(.response)
             if !message.answers(question) && !(isRefusal && message.identifier == question.identifier) {
                 self = .mismatched
@@ -192,13 +193,13 @@ enum DNSAnswer: Hashable, Sendable {
         }
     }
 
-    /// Whether bytes are a response with the question's number. Other bytes may be from any host, and are not parsed.
+    /// Returns whether the bytes are a response with the question's identifier. Other bytes may come from any host, and are not parsed.
     static func isMeant(_ bytes: [UInt8], for question: DNSQuestion) -> Bool {
         bytes.count >= 3 && bytes[0] == UInt8(question.identifier >> 8) && bytes[1] == UInt8(question.identifier & 0xff)
             && bytes[2] & 0x80 != 0
     }
 
-    /// Whether it can be parsed and answers the question.
+    /// Whether the response can be parsed and answers the question.
     var isReadable: Bool {
         switch self {
         case .whole, .truncated: true
@@ -209,14 +210,14 @@ enum DNSAnswer: Hashable, Sendable {
     var isTruncated: Bool { if case .truncated = self { true } else { false } }
 }
 
-/// Messages of DNS in a stream, each after its length in two bytes (RFC 1035, section 4.2.2).
+/// DNS messages in a TCP stream. Each follows its length in two bytes (RFC 1035, section 4.2.2).
 enum DNSStream {
-    /// Returns a message with its length; nil if it is too long.
+    /// Returns the message with its length field. Nil if the message is too long.
     static func frame(_ message: [UInt8]) -> [UInt8]? {
         UInt16(exactly: message.count).map { [UInt8($0 >> 8), UInt8($0 & 0xff)] + message }
     }
 
-    /// Returns the first message of a stream; nil if it is incomplete.
+    /// Returns the first message of a stream. Nil if it is incomplete.
     static func first(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         guard bytes.count >= 2 else { return nil }
         let end = 2 + (Int(bytes[0]) << 8 | Int(bytes[1]))

@@ -1,18 +1,18 @@
-/// A domain name (RFC 1035, section 3.1): labels of 1 to 63 bytes, 255 on the wire. Bytes of A to Z and a to z are the same.
+/// A domain name (RFC 1035, section 3.1): labels of 1 to 63 bytes, at most 255 bytes in a message. ASCII letters are compared without case.
 struct DNSName: Sendable {
     let labels: [[UInt8]]
 
     static let maximumLabel = 63
     static let maximumLength = 255
 
-    /// Nil if a label is empty or too long, or the name is.
+    /// Creates a name. Nil if a label is empty or too long, or if the name is too long.
     init?(labels: [[UInt8]]) {
         guard labels.allSatisfy({ (1...Self.maximumLabel).contains($0.count) }) else { return nil }
         guard labels.reduce(1, { $0 + $1.count + 1 }) <= Self.maximumLength else { return nil }
         self.labels = labels
     }
 
-    /// Reads a name without escapes; a dot may stand at its end.
+    /// Parses a name without escape sequences. A trailing dot is accepted.
     init?(_ text: String) {
         if text == "." || text.isEmpty {
             self.init(labels: [])
@@ -24,7 +24,7 @@ struct DNSName: Sendable {
         )
     }
 
-    /// As it stands in a question, without compression.
+    /// The name in a question, without compression.
     var bytes: [UInt8] {
         labels.flatMap { [UInt8($0.count)] + $0 } + [0]
     }
@@ -41,7 +41,7 @@ extension DNSName: Hashable {
 }
 
 extension DNSName: CustomStringConvertible {
-    /// Without a dot at its end; the root is `.`. What is no letter, digit, hyphen or underscore is written as `\DDD`.
+    /// The name without a trailing dot; `.` for the root. Bytes except letters, digits, hyphens and underscores are written as `\DDD`.
     var description: String {
         if labels.isEmpty { return "." }
         return labels.map { $0.map(Self.text).joined() }.joined(separator: ".")
@@ -58,7 +58,7 @@ extension DNSName: CustomStringConvertible {
     }
 }
 
-/// The type of a record, by its number of the registry of IANA.
+/// The type of a record, with its number in the IANA registry.
 struct DNSRecordType: RawRepresentable, Hashable, Sendable {
     let rawValue: UInt16
 
@@ -73,7 +73,7 @@ struct DNSRecordType: RawRepresentable, Hashable, Sendable {
     static let opt = DNSRecordType(rawValue: 41)
 }
 
-/// How a server ended a question (RFC 1035, section 4.1.1; with EDNS twelve bits, RFC 6891).
+/// The response code of a server (RFC 1035, section 4.1.1). With EDNS it has twelve bits (RFC 6891).
 struct DNSResponseCode: RawRepresentable, Hashable, Sendable {
     let rawValue: UInt16
 
@@ -89,7 +89,7 @@ struct DNSResponseCode: RawRepresentable, Hashable, Sendable {
     static let refused = DNSResponseCode(rawValue: 5)
 }
 
-/// The second word of a message (RFC 1035, section 4.1.1).
+/// The flags and codes in the second word of a message (RFC 1035, section 4.1.1).
 struct DNSFlags: OptionSet, Hashable, Sendable {
     let rawValue: UInt16
 
@@ -102,25 +102,25 @@ struct DNSFlags: OptionSet, Hashable, Sendable {
     static let recursionDesired = DNSFlags(rawValue: 0x0100)
     static let recursionAvailable = DNSFlags(rawValue: 0x0080)
 
-    /// 0 for a question (RFC 1035, OPCODE).
+    /// The operation code; 0 for a standard query (RFC 1035, OPCODE).
     var operation: UInt16 { rawValue >> 11 & 15 }
-    /// The lower four bits of the code.
+    /// The lower four bits of the response code.
     var code: UInt16 { rawValue & 15 }
 }
 
-/// Why bytes are not a DNS message.
+/// The reason why bytes are not a DNS message.
 enum DNSFault: String, Error, Hashable, Sendable {
-    /// It ends too early.
+    /// The bytes end too early.
     case short
-    /// A pointer that does not lead backwards, or a label of an unknown kind.
+    /// A compression pointer does not point backwards, or a label has an unknown type.
     case badLabel
-    /// More than 255 bytes.
+    /// The name is longer than 255 bytes.
     case nameTooLong
-    /// A record whose data is not as long as its type demands.
+    /// The data of a record does not have the length that its type requires.
     case badRecord
 }
 
-/// Reads a message from its first byte on, and never beyond its last.
+/// Reads a message from its first byte on. An attempt to read beyond its end is an error.
 struct DNSReader {
     private let bytes: [UInt8]
     private(set) var index = 0
@@ -149,7 +149,7 @@ struct DNSReader {
         return bytes[index..<(index + count)]
     }
 
-    /// Reads a name. Each pointer must lead further to the front, so there is no loop (RFC 1035, section 4.1.4).
+    /// Reads a name. Each compression pointer must point further back, so there is no loop (RFC 1035, section 4.1.4).
     mutating func name() throws(DNSFault) -> DNSName {
         var (labels, length): ([[UInt8]], Int) = ([], 1)
         var (place, front) = (index, index)
@@ -173,7 +173,7 @@ struct DNSReader {
                 guard place + 1 < bytes.count else { throw .short }
                 let target = (count & 0x3f) << 8 | Int(bytes[place + 1])
                 pointers += 1
-                // Pointers that lead to pointers would cost time, and more of them than labels have no use.
+                // Chains of pointers cost time. A name has no use for more pointers than labels.
                 guard target < front, pointers <= DNSName.maximumLength / 2 else { throw .badLabel }
                 end = end ?? place + 2
                 (place, front) = (target, target)

@@ -4,14 +4,14 @@ import Netlink
 import NetworkReachability
 import ReachabilityLedger
 
-/// The captive portal APIs that routers announce (option 37 of router advertisements, RFC 8910). Needs no packet and no privilege.
-/// Thread-safe.
+/// The captive portal APIs that routers announce (option 37 of router advertisements, RFC 8910). Listening sends no packet and needs no
+/// privilege. Thread-safe.
 final class PortalAnnouncements: Sendable {
     private struct State {
         var servers: [UInt32: CheckOptions.Anchor] = [:]
         var notified: ContinuousClock.Instant?
         var isNotifying = false
-        /// The namespace that the socket is in.
+        /// The namespace of the socket.
         var identity: NamespaceIdentity?
     }
 
@@ -22,23 +22,24 @@ final class PortalAnnouncements: Sendable {
         self.namespace = namespace
     }
 
-    /// The API of each interface, by its index.
+    /// The announced API of each interface, by interface index.
     var servers: [UInt32: CheckOptions.Anchor] { state.withLock { $0.servers } }
 
-    /// Whether the namespace is gone, or another one has its name. The socket keeps the namespace alive until the listening is cancelled.
+    /// Whether the namespace was removed, or another one has its name. The socket keeps the namespace alive until the listening is
+    /// cancelled.
     var hasLostNamespace: Bool { !namespace.leads(to: state.withLock(\.identity)) }
 
-    /// Listens until the result is cancelled or released, and calls `changed` on `queue` when an API has changed. Opens a socket on a
-    /// thread of its own.
+    /// Listens until the result is cancelled or released. Calls `changed` on `queue` when an API has changed. Opens the socket on a
+    /// separate thread.
     ///
-    /// - Returns: Nil if the kernel does not report the options.
+    /// - Returns: Nil if the kernel does not report these options.
     func listen(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
         let opened = try? Thread.run { [namespace] in
             (try? namespace.enter()).flatMap { try? (RouterOptionSocket(), NamespaceIdentity.current) }
         }
         guard let (socket, identity) = opened ?? nil else { return nil }
         state.withLock { state in
-            // Announcements in another namespace do not count.
+            // Announcements in another namespace are not used.
             if state.identity != identity { state.servers = [:] }
             state.identity = identity
         }
@@ -51,7 +52,7 @@ final class PortalAnnouncements: Sendable {
         var isNews = false
         for message in heard { isNews = take(message) || isNews }
         guard isNews else { return }
-        // Each change begins a round, and any host on the link may pretend to be a router.
+        // Each change starts a round, and any host on the link can send router advertisements, so changes are rate limited.
         let wait: Duration? = state.withLock { state in
             guard !state.isNotifying else { return nil }
             state.isNotifying = true
@@ -64,13 +65,13 @@ final class PortalAnnouncements: Sendable {
         }
     }
 
-    /// Takes an announcement.
+    /// Processes a router advertisement.
     ///
     /// - Returns: Whether an API has changed.
     func take(_ message: RouterOptions) -> Bool {
         var isNews = false
         for text in RouterOption.portals(in: message.bytes) {
-            // A network without a portal may announce this (RFC 8910, section 2).
+            // A network without a portal may announce this URN (RFC 8910, section 2).
             let server = text == Self.unrestricted ? nil : try? CheckOptions.Anchor(text)
             isNews =
                 state.withLock { state in
@@ -88,7 +89,7 @@ final class PortalAnnouncements: Sendable {
 /// The response of a captive portal API (RFC 8908).
 struct PortalInformation: Hashable, Sendable {
     var isCaptive: Bool
-    /// The page on which a person opens the network.
+    /// The page on which a user gets access to the network.
     var userPortalURL: String?
     var secondsRemaining: UInt64?
 
@@ -98,10 +99,10 @@ struct PortalInformation: Hashable, Sendable {
         self.secondsRemaining = secondsRemaining
     }
 
-    /// In bytes. Longer responses are refused.
+    /// The maximum size of a response in bytes. Longer responses are refused.
     static let maximumLength = 8 * 1024
 
-    /// Reads `application/captive+json`. Members of wrong types are left out, except `captive`, which must be there.
+    /// Parses `application/captive+json`. Members of wrong types are ignored, except `captive`, which is required.
     init(json bytes: [UInt8]) throws(PortalFault) {
         guard bytes.count <= Self.maximumLength else { throw .tooLong }
         guard let value = JSONValue(bytes) else { throw .notJSON }
@@ -113,7 +114,7 @@ struct PortalInformation: Hashable, Sendable {
     }
 }
 
-/// Why a response is not one of a captive portal API.
+/// The reason why a response is not one of a captive portal API.
 enum PortalFault: String, Error, Hashable, Sendable, CustomStringConvertible {
     case tooLong, notJSON, notAnObject, captiveMissing
 
@@ -122,15 +123,15 @@ enum PortalFault: String, Error, Hashable, Sendable, CustomStringConvertible {
         case .tooLong: "the captive portal API's answer is longer than \(PortalInformation.maximumLength) bytes"
         case .notJSON: "the captive portal API's answer is not JSON (RFC 8259)"
         case .notAnObject: "the captive portal API's answer is not a JSON object"
-        case .captiveMissing: "the captive portal API does not say whether the network is captive (RFC 8908, section 5)"
+        case .captiveMissing: "the captive portal API's answer has no Boolean member captive (RFC 8908, section 5)"
         }
     }
 }
 
 /// Options of router advertisements (RFC 4861, section 4.6).
 enum RouterOption {
-    /// Returns the captive portal APIs (option 37, RFC 8910). Each option has its length in units of eight bytes. Malformed options are
-    /// left out.
+    /// Returns the captive portal APIs (option 37, RFC 8910). The length of an option is in units of eight bytes. Malformed options are
+    /// ignored.
     static func portals(in bytes: some Collection<UInt8>) -> [String] {
         var (portals, rest): ([String], ArraySlice<UInt8>) = ([], Array(bytes)[...])
         while let kind = rest.first, rest.count >= 8 {
@@ -138,7 +139,7 @@ enum RouterOption {
             guard length > 0, length <= rest.count else { break }
             let content = rest.prefix(length).dropFirst(2)
             let text = content.prefix { $0 != 0 }
-            // A URI is ASCII without blanks (RFC 3986), and zeros fill the rest.
+            // A URI consists of ASCII characters without spaces (RFC 3986). Zero bytes fill the rest.
             if kind == 37, !text.isEmpty, text.allSatisfy({ 0x21...0x7e ~= $0 }),
                 content.dropFirst(text.count).allSatisfy({ $0 == 0 })
             {
@@ -150,15 +151,15 @@ enum RouterOption {
     }
 }
 
-/// The captive portal API (RFC 8910) that systemd-networkd has received by DHCP or from a router. Version 254 and later writes it to files
-/// that any user may read.
+/// The captive portal API (RFC 8910) that systemd-networkd received by DHCP or from a router. Version 254 and later writes it to files that
+/// any user may read.
 enum NetworkdFiles {
     private static let directory = "/run/systemd/netif"
 
-    /// Reads two files.
+    /// Reads the files about an interface.
     ///
     /// - Parameter source: The source address of packets on that interface.
-    /// - Returns: Nil if there is no API, or if the files are about an interface of another namespace.
+    /// - Returns: Nil if there is no API, or if the files describe an interface of another namespace.
     static func portal(ofInterface index: UInt32, source: IPAddress?) -> CheckOptions.Anchor? {
         guard let lease = TextFile.read("\(directory)/leases/\(index)", limit: 64 << 10),
             let link = TextFile.read("\(directory)/links/\(index)", limit: 64 << 10)
@@ -166,7 +167,7 @@ enum NetworkdFiles {
         return portal(lease: lease, link: link, source: source)
     }
 
-    /// An interface of another namespace may have the same index, so the lease must be for the source address.
+    /// Parses the files. An interface of another namespace may have the same index, so the lease must be for the source address.
     static func portal(lease: String, link: String, source: IPAddress?) -> CheckOptions.Anchor? {
         guard let source, value("ADDRESS", lease).flatMap({ IPAddress($0) }) == source else { return nil }
         return value("CAPTIVE_PORTAL", link).flatMap { try? CheckOptions.Anchor($0) }

@@ -1,14 +1,14 @@
 import LinuxSupport
 package import NetworkReachability
 
-/// The reason for the outcome of a probe or a check: a stable word that is suitable as a label of a metric.
+/// The reason for the outcome of a probe or a check: a stable word that can be used as a metric label.
 ///
-/// The list grows, so it is not an enumeration. Every ``NetworkPath/UnsatisfiedReason`` is a reason with the same name.
+/// New words may be added, so it is not an enumeration. Every ``NetworkPath/UnsatisfiedReason`` is a reason with the same name.
 public struct ProbeReason: RawRepresentable, Hashable, Sendable, Codable {
     /// The word in JSON output.
     public let rawValue: String
 
-    /// Accepts any word.
+    /// Creates a reason with any word.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -17,19 +17,19 @@ public struct ProbeReason: RawRepresentable, Hashable, Sendable, Codable {
         self.init(rawValue: word)
     }
 
-    /// The reason why this machine refused to send a packet, from the error number of a socket call. A packet filter that drops a packet
-    /// fails the call with EPERM.
+    /// Creates the reason why this machine refused to send a packet, from the error number of a socket call. EPERM means that the packet
+    /// filter dropped the packet.
     init(refusal number: Int32) {
         let error = SystemError(rawValue: number)
         self = error == .notPermitted ? .firewall : ProbeReason(Verdict.Obstacle(error).reason)
     }
 
-    /// A phrase for a reason why this machine refused to send a packet.
+    /// The component of this machine that refused to send a packet, as a phrase.
     var refusal: String {
         self == .firewall ? "the packet filter" : NetworkPath.UnsatisfiedReason(rawValue: rawValue).description
     }
 
-    /// Converts the kernel's reason. The name is the same.
+    /// Converts a reason of the kernel's path. The word is the same.
     package init(_ reason: NetworkPath.UnsatisfiedReason) {
         self.init(rawValue: reason.rawValue)
     }

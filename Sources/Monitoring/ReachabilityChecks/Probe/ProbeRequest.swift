@@ -1,20 +1,20 @@
 import LinuxSupport
 package import NetworkReachability
 
-/// The socket options of a probe; the kernel chooses those that are nil.
+/// The socket options of a probe. If an option is nil, the kernel chooses.
 struct ProbeBinding: Hashable, Sendable {
     var family: AddressFamily
     /// The source address, `bind(2)`.
     var source: IPAddress?
     /// SO_BINDTODEVICE of `socket(7)`.
     var interface: String?
-    /// SO_MARK of `socket(7)`, which needs a privilege.
+    /// The firewall mark (SO_MARK of `socket(7)`). Setting it requires CAP_NET_ADMIN or CAP_NET_RAW.
     var mark: UInt32?
     var namespace = NetworkNamespace.current
     var hopLimit: UInt8?
     /// SO_PRIORITY of `socket(7)`.
     var priority: Int32?
-    /// TCP_MAXSEG of `tcp(7)`, in bytes.
+    /// The maximum segment size in bytes (TCP_MAXSEG of `tcp(7)`).
     var maximumSegment: UInt16?
 }
 
@@ -32,15 +32,15 @@ package enum NamePurpose: Hashable, Sendable {
 
 /// The subject of a probe.
 package enum ProbeSubject: Hashable, Sendable {
-    /// The uplink: gateway, hops, and the kernel's facts.
+    /// The uplink: the gateway, the hops behind it, and the kernel's facts.
     case line
     case server(IPAddress, NamePurpose)
-    /// An anchor by its host. All URLs of one host are one anchor.
+    /// An anchor, by its host. All URLs of one host count as one anchor.
     case anchor(String)
     case target
-    /// The address that no host has.
+    /// An address that no host has.
     case nobody
-    /// The address that a DNS server returned for a name that does not exist.
+    /// An address that a DNS server returned for a name that does not exist.
     case lure
     /// The captive portal API of the network (RFC 8908).
     case portal
@@ -56,7 +56,7 @@ struct ProbeRequest: Hashable, Sendable {
     var port: UInt16?
     /// The size of the IP packet in bytes, for a probe of the MTU.
     var size: Int?
-    /// The time limit.
+    /// The maximum duration.
     var limit: Duration
 
     init(
@@ -78,11 +78,11 @@ struct ProbeRequest: Hashable, Sendable {
 
 /// The kind of a probe.
 public enum ProbeKind: String, Hashable, Sendable, CaseIterable, Codable {
-    /// No packet: the kernel's facts about the gateway and connections of other programs.
+    /// No packet: the kernel's facts about the gateway and about connections of other programs.
     case passive
     /// A packet to a closed port of the gateway, an echo, and a packet whose hop limit ends there.
     case gateway
-    /// A packet whose hop limit ends beyond the gateway.
+    /// A packet whose hop limit expires beyond the gateway.
     case hop
     /// An ICMP echo (RFC 792, RFC 4443).
     case echo
@@ -90,23 +90,23 @@ public enum ProbeKind: String, Hashable, Sendable, CaseIterable, Codable {
     case tcp
     /// A UDP datagram that must be answered.
     case udp
-    /// A question to one DNS server (RFC 1035).
+    /// A question to a DNS server (RFC 1035).
     case dns
     /// A lookup by the name service of the system, `getaddrinfo(3)`.
     case resolve
-    /// A TLS handshake with judgement of the certificate.
+    /// A TLS handshake with evaluation of the certificate.
     case tls
-    /// One request of HTTP; redirects are not followed.
+    /// An HTTP request. Redirects are not followed.
     case http
-    /// A connection to an address that no host has (RFC 5737, RFC 3849). An answer shows interception.
+    /// A connection to an address that no host has (RFC 5737, RFC 3849). An answer shows an interception.
     case interception
     /// A request to the captive portal API (RFC 8908).
     case portalAPI
-    /// A stalled request with small segments, or a packet as large as the link to a target that answers.
+    /// A stalled request repeated with small segments, or a packet of the link's size to a target that answers.
     case mtu
 }
 
-/// The phases of a probe in their sequence.
+/// The phases of a probe in their order.
 public enum ProbePhase: String, Hashable, Sendable, CaseIterable, Codable {
     case resolve, connect, tls, request, firstByte, transfer
 }

@@ -1,20 +1,20 @@
 import LinuxSupport
 import NetworkReachability
 
-/// The packets and bytes that a probe has sent and received, including IP headers.
+/// The packets and bytes that a probe sent and received, including IP headers.
 public struct ProbeCost: Hashable, Sendable, Codable {
-    /// Sent and received.
+    /// The number of packets, sent and received.
     public var packets: Int
-    /// Sent and received.
+    /// The number of bytes, sent and received.
     public var bytes: Int
 
-    /// No packets by default.
+    /// Creates a cost. The default is no packets.
     public init(packets: Int = 0, bytes: Int = 0) {
         self.packets = packets
         self.bytes = bytes
     }
 
-    /// Both together.
+    /// Adds two costs.
     public static func + (one: ProbeCost, other: ProbeCost) -> ProbeCost {
         ProbeCost(packets: one.packets + other.packets, bytes: one.bytes + other.bytes)
     }
@@ -23,9 +23,9 @@ public struct ProbeCost: Hashable, Sendable, Codable {
 /// The result of one probe.
 struct ProbeResult: Hashable, Sendable {
     var request: ProbeRequest
-    /// The generation of the path when the probe began. A result of an older path is void.
+    /// The generation of the path at the start of the probe. A result about an older path is void.
     var generation: UInt64
-    /// Only phases that ended.
+    /// The durations of the completed phases.
     var phases: [ProbePhase: Duration] = [:]
     var failedPhase: ProbePhase?
     var outcome: ProbeOutcome
@@ -39,11 +39,11 @@ struct ProbeResult: Hashable, Sendable {
     }
 }
 
-/// The sender of an ICMP error.
+/// The origin of an ICMP error.
 enum Speaker: Hashable, Sendable {
     case thisMachine
     case gateway
-    /// A router beyond the gateway, with its distance in hops if it is known.
+    /// A router beyond the gateway. The value is its distance in hops, if known.
     case hop(UInt8?)
     /// The destination of the packet.
     case peer
@@ -74,48 +74,48 @@ struct ICMPError: Hashable, Sendable {
     }
 }
 
-/// The reason why nothing was sent.
+/// The reason why no packet was sent.
 enum SkipReason: String, Hashable, Sendable, Codable {
     case notPermitted, noDescriptors, interfaceGone, overBudget, notNeeded, reversePathFilter
 }
 
 /// The outcome of a probe.
 enum ProbeOutcome: Hashable, Sendable {
-    /// The expected answer. For TLS, the certificate is trusted.
+    /// The expected answer arrived. For TLS, the certificate is trusted.
     case answered
-    /// A reset, or an ICMP error about a closed port from its host.
+    /// A TCP reset, or an ICMP error about a closed port from the destination.
     case refused(Speaker)
     case unreachable(ICMPError)
-    /// This machine refused to send it: the error number of `socket(2)`, `bind(2)`, `connect(2)` or `send(2)`. Nothing left the machine.
+    /// This machine refused to send the packet. The value is the error number of `socket(2)`, `bind(2)`, `connect(2)` or `send(2)`.
     case blockedHere(Int32)
     case silent
-    /// An answer that is not the expected one.
+    /// The answer is not the expected one.
     case invalid(ProbeReason)
     case skipped(SkipReason)
     case cancelled
 }
 
-/// The observations of a probe beside its outcome; nil for what it did not observe.
+/// The observations of a probe in addition to its outcome. A property without an observation is nil.
 struct ProbeEvidence: Hashable, Sendable {
     var local: IPAddress?
     var remote: IPAddress?
-    /// The router that answered, for a probe of a hop.
+    /// The router or host that answered a probe of a hop.
     var speaker: IPAddress?
     var interface: String?
-    /// As the kernel measured it: `tcpi_rtt` of `tcp(7)`, or the difference of its timestamps.
+    /// The round-trip time that the kernel measured: `tcpi_rtt` of `tcp(7)`, or the difference of its time stamps.
     var kernelRoundTrip: Duration?
     /// The time from the first send to the first answer.
     var firstAnswer: Duration?
     var retransmits: Int?
     var lost: Int?
-    /// In bytes.
+    /// The path MTU in bytes.
     var pathMTU: Int?
-    /// In bytes.
+    /// The segment size in bytes.
     var segmentSize: Int?
-    /// The hop limit that the answer arrived with.
+    /// The hop limit of the received answer.
     var replyHopLimit: UInt8?
     var neighbour: NeighbourFacts?
-    /// The result of `getaddrinfo(3)`.
+    /// The addresses that `getaddrinfo(3)` returned.
     var addresses: [IPAddress] = []
     var dns: DNSFacts?
     var http: HTTPFacts?
@@ -123,46 +123,47 @@ struct ProbeEvidence: Hashable, Sendable {
     var portal: PortalInformation?
 }
 
-/// The gateway's entry in the neighbour table before and after a probe, `ip-neighbour(8)`.
+/// The gateway's entry in the neighbour table before and after a probe (`ip-neighbour(8)`).
 package struct NeighbourFacts: Hashable, Sendable {
-    /// NUD_* of `<linux/neighbour.h>`.
+    /// The state of the entry: NUD_* of `<linux/neighbour.h>`.
     package enum State: String, Hashable, Sendable, CaseIterable, Codable {
         case none, incomplete, reachable, stale, delay, probe, failed, noarp, permanent
     }
 
     package var before: State
     package var after: State
-    /// The time from the first packet until `after` was read.
+    /// The time between the first packet and the reading of `after`.
     package var age: Duration
-    /// The time from the kernel's last confirmation until `after` was read; nil without a confirmation.
+    /// The time between the kernel's last confirmation and the reading of `after`; nil without a confirmation.
     package var confirmedAge: Duration?
-    /// Whether two stations answer for one address (RFC 5227).
+    /// Whether two stations use the address (RFC 5227).
     package var isContested = false
 
-    /// A resolution takes three tries of a second. An earlier failure may belong to a resolution that began before the packet.
+    /// The duration of a resolution: three requests of one second each. An earlier failure may be that of a resolution that began before
+    /// the packet was sent.
     private static let resolution = Duration.seconds(3)
 
-    /// Whether the gateway did not answer the resolution that the packet caused.
+    /// Whether the gateway did not answer the resolution that the packet started.
     package var provesDeath: Bool { after == .failed && age >= Self.resolution }
 
-    /// Whether the gateway answered after the packet: it became reachable, or was confirmed since. The kernel reports hundredths of a
-    /// second.
+    /// Whether the gateway answered after the packet was sent: the entry became reachable, or was confirmed since. The kernel reports times
+    /// in units of 10 ms.
     package var provesLife: Bool {
         guard after == .reachable, let confirmedAge else { return false }
         return before != .reachable || confirmedAge + .milliseconds(20) < age
     }
 }
 
-/// The answer of a DNS server, or the question to a silent one.
+/// The answer of a DNS server, or the question to a silent server.
 struct DNSFacts: Hashable, Sendable {
-    /// A or AAAA, by its number (RFC 1035, RFC 3596).
+    /// The type of the question: A or AAAA (RFC 1035, RFC 3596).
     var type: DNSRecordType
     var code: DNSResponseCode
     var addresses: [IPAddress]
-    /// EDE (RFC 8914).
+    /// The extended DNS errors (EDE, RFC 8914).
     var extendedErrors: [UInt16]
     var isTruncated: Bool
-    /// Whether the server is recursive (RA).
+    /// Whether the server offers recursion (flag RA).
     var isRecursive = true
 
     init(
@@ -179,19 +180,19 @@ struct DNSFacts: Hashable, Sendable {
         self.isTruncated = isTruncated
     }
 
-    /// The addresses of `ipv4only.arpa` (RFC 7050).
+    /// The fixed addresses of `ipv4only.arpa` (RFC 7050).
     static let everybodyKnows = Set([0xc000_00aa, 0xc000_00ab].map { IPAddress(WireAddress(ipv4: $0)) })
 
-    /// Whether a filter made this answer: EDE 15 to 18.
+    /// Whether a filter produced this answer (EDE 15 to 18).
     var isBlocked: Bool { extendedErrors.contains { (15...18).contains($0) } }
 }
 
 /// The response of an HTTP server.
 struct HTTPFacts: Hashable, Sendable {
     enum Challenge: String, Hashable, Sendable, Codable {
-        /// The random number was repeated.
+        /// The server echoed the nonce.
         case echoed
-        /// The random number was not repeated.
+        /// The server did not echo the nonce.
         case missing
         case notAsked
     }
@@ -199,17 +200,17 @@ struct HTTPFacts: Hashable, Sendable {
     var status: Int
     var location: String?
     var challenge = Challenge.notAsked
-    /// The difference between the server's clock and this machine's (RFC 9110, `Date`).
+    /// The offset of the server's clock from this machine's clock (`Date` of RFC 9110).
     var clockOffset: Duration?
-    /// The time in which the server wants no request (RFC 9110, `Retry-After`).
+    /// The time during which the server asks for no more requests (`Retry-After` of RFC 9110).
     var retryAfter: Duration?
 }
 
-/// The certificate and parameters of a TLS handshake.
+/// The certificate and the parameters of a TLS handshake.
 struct TLSFacts: Hashable, Sendable {
-    /// Whether the chain was trusted for the requested name.
+    /// Whether the certificate chain is trusted for the requested name.
     var isVerified: Bool
-    /// Of the leaf certificate.
+    /// The issuer of the server's certificate.
     var issuer: String?
     var version: String?
     var applicationProtocol: String?

@@ -2,15 +2,15 @@ import LinuxSupport
 import Netlink
 import NetworkReachability
 
-/// The kernel's facts about the path of probes: the interface, the gateway, and the own addresses.
+/// The kernel's facts about the path of probes: the interface, the gateway, and the addresses of this machine.
 struct LineFacts: Sendable {
-    /// Grows with each change of the path. Results of another generation are void.
+    /// The generation of the path, which grows with each change. Results of another generation are void.
     let generation: UInt64
-    /// The router that packets are sent to; nil if the destination is on the link.
+    /// The router to which packets are sent; nil if the destination is on the link.
     let gateway: IPAddress?
-    /// The index of the interface that packets leave through; 0 for none.
+    /// The index of the outgoing interface; 0 for none.
     let link: UInt32
-    /// The far end of the tunnel that packets leave through, if the kernel reports one.
+    /// The far end of the outgoing tunnel; nil without a tunnel.
     let tunnelEnd: TunnelFarEnd?
     /// The addresses of this machine.
     let own: Set<WireAddress>
@@ -18,7 +18,7 @@ struct LineFacts: Sendable {
 
     /// Queries the kernel on the calling thread.
     ///
-    /// - Parameter generation: The generation of all lines of a round; nil for that of this path.
+    /// - Parameter generation: The generation of all lines of a round. If nil, the generation of the path.
     init(_ path: NetworkPath, of manager: NetworkReachabilityManager, generation: UInt64? = nil) {
         self.generation = generation ?? path.generation
         gateway = path.gateway
@@ -35,10 +35,10 @@ struct LineFacts: Sendable {
         own = Set(addresses?.map(\.address) ?? [])
     }
 
-    /// The name service in the namespace of the line.
+    /// The resolver in the namespace of the line.
     var resolver: any HostResolver { manager.record.monitor.environment.resolver }
 
-    /// Returns the index of the interface of a zone; nil if there is none.
+    /// Returns the index of the interface of a zone; nil if there is no such interface.
     func link(zone: String) -> UInt32? {
         let found = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
             try judge.answers.link(zone: zone)
@@ -46,7 +46,7 @@ struct LineFacts: Sendable {
         return (found ?? nil)?.index
     }
 
-    /// Returns the gateway's entry in the neighbour table, with the time since it was confirmed; nil if there is none.
+    /// Returns the state of the gateway's entry in the neighbour table and the time since its confirmation; nil without an entry.
     func neighbour() -> (state: NeighbourFacts.State, sinceConfirmed: Duration?)? {
         entry.map { (NeighbourFacts.State($0.state), $0.sinceConfirmed) }
     }
@@ -64,7 +64,7 @@ struct LineFacts: Sendable {
 }
 
 extension Judge {
-    /// Returns the far end of the first tunnel of a path, at its interface or below it.
+    /// Returns the far end of the first tunnel of a path. Checks the path's interface and the interfaces below it.
     fileprivate mutating func farEnd(of path: NetworkPath) throws(MissingAnswers) -> TunnelFarEnd? {
         guard let interface = path.interface, let destination = path.destination?.wire else { return nil }
         for index in [interface.index] + interface.underlying.map(\.index) {
@@ -94,10 +94,10 @@ extension NeighbourFacts.State {
 
 /// The DNS servers of `resolv.conf(5)`.
 ///
-/// If no line names a server, the C library asks 127.0.0.1. Here there is none then, because hardly any machine has a server there.
+/// If no line names a server, the C library queries 127.0.0.1. Here the list is then empty, because machines rarely run a server there.
 struct NameServers: Hashable, Sendable {
-    /// At most three, in their sequence. A link-local address has its interface as a zone. For a stub resolver, these are the servers
-    /// behind it, or the stub itself if they are unknown.
+    /// The servers in their order, at most three. A link-local address contains its interface as a zone. For a stub resolver, these are the
+    /// upstream servers, or the stub itself if they are unknown.
     var servers: [IPAddress]
     /// The address of systemd-resolved, if programs use it (`systemd-resolved.service(8)`).
     var stub: IPAddress?
@@ -111,7 +111,7 @@ struct NameServers: Hashable, Sendable {
         stub = configuration.stub ?? servers.first { ResolverConfiguration.stubs.contains($0.description) }
     }
 
-    /// Returns the servers of a namespace. A name of `ip-netns(8)` may have a file of its own in `/etc/netns`. Reads files on the calling
+    /// Returns the servers of a namespace. A namespace of `ip-netns(8)` may have its own file in `/etc/netns`. Reads files on the calling
     /// thread.
     static func configured(in namespace: NetworkNamespace) throws(NetworkReachabilityError) -> NameServers {
         var options = NetworkReachabilityOptions()
@@ -121,14 +121,14 @@ struct NameServers: Hashable, Sendable {
     }
 }
 
-/// Records the link-layer addresses of the gateway during a round. An address that returns after another one shows that two stations have
-/// the gateway's address (RFC 5227). A router that was replaced appears once. Thread-safe.
+/// Records the gateway's link-layer addresses during a round. If an address returns after another one, two stations use the gateway's IP
+/// address (RFC 5227). If a router was replaced, each address appears once. Thread-safe.
 final class HardwareWitness: Sendable {
     private static let pause = Duration.milliseconds(200)
 
     private let seen = Locked<[[UInt8]]>([])
 
-    /// Queries the kernel repeatedly until the task is cancelled. Sends nothing.
+    /// Queries the kernel repeatedly until the task is cancelled. Sends no packet.
     func watch(_ line: LineFacts) async {
         guard line.gateway != nil else { return }
         repeat {
@@ -140,11 +140,11 @@ final class HardwareWitness: Sendable {
     func note(_ address: [UInt8]) {
         guard !address.isEmpty else { return }
         seen.withLock { seen in
-            // Three changes are enough.
+            // Three changes are sufficient.
             if seen.last != address, seen.count < 4 { seen.append(address) }
         }
     }
 
-    /// Whether an address returned.
+    /// Whether an address returned after another one.
     var isContested: Bool { seen.withLock { Set($0).count < $0.count } }
 }

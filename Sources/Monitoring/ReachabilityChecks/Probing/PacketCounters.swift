@@ -1,16 +1,15 @@
 import LinuxSupport
 import NetworkReachability
 
-/// The numbers of packets that the kernel received, and that it delivered or forwarded. The packet filter dropped the difference. Needs no
-/// privilege.
+/// The number of packets that the kernel received and neither delivered nor forwarded. The packet filter dropped them. Needs no privilege.
 ///
 /// Source: `/proc/net/snmp` and `/proc/net/snmp6`, RFC 4293.
 struct PacketCounters: Hashable, Sendable {
     private var lost: [AddressFamily: Int] = [:]
-    /// The packets dropped by the reverse path filter (RFC 3704), which exists for IPv4 only.
+    /// The number of packets that the reverse path filter dropped (RFC 3704). It exists only for IPv4.
     private var filtered = 0
 
-    /// Reads the counters of a namespace on a new thread; empty if they cannot be read.
+    /// Reads the counters of a namespace on a new thread. They are empty if they cannot be read.
     init(in namespace: NetworkNamespace) {
         let texts = try? Thread.run {
             guard (try? namespace.enter()) != nil else { return [String?]() }
@@ -21,8 +20,8 @@ struct PacketCounters: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - four: The text of `snmp`: for each protocol a line of names and a line of numbers.
-    ///   - six: The text of `snmp6`: a name and a number on each line.
+    ///   - four: The text of `snmp`, with a line of names and a line of numbers per protocol.
+    ///   - six: The text of `snmp6`, with a name and a number per line.
     ///   - more: The text of `netstat`, in the format of `snmp`.
     init(four: String, six: String, more: String = "") {
         if var numbers = Self.numbers("Ip:", four) {
@@ -51,7 +50,7 @@ struct PacketCounters: Hashable, Sendable {
 
     private static func lost(_ numbers: [String: Int], forwarded: String) -> Int? {
         guard let received = numbers["InReceives"], let delivered = numbers["InDelivers"] else { return nil }
-        // Broadcast and multicast packets may have no receiver here.
+        // Broadcast and multicast packets may have no receiver on this machine.
         let others = [
             forwarded, "InMcastPkts", "InBcastPkts", "InHdrErrors", "InAddrErrors", "InUnknownProtos", "InDiscards",
             "InNoRoutes",
@@ -59,8 +58,8 @@ struct PacketCounters: Hashable, Sendable {
         return received - delivered - others.reduce(0) { $0 + (numbers[$1] ?? 0) }
     }
 
-    /// Returns the number of packets that were dropped since, by family. A packet received before and delivered since is not counted, so no
-    /// number is negative.
+    /// Returns the number of dropped packets since the earlier reading, by family. It is never negative, because a packet that was received
+    /// before and delivered since is not counted.
     func dropped(since earlier: PacketCounters) -> [AddressFamily: Int] {
         var dropped: [AddressFamily: Int] = [:]
         for (family, count) in lost {
@@ -69,19 +68,19 @@ struct PacketCounters: Hashable, Sendable {
         return dropped
     }
 
-    /// Whether the reverse path filter has dropped packets since.
+    /// Returns whether the reverse path filter has dropped packets since the earlier reading.
     func isFiltered(since earlier: PacketCounters) -> Bool { filtered > earlier.filtered }
 }
 
-/// Counts unrequested packets that the packet filter drops, late in a round when nothing was sent for a while, so that they are not taken
-/// for dropped answers. Thread-safe.
+/// Counts unsolicited packets that the packet filter drops, so that they are not mistaken for dropped answers. It counts late in a round,
+/// when no packet was sent for some time. Thread-safe.
 final class PacketNoise: Sendable {
-    /// After the last answer of a round, and before SYNs are sent a third time.
+    /// The start of the count: after the last answer of a round, and before the third SYN.
     private static let begin = Duration.milliseconds(2350)
     private static let length = Duration.milliseconds(600)
 
     private let namespace: NetworkNamespace
-    /// The dropped packets and the time of the count; nil before it.
+    /// The dropped packets and the duration of the count; nil before it.
     private let heard: Locked<(dropped: [AddressFamily: Int], time: Duration)?>
 
     init(in namespace: NetworkNamespace, heard: [AddressFamily: Int]? = nil) {
@@ -89,7 +88,7 @@ final class PacketNoise: Sendable {
         self.heard = Locked(heard.map { ($0, Self.length) })
     }
 
-    /// Counts once. A task that is cancelled before counts nothing.
+    /// Counts once. If the task is cancelled, there is no count.
     func listen() async {
         do {
             try await Task.sleep(for: Self.begin)
@@ -102,8 +101,8 @@ final class PacketNoise: Sendable {
         }
     }
 
-    /// Subtracts the noise from the packets that were dropped in a time. The noise is extrapolated from the count, plus the error of a
-    /// count this short. If there was time to count and this machine did not count, all packets may be noise, and none is left.
+    /// Subtracts the unsolicited packets from the packets that were dropped during `time`. Their number is extrapolated from the count,
+    /// plus the statistical error of a short count. If there was time for a count but none was made, returns zero for each family.
     func removed(from dropped: [AddressFamily: Int], in time: Duration) -> [AddressFamily: Int] {
         guard let heard = heard.withLock(\.self) else {
             return time < Self.begin + Self.length ? dropped : dropped.mapValues { _ in 0 }
@@ -114,7 +113,7 @@ final class PacketNoise: Sendable {
         }
     }
 
-    /// The error of a random count is about its square root, and one packet more may have been missed.
+    /// Returns the upper bound of a random count: its error is about its square root, and one more packet may have been missed.
     private static func most(_ heard: Int) -> Double {
         heard <= 0 ? 0 : Double(heard) + Double(heard).squareRoot() + 1
     }

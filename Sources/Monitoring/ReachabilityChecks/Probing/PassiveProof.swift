@@ -2,20 +2,20 @@ import LinuxSupport
 import Netlink
 import NetworkReachability
 
-/// Observes the connections of other programs on a line. It sends nothing, and needs no privilege (`sock_diag(7)`, `rtnetlink(7)`).
+/// Observes the TCP connections of other programs on a line (`sock_diag(7)`, `rtnetlink(7)`). Sends no packet and needs no privilege.
 ///
-/// There is one for each path, because it compares counters with those of the last observation.
+/// Each path needs its own instance, because counters are compared with those of the last observation.
 struct PassiveProof: Sendable {
     private let line: LineFacts
     private let binding: ProbeBinding
     private let peers: Set<IPAddress>?
-    /// The addresses of the interface.
+    /// The addresses of the interface, by prefix.
     private let own: [AddressPrefix: Set<WireAddress>]
     private var traffic = TrafficWitness()
 
     /// Queries the kernel on the calling thread.
     ///
-    /// - Parameter peers: The peers whose answers count; nil for all beyond the gateway.
+    /// - Parameter peers: The peers whose answers are used. If nil, all peers beyond the gateway.
     init(_ line: LineFacts, _ binding: ProbeBinding, peers: Set<IPAddress>? = nil) {
         (self.line, self.binding, self.peers) = (line, binding, peers)
         own = line.prefixes().reduce(into: [:]) { own, address in
@@ -23,10 +23,10 @@ struct PassiveProof: Sendable {
         }
     }
 
-    /// Queries the kernel, for another namespace on a new thread: a dump of the TCP connections, the gateway's entry in the neighbour
-    /// table, and at most ``TrafficWitness/candidates`` routes.
+    /// Queries the kernel: a dump of the TCP connections, the gateway's entry in the neighbour table, and at most
+    /// ``TrafficWitness/candidates`` routes. For another namespace, this happens on a new thread.
     ///
-    /// - Parameter freshness: The maximum age of an answer. After a failure only later answers prove anything.
+    /// - Parameter freshness: The maximum age of an answer.
     mutating func observe(freshness: Duration = .seconds(30)) -> PassiveFinding {
         let connections = (try? connections()) ?? []
         traffic.take(connections.filter(isOnLine).map(ConnectionReading.init))
@@ -49,7 +49,7 @@ struct PassiveProof: Sendable {
         }.get()
     }
 
-    /// Whether packets of a connection leave through the interface to a host that is not on the link.
+    /// Returns whether packets of a connection leave through the interface to a host that is not on the link.
     private func isOnLine(_ connection: TCPConnection) -> Bool {
         let remote = connection.remote
         guard remote.family == binding.family, !line.own.contains(remote),
@@ -87,7 +87,7 @@ extension LineFacts {
         return (addresses ?? []).filter { link != 0 && $0.interface == link }
     }
 
-    /// Whether packets to an address pass the gateway, or leave through the interface if there is no gateway.
+    /// Returns whether packets to an address pass the gateway, or leave through the interface if there is no gateway.
     fileprivate func leads(to address: WireAddress, from source: WireAddress, mark: UInt32) -> Bool {
         let query = RouteQuery(destination: address, source: source, mark: mark)
         let route = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
@@ -108,20 +108,20 @@ struct ConnectionReading: Hashable, Sendable {
     }
 
     var ends: Ends
-    /// The time since the far end has sent or acknowledged something.
+    /// The time since the peer sent or acknowledged data.
     var age: Duration
-    /// The number of segments since it was opened, including retransmissions.
+    /// The number of segments sent since the connection was opened, including retransmissions.
     var sent: Int
     var retransmitted: Int
-    /// The number of segments that the kernel takes for lost now.
+    /// The number of segments that the kernel currently assumes to be lost.
     var lost: Int
 }
 
-/// Compares the counters of all connections over one line between observations.
+/// Compares the counters of all connections on a line between observations.
 struct TrafficWitness: Sendable {
     /// The maximum number of connections whose routes are queried.
     static let candidates = 8
-    /// The minimum number of segments for a judgement.
+    /// The minimum number of segments for a decision.
     private static let leastSent = 10
     private static let stalledShare = 80
 
@@ -130,7 +130,7 @@ struct TrafficWitness: Sendable {
     private(set) var retransmitted = 0
     private(set) var lost = 0
 
-    /// Takes the current counters. The first ones are compared with nothing.
+    /// Stores the current counters, and computes the differences from the previous ones. The first call computes none.
     mutating func take(_ now: [ConnectionReading]) {
         let before = readings
         readings = Dictionary(now.map { ($0.ends, $0) }) { first, _ in first }
@@ -139,7 +139,7 @@ struct TrafficWitness: Sendable {
             guard let last = before[reading.ends], last.sent <= reading.sent else { continue }
             sent += reading.sent - last.sent
             retransmitted += max(0, reading.retransmitted - last.retransmitted)
-            // A connection that sends nothing loses nothing more.
+            // A connection that sends nothing loses no more segments.
             if reading.sent > last.sent { lost += reading.lost }
         }
     }
@@ -147,7 +147,7 @@ struct TrafficWitness: Sendable {
     /// Whether nearly all segments were lost.
     var isStalled: Bool { sent >= Self.leastSent && (retransmitted + lost) * 100 >= sent * Self.stalledShare }
 
-    /// Returns the connections whose far ends have answered within `freshness`, the latest first.
+    /// Returns the connections whose peers answered within `freshness`, the latest first.
     func newest(within freshness: Duration) -> [ConnectionReading] {
         let fresh = readings.values.filter { $0.age < freshness }
         return Array(fresh.sorted { $0.age < $1.age }.prefix(Self.candidates))

@@ -1,16 +1,16 @@
 import LinuxSupport
 import NetworkReachability
 
-/// Limits the probes that begin in a second, and the errors that a router is made to send, for all that share it. Thread-safe.
+/// Limits the rate of probes, and of the errors that a router is made to send, for all checks that share it. Thread-safe.
 final class ProbeGate: Sendable {
-    /// A router that answers packets with errors: the gateway of a link.
+    /// A router that answers probes with ICMP errors: the gateway of a link.
     struct Router: Hashable, Sendable {
         let namespace: NetworkNamespace
         let link: UInt32
         let address: IPAddress?
     }
 
-    /// A probe of a line. Rounds that run the same one at the same time share its results.
+    /// A probe of the uplink. Rounds that need the same probe at the same time share its results.
     struct LineProbe: Hashable, Sendable {
         let kind: ProbeKind
         let router: Router
@@ -22,33 +22,33 @@ final class ProbeGate: Sendable {
     private struct State {
         var pace: ProbePace
         var routers = RouterPatience<Router>()
-        /// The rounds that wait for the results of a probe that another round runs.
+        /// The rounds that wait for the results of a probe of another round.
         var waiters: [LineProbe: [AsyncStream<[ProbeResult]>.Continuation]] = [:]
     }
 
-    /// The limits of all continuous and single checks: 20 in a second, 50 at once.
+    /// The limit of single checks and of the rounds of verdict sequences: 20 probes per second, with a burst of 50.
     static let process = ProbeGate(rate: 20, burst: 50)
 
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - rate: The number of probes in a second.
-    ///   - burst: The maximum number that begin at once.
+    ///   - rate: The number of probes per second.
+    ///   - burst: The maximum number of probes that start at once.
     init(rate: Int, burst: Int) {
         state = Locked(State(pace: ProbePace(rate: rate, burst: burst)))
     }
 
-    /// No limit of probes, for targets that have a pace of their own.
+    /// Creates a gate without a limit of probes, for targets that have their own rate.
     convenience init() {
         self.init(rate: 1_000_000, burst: 1_000_000)
     }
 
-    /// Begins one more probe, unless it has to wait.
+    /// Starts a probe, unless it has to wait.
     ///
     /// - Returns: The time to wait; zero if the probe has begun.
     func start() -> Duration { state.withLock { $0.pace.start(at: SystemClock.monotonic) } }
 
-    /// Waits until one more probe may begin. Returns at once if the task is cancelled, because nothing is sent then.
+    /// Waits until a probe may start. Returns immediately if the task is cancelled, because no packet is sent then.
     func pass() async {
         while true {
             let wait = start()
@@ -57,19 +57,19 @@ final class ProbeGate: Sendable {
         }
     }
 
-    /// Counts a packet that a router answers with an error.
+    /// Counts a packet that makes a router send an error.
     ///
-    /// - Returns: Whether it may be sent now.
+    /// - Returns: Whether the packet may be sent now.
     func provoke(_ router: Router, at now: Duration = SystemClock.monotonic) -> Bool {
         state.withLock { $0.routers.provoke(router, at: now) }
     }
 
-    /// Runs a probe of a line, or waits for the round that runs the same probe at this moment.
+    /// Runs a probe of the uplink, or waits for a round that runs the same probe at this moment.
     ///
-    /// A router sends few errors in a time. If each round sent probes of its own, some rounds would see a router that answers and others
-    /// would see silence, and one fault would have several verdicts. The results of another round cost nothing here.
+    /// Routers limit the rate of their errors. If each round sent its own probes, some rounds would see a router that answers and others
+    /// would see silence, and one fault would have several verdicts. Shared results have no cost for the waiting round.
     ///
-    /// - Returns: No results if the task is cancelled before the probe begins.
+    /// - Returns: The results. Empty if the task is cancelled before the probe starts.
     func share(_ probe: LineProbe, _ work: () async -> [ProbeResult]) async -> [ProbeResult] {
         while !Task.isCancelled {
             let (stream, waiter) = AsyncStream.makeStream(of: [ProbeResult].self)
@@ -83,7 +83,7 @@ final class ProbeGate: Sendable {
             }
             guard isFirst else {
                 guard let results = await stream.first(where: { _ in true }) else { break }
-                // A round that was cancelled before the router answered shows nothing.
+                // A round that was cancelled before the router answered proves nothing.
                 let isCut = results.contains { $0.outcome == .cancelled }
                 if isCut, !results.contains(where: { $0.outcome == .answered }) { continue }
                 return results.map(\.withoutCost)
@@ -101,14 +101,14 @@ final class ProbeGate: Sendable {
     /// The number of rounds that wait for a probe of another round.
     var sharing: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
 
-    /// The number of probes that began, and of errors that were not provoked.
+    /// The number of started probes, and the number of packets that were not sent to spare routers.
     var figures: (started: Int, withheld: Int) {
         state.withLock { ($0.pace.started, $0.routers.withheld) }
     }
 }
 
 extension ProbeResult {
-    /// The result for a round that did not send the packets.
+    /// The result without its cost, for a round that did not send the packets.
     var withoutCost: ProbeResult {
         var result = self
         result.cost = ProbeCost()
@@ -116,7 +116,7 @@ extension ProbeResult {
     }
 }
 
-/// A token bucket of probes, as the time at which it would be full again.
+/// A token bucket of probes. It stores the time at which it would be full again.
 struct ProbePace: Sendable {
     private let interval: Duration
     private let depth: Duration
@@ -125,8 +125,8 @@ struct ProbePace: Sendable {
     private(set) var delayed = 0
 
     /// - Parameters:
-    ///   - rate: The number of probes in a second.
-    ///   - burst: The maximum number that start at once.
+    ///   - rate: The number of probes per second.
+    ///   - burst: The maximum number of probes that start at once.
     init(rate: Int, burst: Int) {
         interval = .seconds(1) / max(1, rate)
         depth = interval * (max(1, burst) - 1)
@@ -146,7 +146,7 @@ struct ProbePace: Sendable {
 }
 
 /// Limits the errors that each router is made to send to three in three seconds. A Linux router answers a burst with at most six errors,
-/// then one in a second; errors about its routes are two, then one in two seconds. Echoes do not count.
+/// and then with one per second. For errors about routes, these are two errors, and then one per two seconds. Echoes are not limited.
 struct RouterPatience<Router: Hashable & Sendable>: Sendable {
     private static var window: Duration { .seconds(3) }
     private static var limit: Int { 3 }
@@ -165,19 +165,19 @@ struct RouterPatience<Router: Hashable & Sendable>: Sendable {
     }
 }
 
-/// The anchors that want no request for a while (`Retry-After`). Thread-safe.
+/// The anchors that requested a pause (`Retry-After`). Thread-safe.
 final class AnchorRest: Sendable {
-    /// Shared by all checks of the process.
+    /// The instance that all checks of the process share.
     static let process = AnchorRest()
 
-    /// The maximum time for an anchor that has proven its identity.
+    /// The maximum pause of an anchor that has proved its identity.
     static let longest = Duration.seconds(3600)
-    /// The maximum time without proof, because a captive portal can answer in its name.
+    /// The maximum pause without proof. It is shorter because a captive portal can answer in place of an anchor.
     static let longestUnproven = Duration.seconds(60)
 
     private let ends = Locked<[CheckOptions.Anchor: ContinuousClock.Instant]>([:])
 
-    /// Takes the results of an anchor.
+    /// Stores the pauses in the results of an anchor.
     func note(_ results: [ProbeResult], of anchor: CheckOptions.Anchor, at now: ContinuousClock.Instant = .now) {
         for result in results {
             guard let wait = result.evidence.http?.retryAfter else { continue }
@@ -187,7 +187,7 @@ final class AnchorRest: Sendable {
         }
     }
 
-    /// Returns the anchors that may be asked now.
+    /// Returns the anchors that may be queried now.
     func awake(_ anchors: [CheckOptions.Anchor], at now: ContinuousClock.Instant = .now) -> [CheckOptions.Anchor] {
         ends.withLock { ends in
             ends = ends.filter { $0.value > now }
@@ -196,15 +196,15 @@ final class AnchorRest: Sendable {
     }
 }
 
-/// Limits concurrent work with descriptors of its own, in first-in, first-out order. A connection to a web server has two. Thread-safe.
+/// Limits concurrent work that needs file descriptors, in first-in, first-out order. A connection to a web server needs two. Thread-safe.
 final class WebTurns: Sendable {
-    /// For the web probes of the process: a quarter of its descriptors.
+    /// The instance for the web probes of the process. They may use a quarter of its file descriptors.
     static let shared = WebTurns(count: min(256, OpenFiles.limit / 8))
 
     private struct State {
         var free: Int
         var line: [UInt64: CheckedContinuation<Bool, Never>] = [:]
-        /// The waiters in sequence. Cancelled ones are still in it.
+        /// The waiting numbers in order. Some of them may be cancelled.
         var order: ArraySlice<UInt64> = []
         var last: UInt64 = 0
     }
@@ -217,10 +217,10 @@ final class WebTurns: Sendable {
         state = Locked(State(free: max(1, count)))
     }
 
-    /// Whether work is in progress, so that descriptors will be freed.
+    /// Whether work is in progress, which will free file descriptors.
     var isInUse: Bool { state.withLock { $0.free < count } }
 
-    /// Does the work when its turn has come; returns nil if the task is cancelled before.
+    /// Performs work as soon as the limit allows. Returns nil if the task is cancelled before.
     func during<Value: Sendable>(_ work: () async -> Value) async -> Value? {
         guard await take() else { return nil }
         defer { giveBack() }

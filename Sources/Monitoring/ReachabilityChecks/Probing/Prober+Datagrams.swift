@@ -5,21 +5,21 @@ import NetworkReachability
 extension Prober {
     /// A closed port: the first port of `traceroute(8)`.
     static let closedPort: UInt16 = 33_434
-    /// The times at which packets are sent, within the limits of the gate. After the gateway has answered, its other probes are not sent,
-    /// which leaves two more tries beyond it.
+    /// The times at which packets are sent, within the rate limits for errors. When the gateway has answered, its remaining probes are not
+    /// sent, which leaves two more tries for routers beyond it.
     private enum Tries {
         static let hop: [Duration] = [.zero, .milliseconds(1050)]
         static let closedPort: [Duration] = [.milliseconds(50)]
         static let dying: [Duration] = [.milliseconds(350)]
         static let echo: [Duration] = [.zero]
-        /// Where bytes cost money.
+        /// The times on a metered line.
         static let singleHop: [Duration] = [.zero]
     }
-    /// The time in which the kernel finds that a neighbour does not answer, and some more.
+    /// The time that the kernel needs to find that a neighbour does not answer, with a margin.
     static let resolution = Duration.milliseconds(3200)
 
-    /// Probes the gateway: a datagram to a closed port, an echo, and a datagram towards `destination` whose hop limit ends there. After an
-    /// answer the rest is not sent. No packet gets beyond the gateway.
+    /// Probes the gateway with a datagram to a closed port, an echo, and a datagram towards `destination` whose hop limit expires there.
+    /// After the first answer, the remaining packets are not sent. No packet passes the gateway.
     func gateway(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
         guard let gateway = line.gateway else { return [] }
         return await gate.share(lineProbe(.gateway, destination)) {
@@ -45,7 +45,7 @@ extension Prober {
             if result.isAnsweredByGateway { isAlive.withLock { $0 = true } }
             return result
         }
-        // A router limits the rate of its errors, and not of its resets.
+        // A router limits the rate of its ICMP errors, but not of its TCP resets.
         func echo() async -> [ProbeResult] {
             let echo = await probe(gateway, .echo(size: 16), Tries.echo)
             guard echo.outcome == .skipped(.notPermitted) else { return [echo] }
@@ -59,7 +59,7 @@ extension Prober {
         return await closed + echoes + [dying]
     }
 
-    /// Tries to connect to a closed port of the gateway.
+    /// Connects to a closed port of the gateway.
     private func connect(toGateway gateway: IPAddress, limit: Duration) async -> ProbeResult {
         let before = line.neighbour()?.state ?? .none
         let begun = SystemClock.monotonic
@@ -88,7 +88,7 @@ extension Prober {
         }
     }
 
-    /// Sends a datagram whose hop limit ends at the second router. If there is no second router, the destination answers.
+    /// Sends a datagram whose hop limit expires at the second router. Without a second router, the destination answers.
     func secondHop(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
         await gate.share(lineProbe(.hop, destination)) {
             let tries = isThrifty ? Tries.singleHop : Tries.hop
@@ -107,9 +107,9 @@ extension Prober {
     /// Sends ICMP echoes.
     ///
     /// - Parameters:
-    ///   - tries: The times at which echoes are sent; nil for three times within a second.
-    ///   - orReset: Whether a connection is tried too if echoes are not permitted. Hosts limit the rate of their errors, and not of their
-    ///     resets.
+    ///   - tries: The times at which echoes are sent. If nil, three times within a second.
+    ///   - orReset: Whether to connect to a closed port too if echoes are not permitted. Hosts limit the rate of their ICMP errors, but not
+    ///     of their TCP resets.
     func echo(
         _ subject: ProbeSubject,
         to address: IPAddress,
@@ -128,7 +128,7 @@ extension Prober {
             var (decisive, cost) = (ProbeResult?.none, ProbeCost())
             for await result in group {
                 cost = cost + result.cost
-                // An answer counts most, and an error more than silence.
+                // An answer has priority over an error, and an error over silence.
                 if decisive == nil || decisive?.outcome == .silent && result.outcome != .cancelled
                     || result.outcome == .answered
                 {
@@ -142,14 +142,14 @@ extension Prober {
         }
     }
 
-    /// Connects in place of an echo. A host that refuses is alive.
+    /// Connects to a closed port in place of an echo. A host that refuses the connection is alive.
     private func reset(_ subject: ProbeSubject, of address: IPAddress, limit: Duration) async -> ProbeResult {
         var result = await connect(subject, to: address, port: Self.closedPort, kind: .udp, limit: limit)
         if case .refused(.peer) = result.outcome { result.outcome = .answered }
         return result
     }
 
-    /// The request to the engine.
+    /// Creates the engine's request for an echo.
     func echo(_ request: ProbeRequest, tries: [Duration]? = nil) -> DatagramRequest {
         let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
         return DatagramRequest(
@@ -166,12 +166,12 @@ extension Prober {
         return closedPortResult(request, await engine.send(closedPort(request)))
     }
 
-    /// A datagram to a closed port in place of an echo that is not permitted. A host that sends an error is alive.
+    /// Creates a probe of a closed port with datagrams, in place of an echo that is not permitted. A host that sends an error is alive.
     func closedPortRequest(_ subject: ProbeSubject, _ address: IPAddress, limit: Duration) -> ProbeRequest {
         request(.udp, subject, address, port: Self.closedPort, limit: limit)
     }
 
-    /// The request to the engine.
+    /// Creates the engine's request for a probe of a closed port.
     func closedPort(_ request: ProbeRequest) -> DatagramRequest {
         let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
         return DatagramRequest(
@@ -189,7 +189,7 @@ extension Prober {
         return result
     }
 
-    /// Probes the uplink, and records the gateway's entry in the neighbour table.
+    /// Sends a probe of the uplink, and records the gateway's entry in the neighbour table.
     private func probeLine(
         _ kind: ProbeKind,
         _ destination: IPAddress,
@@ -221,7 +221,7 @@ extension Prober {
         return result
     }
 
-    /// Converts the outcome of a datagram that any answer is enough for.
+    /// Converts the outcome of a datagram for which any answer is sufficient.
     func result(_ request: ProbeRequest, _ outcome: DatagramOutcome) -> ProbeResult {
         let destination = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
         let end: ProbeOutcome =
@@ -244,7 +244,7 @@ extension Prober {
         } else if end != .cancelled {
             result.failedPhase = .request
         }
-        // Errors of this machine were not on a wire.
+        // Errors from this machine were not transmitted.
         let errors = outcome.errors.count { $0.message.offender.map { !line.own.contains($0) } ?? false }
         result.cost = ProbeCost(
             packets: outcome.sent + outcome.answers.count + errors,
@@ -255,7 +255,7 @@ extension Prober {
 }
 
 extension ProbeResult {
-    /// Whether the gateway answered its probe.
+    /// Whether the gateway answered the probe.
     fileprivate var isAnsweredByGateway: Bool {
         [.answered, .refused(.gateway), .refused(.peer)].contains(outcome) || error?.speaker == .gateway
     }

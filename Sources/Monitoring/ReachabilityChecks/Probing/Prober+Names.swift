@@ -1,19 +1,19 @@
 import LinuxSupport
 import NetworkReachability
 
-/// Questions to single DNS servers.
+/// Probes of single DNS servers.
 extension Prober {
     private static let fewTries: [Duration] = [.zero, .milliseconds(1000)]
     private static let port: UInt16 = 53
     private static let dislikesExtensions: [DNSResponseCode] = [.formatError, .notImplemented]
     /// The minimum time for another question.
     private static let least = Duration.milliseconds(100)
-    /// The maximum number of responses with the right number that are read.
+    /// The maximum number of responses with a matching identifier that are parsed.
     private static let readingLimit = 64
 
-    /// Asks one server over UDP, and once more over TCP if the response is truncated (RFC 7766).
+    /// Queries a server over UDP, and again over TCP if the response is truncated (RFC 7766).
     ///
-    /// - Parameter limit: The time limit for both.
+    /// - Parameter limit: The time limit of both queries together.
     func ask(
         _ server: IPAddress,
         _ purpose: NamePurpose,
@@ -45,7 +45,7 @@ extension Prober {
             take(DNSAnswer(answer.payload, to: question), to: question, into: &result)
         } else if result.outcome == .silent {
             result.evidence.dns = DNSFacts(question.type)
-            // A forged response may precede the server's, so responses are judged only after the time limit.
+            // A forged response may arrive before the server's response, so unusable responses are reported only after the time limit.
             let answers = outcome.answers.map { DNSAnswer($0.payload, to: question) }
             let isMalformed = answers.contains { if case .malformed = $0 { true } else { false } }
             if !answers.isEmpty { result.outcome = .invalid(isMalformed ? .malformedAnswer : .mismatchedAnswer) }
@@ -57,7 +57,7 @@ extension Prober {
         if result.evidence.dns?.isTruncated == true {
             await askOverStream(server, question, left, &result)
         } else if question.hasExtensions, let code = result.evidence.dns?.code, Self.dislikesExtensions.contains(code) {
-            // Programs ask without EDNS, and get answers (RFC 6891, section 7).
+            // Other programs query such servers without EDNS, and get answers (RFC 6891, section 7).
             var plain = question
             plain.hasExtensions = false
             let cost = result.cost
@@ -119,7 +119,7 @@ extension Prober {
         }
     }
 
-    /// The cost by the kernel's counters, with the final reset.
+    /// Returns the cost according to the kernel's counters, including the final reset.
     private func cost(of outcome: StreamOutcome) -> ProbeCost {
         guard let information = outcome.information, let sent = information.segmentsSent else { return ProbeCost() }
         let reset = outcome.connected == nil ? 0 : 1

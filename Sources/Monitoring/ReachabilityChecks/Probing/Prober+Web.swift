@@ -2,15 +2,15 @@ import LinuxSupport
 import NetworkReachability
 import ServerTrustNIO
 
-/// Probes of web servers: one connection, TLS for `https`, one request of HTTP/1.1, and a reset at the end.
+/// Probes of web servers: a connection, TLS for `https`, one HTTP/1.1 request, and a reset at the end.
 extension Prober {
-    /// Sends one request.
+    /// Sends a request.
     ///
-    /// A connection that fails counts as `http` (to a captive portal API as `portalAPI`), a handshake that fails as `tls`. A server that
-    /// accepts the connection and sends nothing is silent, with the phases that ended.
+    /// A failed connection is a result of the kind `http`, or `portalAPI` for a captive portal API. A failed handshake is one of the kind
+    /// `tls`. A server that accepts the connection and sends nothing is silent, and the result contains the completed phases.
     ///
     /// - Parameters:
-    ///   - address: The address of the host of the URL.
+    ///   - address: An address of the URL's host.
     ///   - limit: The time limit of the whole probe.
     func fetch(
         _ subject: ProbeSubject,
@@ -21,8 +21,8 @@ extension Prober {
         await visit(request.kind, subject, request, at: address, limit: limit)
     }
 
-    /// Sends one request with segments that fit through every link, both ways (TCP_MAXSEG). A request that stalled before and is answered
-    /// now was lost because of its size. Any response is enough.
+    /// Sends a request with segments that pass every link in both directions (TCP_MAXSEG). If a request stalled before and is answered now,
+    /// it was lost because of its size. Any response is sufficient.
     func fetchSmall(
         _ subject: ProbeSubject,
         _ request: WebRequest,
@@ -36,7 +36,7 @@ extension Prober {
         var trial = request
         trial.isTrial = true
         var result = await prober.visit(.mtu, subject, trial, at: address, limit: limit)
-        // The kernel still assumes the MTU of the link, but no larger packets are known to pass.
+        // The kernel still assumes the MTU of the link, but only packets of this size are known to pass.
         result.evidence.pathMTU = result.outcome == .answered ? segment + headers : nil
         return result
     }
@@ -57,7 +57,7 @@ extension Prober {
             guard let visited else { return result }
             result = visited
             guard result.outcome == .skipped(.noDescriptors), WebTurns.shared.isInUse else { return result }
-            // Other probes free descriptors.
+            // Other probes will free file descriptors.
             try? await Task.sleep(for: Self.patience)
         } while SystemClock.monotonic - begun < limit && !Task.isCancelled
         return result
@@ -97,7 +97,7 @@ extension Prober {
         } catch {
             result.take(WebOutcome(end: .failed(error)), of: request)
         }
-        // One packet ends the connection, and nothing is sent again long after.
+        // A reset ends the connection with one packet, and nothing is retransmitted later.
         meter.resetWhenClosed()
         if let information = meter.information { result.take(information) }
         return result
@@ -105,16 +105,16 @@ extension Prober {
 }
 
 extension ProbeResult {
-    /// The size of a header of IP and one of TCP with time stamps, in bytes.
+    /// The size in bytes of an IP header and a TCP header with time stamps.
     private var header: Int { request.binding.family == .ipv4 ? 52 : 72 }
 
-    /// Adds the counters of the kernel. The round trip stays that of the handshake, because later ones contain the pauses of the server.
+    /// Adds the kernel's counters. The round-trip time stays that of the handshake, because later values contain pauses of the server.
     mutating func take(_ information: TCPInformation) {
         evidence.retransmits = information.totalRetransmits
         evidence.lost = information.lost
         evidence.pathMTU = information.pathMTU
         evidence.segmentSize = information.sendSegmentSize
-        // One more closes it.
+        // One more packet closes the connection.
         let packets = (information.segmentsSent ?? 0) + (information.segmentsReceived ?? 0) + 1
         let content = (information.bytesSent ?? 0) + (information.bytesReceived ?? 0)
         cost = ProbeCost(packets: packets, bytes: packets * header + Int(clamping: content))
@@ -122,10 +122,10 @@ extension ProbeResult {
 }
 
 extension Prober {
-    /// Sends a request. If the server accepts the connection and then stalls, sends the request once more with small segments.
+    /// Sends a request. If the server accepts the connection and then stalls, repeats the request with small segments.
     ///
-    /// A server that is only slow answers the second request too. So an answer to small segments counts only if a third request, with
-    /// full-sized segments, stalls again. If it does not, its result replaces those of the first two.
+    /// A server that is only slow also answers the second request. An answer to small segments therefore counts only if a third request,
+    /// with full-sized segments, stalls again. If it does not stall, its result replaces the first two.
     func fetchBoth(
         _ subject: ProbeSubject,
         _ request: WebRequest,
@@ -148,7 +148,7 @@ extension Prober {
 }
 
 extension ProbeResult {
-    /// Whether the connection was made, and then nothing arrived.
+    /// Whether the connection was established, and then no data arrived.
     fileprivate var hasStalled: Bool {
         phases[.connect] != nil
             && (outcome == .silent || outcome == .invalid(.stalled) || outcome == .invalid(.handshakeSilent))

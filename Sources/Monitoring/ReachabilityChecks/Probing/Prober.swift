@@ -3,23 +3,23 @@ import Netlink
 import NetworkReachability
 import ServerTrustNIO
 
-/// Sends the probes of one family along one path of the kernel.
+/// Sends probes of one address family along one path of the kernel.
 struct Prober: Sendable {
     let engine: SocketEngine
     let line: LineFacts
     let binding: ProbeBinding
     let trust: WebTrust
-    /// The limits that it shares with other probers.
+    /// The rate limits that are shared with other probers.
     let gate: ProbeGate
-    /// Whether bytes cost money, so that fewer probes are sent.
+    /// Whether the line is metered, so that fewer probes are sent.
     var isThrifty = false
-    /// The times at which a question over UDP is sent.
+    /// The times at which a DNS question is sent over UDP.
     var tries: [Duration] = [.zero, .milliseconds(700), .milliseconds(1500)]
 
     /// - Parameters:
-    ///   - engine: The engine of the namespace of `line`.
-    ///   - trust: The trust of web probes. One value for all probers of a check reads the system's roots once.
-    ///   - gate: The limits that it shares with other probers.
+    ///   - engine: The socket engine in the namespace of `line`.
+    ///   - trust: The trust of web probes. If all probers of a check share it, the system's trust store is read once.
+    ///   - gate: The rate limits that are shared with other probers.
     init(
         engine: SocketEngine,
         line: LineFacts,
@@ -32,7 +32,7 @@ struct Prober: Sendable {
 
     var family: AddressFamily { binding.family }
 
-    /// Returns the settings of sockets.
+    /// Returns the socket settings.
     func settings(hopLimit: UInt8? = nil) -> SocketSettings {
         SocketSettings(
             source: binding.source.map { endpoint($0) },
@@ -44,7 +44,7 @@ struct Prober: Sendable {
         )
     }
 
-    /// Returns an endpoint. A link-local address belongs to its zone, or to the link of the path.
+    /// Returns a socket endpoint. A link-local address gets its zone, or the link of the path.
     func endpoint(_ address: IPAddress, port: UInt16 = 0) -> SocketEndpoint {
         var link: UInt32 = 0
         if address.isIPv6, address.isLinkLocal { link = address.zone.flatMap { line.link(zone: $0) } ?? line.link }
@@ -62,12 +62,12 @@ struct Prober: Sendable {
     }
 }
 
-/// Probes that open TCP connections, and close them with a reset.
+/// Probes that open TCP connections and close them with a reset.
 extension Prober {
-    /// A router sends "host unreachable" only after three seconds.
+    /// The time limit of a connection. A router reports "host unreachable" only after three seconds.
     static let connectLimit = Duration.milliseconds(3400)
 
-    /// Tries to connect.
+    /// Opens a connection, and closes it.
     func connect(
         _ subject: ProbeSubject,
         to address: IPAddress,
@@ -80,7 +80,7 @@ extension Prober {
         return result(request, await engine.connect(connection(request)), about: address)
     }
 
-    /// The request to the engine.
+    /// Creates the engine's request for a connection.
     func connection(_ request: ProbeRequest) -> ConnectRequest {
         let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
         return ConnectRequest(
@@ -91,10 +91,10 @@ extension Prober {
         )
     }
 
-    /// A connection that this machine gave up, without an ICMP error of another one.
+    /// Returns the outcome of a connection that this machine refused or gave up, without an ICMP error from another machine.
     private func refused(_ cause: SystemError, from local: SocketEndpoint?, about address: IPAddress) -> ProbeOutcome {
         guard cause == .hostUnreachable else { return .blockedHere(cause.rawValue) }
-        // The kernel did not find the neighbour, for which it usually sends itself an ICMP error.
+        // The kernel did not resolve the neighbour. It usually generates an ICMP error to itself for this.
         let (type, code): (UInt8, UInt8) = family == .ipv4 ? (3, 1) : (1, 3)
         let sender = local.map { IPAddress($0.address) } ?? address
         return .unreachable(ICMPError(family: family, type: type, code: code, sender: sender, speaker: .thisMachine))
@@ -132,14 +132,14 @@ extension Prober {
     }
 }
 
-/// The first probe of a target in a queue.
+/// The first probe of a target in a ``CheckQueue``.
 extension Prober {
-    /// Returns the probe that the round of a target begins with, if one packet or connection may decide.
+    /// Returns the first probe of a target's round, if a single packet or connection can decide.
     ///
     /// - Parameters:
     ///   - mayEcho: Whether echoes are permitted, as far as is known.
-    ///   - tell: Receives the result on the engine's thread. It must not wait.
-    /// - Returns: Nil for a target that requires more, for example a handshake of TLS.
+    ///   - tell: Receives the result on the engine's thread. It must not block.
+    /// - Returns: Nil for a target that requires more probes, for example a TLS handshake.
     func first(
         of target: CheckTarget,
         at address: IPAddress,
@@ -165,7 +165,7 @@ extension Prober {
 }
 
 extension CheckTarget {
-    /// Whether one packet or connection is enough for a target that works.
+    /// Whether a single packet or connection is sufficient if the target works.
     var decidesAtOnce: Bool {
         switch service {
         case .any, .echo, .tcp: true
@@ -174,11 +174,11 @@ extension CheckTarget {
     }
 }
 
-/// Lookups by the name service of the system.
+/// Lookups with the name service of the system.
 extension Prober {
-    /// Looks up all addresses of a name (`getaddrinfo(3)`), through files, DNS and other sources of `nsswitch.conf(5)`.
+    /// Resolves all addresses of a name with `getaddrinfo(3)`, which uses files, DNS and other sources of `nsswitch.conf(5)`.
     ///
-    /// The C library cannot be cancelled. After `limit` its thread is replaced.
+    /// The call cannot be cancelled. Its thread is replaced after `limit`.
     func resolve(_ name: String, limit: Duration = .milliseconds(3400)) async -> ProbeResult {
         let request = request(.resolve, .target, nil, limit: limit)
         let begun = SystemClock.monotonic
@@ -198,7 +198,7 @@ extension Prober {
         return result
     }
 
-    /// Returns nil if there is no answer within the limit.
+    /// Returns the answer for a name. Nil if there is none within the limit.
     private func answer(
         for name: String,
         _ limit: Duration
@@ -220,12 +220,12 @@ extension Prober {
     }
 }
 
-/// The senders of ICMP errors.
+/// The origin of ICMP errors.
 extension Prober {
-    /// Returns the sender of an ICMP error about packets to `destination`.
+    /// Returns the origin of an ICMP error about packets to `destination`.
     ///
-    /// A router may answer with another of its addresses. An error that arrives with its initial hop limit is from the link, and so from
-    /// the gateway.
+    /// A router may send errors from another of its addresses. An error that arrives with an initial hop limit was sent on the link, and
+    /// therefore by the gateway.
     func speaker(_ message: ErrorQueueMessage, about destination: WireAddress) -> Speaker {
         guard let offender = message.offender, !line.own.contains(offender) else { return .thisMachine }
         guard let gateway = line.gateway else { return offender == destination ? .peer : .hop(nil) }
@@ -252,18 +252,18 @@ extension Prober {
     /// Converts an ICMP error to the outcome of its probe.
     func outcome(_ message: ErrorQueueMessage, about destination: IPAddress) -> ProbeOutcome {
         let error = icmpError(message, about: destination)
-        // A closed port, if the host itself reports it. From another sender it is a packet filter.
+        // A port-unreachable error from the host itself means a closed port. From another sender it comes from a packet filter.
         let isClosedPort = error.reason == .refusedByFirewall && error.sender.wire == destination.wire
         return isClosedPort ? .refused(error.speaker) : .unreachable(error)
     }
 }
 
 extension ProbeOutcome {
-    /// Nothing was sent.
+    /// Creates the outcome of a probe whose packet was not sent.
     init(_ error: SocketError) {
         self =
             switch error.kind {
-            // The reason has nothing to do with the network.
+            // The reason is not related to the network.
             case .other where error.step.isNamespace: .skipped(.interfaceGone)
             case .notPermitted: .skipped(.notPermitted)
             case .noDescriptors: .skipped(.noDescriptors)

@@ -1,7 +1,7 @@
 import LinuxSupport
 public import ReachabilityRetry
 
-/// Advises retries by a check: to wait for the end of a captive portal, to back off from a host, and to end if a certificate is not
+/// Advises retries with the verdict of a check: wait in a captive portal, back off from a faulty host, and give up if a certificate is not
 /// trusted.
 ///
 /// ```swift
@@ -10,21 +10,21 @@ public import ReachabilityRetry
 ///
 /// | Place of the verdict | Advice |
 /// |---|---|
-/// | `portal` | ``RetryAdvice/wait``, until a check says that the internet works |
+/// | `portal` | ``RetryAdvice/wait``, until a check finds that the internet works |
 /// | `tls` | ``RetryAdvice/end`` |
 /// | `host`, `service` | ``RetryAdvice/backOff`` |
 /// | `dns` and all others | ``RetryAdvice/goOn`` |
 ///
-/// Concurrent callers of one host share one check, and its verdict is used for five seconds. Each check sends what a ``NetworkCheck``
-/// sends; without failures there is none. Thread-safe.
+/// Concurrent callers for one host share a check, and its verdict is used for five seconds. A check sends the packets of a
+/// ``NetworkCheck``. Without failures there is no check. Thread-safe.
 public final class CheckAdvisor: RetryAdvisor {
-    /// The checks of an advisor.
+    /// The operations of an advisor. Tests replace them.
     struct Errands: Sendable {
-        /// Checks a host, or the internet.
+        /// Checks a host, or the internet if nil, and returns the place of the verdict.
         var place: @Sendable (String?) async -> CheckPlace
-        /// Returns when the internet works, or the task is cancelled.
+        /// Returns when the internet works or the task is cancelled.
         var untilWorks: @Sendable () async -> Void
-        /// The time since any fixed moment.
+        /// Returns the time since a fixed moment.
         var now: @Sendable () -> Duration
     }
 
@@ -38,12 +38,12 @@ public final class CheckAdvisor: RetryAdvisor {
     /// The wait for the end of a portal, shared by all hosts.
     let recovery = SharedErrand<Bool>()
 
-    /// Creates an advisor. It sends nothing until its first advice.
+    /// Creates an advisor. It sends no packet until its first advice.
     ///
     /// - Parameters:
-    ///   - options: How checks are made, and which hosts they may contact.
-    ///   - target: Returns the target for a host; nil for the internet alone. By default any answer of the host is enough, so its
-    ///     certificate is not checked, which requires a URL.
+    ///   - options: The options of the checks, including the hosts that they may contact.
+    ///   - target: Returns the target to check for a host. If it returns nil, only the internet is checked. By default any answer of the
+    ///     host is sufficient, and its certificate is not checked. To check the certificate, return a URL.
     public convenience init(
         options: CheckOptions = CheckOptions(),
         target: @escaping @Sendable (_ host: String) -> CheckTarget? = { try? CheckTarget($0) }
@@ -65,7 +65,7 @@ public final class CheckAdvisor: RetryAdvisor {
         self.errands = errands
     }
 
-    /// Returns the advice of a check that is at most five seconds old.
+    /// Returns the advice according to a check that is at most five seconds old.
     public func advice(for host: String?) async -> RetryAdvice {
         let now = errands.now()
         let (known, round) = state.withLock { state in
@@ -83,7 +83,7 @@ public final class CheckAdvisor: RetryAdvisor {
         return place.map(Self.advice) ?? .goOn
     }
 
-    /// Returns when the internet works, or the task is cancelled.
+    /// Returns when the internet works or the task is cancelled.
     public func waitForEnd(of host: String?) async {
         _ = await recovery.value { [errands] in
             await errands.untilWorks()
@@ -114,13 +114,13 @@ public final class CheckAdvisor: RetryAdvisor {
     }
 }
 
-/// Work that begins with its first waiter, is shared by all, and is cancelled with the last.
+/// Work that starts with its first waiter and is shared by all later ones. It is cancelled when the last waiter leaves.
 final class SharedErrand<Value: Sendable>: Sendable {
     private struct State {
         var waiters: [UInt64: AsyncStream<Value>.Continuation] = [:]
         var lastID: UInt64 = 0
         var task: Task<Void, Never>?
-        /// Identifies the task. The result of a cancelled one is dropped.
+        /// The number of the task. The result of a cancelled task is discarded.
         var turn = 0
     }
 
@@ -129,7 +129,7 @@ final class SharedErrand<Value: Sendable>: Sendable {
     /// The number of waiters.
     var waiters: Int { state.withLock { $0.waiters.count } }
 
-    /// Returns the result; nil if the task is cancelled.
+    /// Returns the result of the shared work. Nil if the task is cancelled.
     func value(_ work: @escaping @Sendable () async -> Value) async -> Value? {
         let (stream, waiter) = AsyncStream.makeStream(of: Value.self)
         let id = state.withLock { state in

@@ -1,20 +1,20 @@
 import NetworkReachability
 
-/// The budget of a continuous check in bytes a day. ``ProbeGate`` limits the rate of probes.
+/// The daily budget of a continuous check in bytes. ``ProbeGate`` limits the rate of probes.
 struct CheckBudget: Sendable {
     /// The purpose of a round.
     enum Purpose: Hashable, Sendable {
-        /// A change. It has no limit.
+        /// The network has changed. Such rounds have no limit.
         case event
         /// No connection of another program shows that the network works.
         case idle
-        /// The same with the anchors.
+        /// No connection of another program shows that the network works, and anchors are probed.
         case anchors
-        /// A fault, or a suspicion.
+        /// There is a fault, or a suspicion of one.
         case trouble
     }
 
-    /// The limits in bytes a day.
+    /// The limits in bytes per day.
     struct Limits: Hashable, Sendable {
         var idle = 250_000
         var anchors = 1_600_000
@@ -22,7 +22,7 @@ struct CheckBudget: Sendable {
         var meteredIdle = 25_000
         var meteredTrouble = 500_000
 
-        /// Returns a limit in bytes; nil for none.
+        /// Returns a limit in bytes; nil for no limit.
         func bytes(for purpose: Purpose, _ isMetered: Bool) -> Int? {
             switch purpose {
             case .event: nil
@@ -47,14 +47,14 @@ struct CheckBudget: Sendable {
 
     // MARK: Bytes in a day
 
-    /// Whether more rounds for this purpose fit into the day.
+    /// Returns whether the budget of the day has room for more rounds of this purpose.
     func allows(_ purpose: Purpose, _ isMetered: Bool, rounds: Int = 1, at now: Duration) -> Bool {
         guard let limit = limits.bytes(for: purpose, isMetered) else { return true }
         guard limit > 0 else { return false }
         return days[Account(purpose: purpose, isMetered: isMetered)]?.hasRoom(for: rounds, limit, at: now) ?? true
     }
 
-    /// The end of the day into which no more round fits.
+    /// Returns the end of the day if its budget is used up.
     func renewal(of purpose: Purpose, _ isMetered: Bool, at now: Duration) -> Duration {
         days[Account(purpose: purpose, isMetered: isMetered)].map { max($0.end, now) } ?? now + DailyBytes.day
     }
@@ -68,13 +68,13 @@ struct CheckBudget: Sendable {
     }
 }
 
-/// The cost for one purpose since its day began.
+/// The cost of the rounds of one purpose since the start of its day.
 struct DailyBytes: Sendable {
     static let day = Duration.seconds(86_400)
 
     private var began: Duration
     private var spent = ProbeCost()
-    /// The largest cost of a round in bytes, which is expected of the next one.
+    /// The largest cost of a round in bytes. The next round is expected to cost as much.
     private var largest = 0
 
     init(began: Duration) {

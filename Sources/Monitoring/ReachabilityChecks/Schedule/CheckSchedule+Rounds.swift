@@ -1,4 +1,4 @@
-/// The ends of rounds.
+/// The handling of completed rounds.
 extension CheckSchedule {
     mutating func roundEnded(_ verdict: CheckVerdict, _ cost: ProbeCost, at now: Duration) {
         guard let round = running else { return }
@@ -10,7 +10,7 @@ extension CheckSchedule {
         course.latest = (verdict, now)
         answer(verdict)
         switch verdict.place {
-        // One degraded round is not enough, as with a fault.
+        // As with a fault, one degraded round is not sufficient.
         case .degraded where notified?.place == .works && verdict.confidence != .proven:
             failed(verdict, previous, round, at: now)
         case .works, .degraded: succeeded(verdict, round, at: now)
@@ -36,7 +36,7 @@ extension CheckSchedule {
         course.successSince = since
         course.trial?.successes += 1
         if let trial = course.trial, trial.successes < 2 { return goOn(trial, verdict, at: now) }
-        // A fault may return at once.
+        // The fault may return soon, so a recovery must last for a while.
         if let notified, notified.isBroken, now - since < ScheduleTiming.recovery {
             course.plan = Plan(at: since + ScheduleTiming.recovery, kind: wide(), purpose: round.decidingPurpose)
             return
@@ -87,7 +87,7 @@ extension CheckSchedule {
         goOn(trial, verdict, at: now)
     }
 
-    /// Plans the next round of a suspicion, or ends it undecided.
+    /// Plans the next round of a suspicion. After the last round, the suspicion ends without a decision.
     private mutating func goOn(_ trial: Trial, _ verdict: CheckVerdict, at now: Duration) {
         course.state = .suspect
         if let next = trial.next {
@@ -106,7 +106,7 @@ extension CheckSchedule {
         notify(verdict)
     }
 
-    /// Plans the next round of a fault.
+    /// Plans the next round during a fault.
     private mutating func retry(_ verdict: CheckVerdict, at now: Duration) {
         course.observeAt = now + ScheduleTiming.observation
         let age = now - (course.brokenSince ?? now)
@@ -135,10 +135,10 @@ extension ScheduleState {
 }
 
 extension CheckVerdict {
-    /// Whether there is a known fault.
+    /// Whether the verdict is a known fault.
     var isBroken: Bool { ScheduleState(place).isBroken }
 
-    /// The rest of the session by the captive portal API.
+    /// The remaining time of the session according to the captive portal API.
     fileprivate var session: Duration? {
         let seconds = evidence.lazy.compactMap(\.evidence.portal?.secondsRemaining).first
         return seconds.map {
@@ -149,14 +149,14 @@ extension CheckVerdict {
         }
     }
 
-    /// The verdict after rounds that differ.
+    /// Creates the verdict for rounds with different results.
     fileprivate static func undecided(_ last: CheckVerdict) -> CheckVerdict {
         CheckVerdict(
             Finding(
                 .inconclusive,
                 .notEnoughEvidence,
                 .suspected,
-                "rounds differ; the last said: \(last.text)",
+                "rounds differ; the last result was: \(last.text)",
                 last.evidence
             )
         )

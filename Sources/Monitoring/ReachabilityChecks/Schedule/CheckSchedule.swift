@@ -1,15 +1,15 @@
-/// Decides when a line is checked, and which verdicts are notified. A value that takes events and returns actions.
+/// Decides when a line is checked and which verdicts are notified. It is a value that takes events and returns actions.
 ///
-/// It has no clock, no random numbers of its own and no socket. A time counts from any fixed moment, and never goes back. At most one
-/// round runs at a time, the timer is never armed for the past, and no verdict is notified twice in a row.
+/// It has no clock, no random numbers of its own and no socket. Times count from a fixed moment and never decrease. At most one round runs
+/// at a time, the timer is never set to the past, and no verdict is notified twice in a row.
 struct CheckSchedule: Sendable {
     struct Options: Hashable, Sendable {
-        /// Whether there is a target or an anchor, so that a round may be more than private.
+        /// Whether there is a target or an anchor, so that rounds may contact more than the local network.
         var asksOthers = false
-        /// The time after a change within which anchors are asked, at random.
+        /// The maximum random delay after a change before anchors are probed.
         var spread = Duration.milliseconds(250)
-        /// The place of this machine among others, 0 to 1. The interval between anchor rounds depends on it, so that machines that begin
-        /// together do not stay together.
+        /// The position of this machine among others, from 0 to 1. The interval between anchor rounds depends on it, so that machines that
+        /// start at the same time do not stay synchronised.
         var place = 0.5
         var limits = CheckBudget.Limits()
         /// Whether the caller waits for the first success.
@@ -17,7 +17,7 @@ struct CheckSchedule: Sendable {
     }
 
     let options: Options
-    /// The cost of past rounds, and the limits.
+    /// The cost of past rounds, and its limits.
     var budget: CheckBudget
     /// The last notified verdict.
     var notified: CheckVerdict?
@@ -30,7 +30,7 @@ struct CheckSchedule: Sendable {
     private var chance: any RandomNumberGenerator & Sendable
     var actions: [ScheduleAction] = []
 
-    /// - Parameter chance: The random numbers that spread rounds in time.
+    /// - Parameter chance: The random numbers for delays.
     init(
         _ options: Options = Options(),
         chance: sending some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -42,7 +42,7 @@ struct CheckSchedule: Sendable {
 
     var state: ScheduleState { course.state }
 
-    /// Takes an event, and returns the actions in sequence.
+    /// Processes an event, and returns the resulting actions in order.
     mutating func handle(_ event: ScheduleEvent, at now: Duration) -> [ScheduleAction] {
         defer { actions = [] }
         switch event {
@@ -56,7 +56,7 @@ struct CheckSchedule: Sendable {
         return actions
     }
 
-    // MARK: Doing what is due
+    // MARK: Due work
 
     private mutating func proceed(at now: Duration) {
         if let plan = course.plan, plan.at <= now, running == nil { start(plan, at: now) }
@@ -65,7 +65,7 @@ struct CheckSchedule: Sendable {
             course.observeAt = nil
             actions.append(.observe)
         }
-        // Running work ends with an event.
+        // Running work ends with an event, so it needs no timer.
         let times = running == nil ? [course.plan?.at, isObserving ? nil : course.observeAt].compactMap(\.self) : []
         guard times.min() != armed else { return }
         armed = times.min()
@@ -87,7 +87,7 @@ struct CheckSchedule: Sendable {
         start(plan.kind, plan.purpose, at: now)
     }
 
-    /// Starts a round beside the one that is planned.
+    /// Starts a round in addition to the planned one.
     mutating func start(_ kind: RoundKind, _ purpose: CheckBudget.Purpose, at now: Duration) {
         if kind == .cheap { course.lastCheap = now } else { course.lastRound = now }
         course.observeAt = nil
@@ -104,21 +104,21 @@ struct CheckSchedule: Sendable {
         actions.append(.notify(verdict))
     }
 
-    /// Answers a caller that waits for the first success.
+    /// Reports a success to a caller that waits for it.
     mutating func answer(_ verdict: CheckVerdict) {
         if options.isAwaited, verdict.isWorking { actions.append(.answer(verdict)) }
     }
 
-    // MARK: Choosing
+    // MARK: Choosing the round
 
     var isMetered: Bool { line?.isMetered == true }
 
-    /// The most complete round that is allowed, for a verdict that is notified.
+    /// Returns the most complete round that is allowed. Its verdict is notified.
     func wide(anchorsAfter delay: Duration = .zero) -> RoundKind {
         !options.asksOthers ? .private : isMetered ? .brief : .full(anchorsAfter: delay)
     }
 
-    /// The round that is repeated.
+    /// The round that is repeated during a fault.
     var narrow: RoundKind { options.asksOthers ? .brief : .private }
 
     mutating func spread() -> Duration { options.spread * draw(0...1) }
@@ -130,38 +130,39 @@ struct CheckSchedule: Sendable {
 }
 
 extension CheckVerdict {
-    /// Whether the target is usable.
+    /// Whether the target can be used.
     var isWorking: Bool { place == .works || place == .degraded }
 
-    /// Whether place and reason are the same. Evidence and text change with each round.
+    /// Returns whether place and reason are equal. Evidence and text differ in each round.
     func isSame(as other: CheckVerdict) -> Bool { place == other.place && reason == other.reason }
 }
 
 extension CheckSchedule {
-    /// The state and the plans for one path, which are void with it.
+    /// The state and the plans for one path. A new path discards them.
     struct Course: Sendable {
         var state = ScheduleState.unknown
-        /// The last round that was more than cheap.
+        /// The last round that was not a cheap one.
         var latest: (verdict: CheckVerdict, time: Duration)?
         var trial: Trial?
-        /// The start of the successes that no failure has interrupted.
+        /// The start of the current series of successes.
         var successSince: Duration?
         /// The last time at which a host beyond the gateway answered.
         var lastProof: Duration?
         var lastFailure: Duration?
         var lastCheap: Duration?
         var lastRound: Duration?
-        /// Until then passive proof is ignored, because probes contradicted it.
+        /// The time until which passive proof is ignored, because probes contradicted it.
         var disbelievesUntil: Duration?
-        /// The start of the fault, and the number of rounds planned since.
+        /// The start of the fault.
         var brokenSince: Duration?
+        /// The number of rounds planned since the start of the fault.
         var retries = 0
         var plan: Plan?
         var observeAt: Duration?
-        /// Whether the running observation is about an older path.
+        /// Whether the running observation is about an earlier path.
         var ignoresObservation = false
 
-        /// Whether rounds decide a verdict, and so continue at any cost.
+        /// Whether rounds are deciding a verdict. They then continue regardless of the budget.
         var isDeciding: Bool { trial != nil || successSince != nil && state != .works }
     }
 
@@ -177,24 +178,24 @@ extension CheckSchedule {
         var kind: RoundKind
         var purpose: CheckBudget.Purpose
         var isMetered: Bool
-        /// Whether it is about an older path.
+        /// Whether the round is about an earlier path.
         var isVoid = false
 
         /// The purpose of the rounds that decide together with this one. Rounds after a change have no limit.
         var decidingPurpose: CheckBudget.Purpose { purpose == .event ? .event : .trouble }
     }
 
-    /// Rounds that decide together, by two of three.
+    /// Up to three rounds that decide together. Two equal results are sufficient.
     struct Trial: Sendable {
         let began: Duration
         let purpose: CheckBudget.Purpose
-        /// Whether passive proof or a cheap probe began it, and not a round.
+        /// Whether passive observation or a cheap probe started the trial, and not a round.
         var isHint = false
         var successes = 0
         var failures = 0
         var undecided = 0
 
-        /// The start of the next round; nil after the last.
+        /// The start of the next round; nil after the last one.
         var next: Duration? {
             let rounds = successes + failures + undecided
             return rounds < ScheduleTiming.trial.count ? began + ScheduleTiming.trial[rounds] : nil
@@ -202,13 +203,13 @@ extension CheckSchedule {
     }
 }
 
-/// Events from outside.
+/// The handling of external events.
 extension CheckSchedule {
     mutating func take(_ line: CheckLine, at now: Duration) {
         let before = self.line
         self.line = line
         guard before?.generation != line.generation || before?.obstacle != line.obstacle else { return }
-        // The first path has nothing to settle.
+        // The first path needs no time to settle.
         beginAnew(after: before == nil ? .zero : ScheduleTiming.settle, at: now)
         guard let obstacle = line.obstacle else { return }
         course.plan = nil
@@ -216,7 +217,7 @@ extension CheckSchedule {
         notify(obstacle)
     }
 
-    /// Discards the state, and plans a new round.
+    /// Discards the state of the path, and plans a new round.
     mutating func beginAnew(after delay: Duration = ScheduleTiming.settle, at now: Duration) {
         guard line != nil else { return }
         course = Course()
@@ -229,14 +230,14 @@ extension CheckSchedule {
     }
 }
 
-/// Observations of connections of other programs.
+/// The handling of observations of other programs' connections.
 extension CheckSchedule {
     mutating func observed(_ finding: PassiveFinding, at now: Duration) {
         guard isObserving else { return }
         isObserving = false
         let isVoid = course.ignoresObservation
         course.ignoresObservation = false
-        // A round is more precise, and plans the next observation.
+        // A running round is more precise, and plans the next observation.
         guard !isVoid, running == nil else { return }
         switch state {
         case .works: observedWhileWorking(finding, at: now)
@@ -257,7 +258,7 @@ extension CheckSchedule {
         }
     }
 
-    /// Probes now and then, because no connection of another program shows that the network works.
+    /// Starts a probe when one is due, because no connection of another program shows that the network works.
     private mutating func probe(at now: Duration) {
         let last = [course.lastProof, course.lastCheap, course.latest?.time].compactMap(\.self).max() ?? now
         let due = last + ScheduleTiming.cheapInterval(isMetered: isMetered)
@@ -277,7 +278,7 @@ extension CheckSchedule {
 
     private mutating func observedWhileBroken(_ finding: PassiveFinding, at now: Duration) {
         course.observeAt = now + ScheduleTiming.observation
-        // An answer before the last failed round proves nothing.
+        // An answer that is older than the last failed round proves nothing.
         guard case .fresh(let age) = finding, course.lastFailure.map({ now - age > $0 }) != false,
             believesHints(at: now)
         else { return }
@@ -288,7 +289,7 @@ extension CheckSchedule {
 
     func believesHints(at now: Duration) -> Bool { course.disbelievesUntil.map { $0 <= now } ?? true }
 
-    /// Begins rounds that decide.
+    /// Starts the rounds that decide about a suspicion.
     mutating func suspect(at now: Duration) {
         course.state = .suspect
         course.trial = Trial(began: now, purpose: .trouble, isHint: true)

@@ -1,10 +1,11 @@
 import LinuxSupport
 
-/// Performs a ``CheckSchedule``: gives it events and the time, and performs its actions. None of its tasks is left when ``run`` returns.
+/// Executes a ``CheckSchedule``: passes events and the time to it, and performs its actions. When ``run`` returns, all its tasks have
+/// ended.
 struct CheckSession: Sendable {
-    /// The work that a schedule requires. A task that is cancelled must end soon, with any result.
+    /// The operations of a schedule. A cancelled operation must end soon, with any result.
     struct Work: Sendable {
-        /// The events of the line, beginning with its path. See ``LineEvents``.
+        /// Returns the events of the line. The first one is its path. See ``LineEvents``.
         var events: @Sendable () -> AsyncStream<ScheduleEvent>
         var runRound: @Sendable (RoundKind) async -> (CheckVerdict, ProbeCost)
         /// Queries the kernel. See ``PassiveProof``.
@@ -15,16 +16,16 @@ struct CheckSession: Sendable {
     private let work: Work
     private let clock: Timeline
 
-    /// - Parameter clock: The clock of the schedule. It must go on while the machine sleeps.
+    /// - Parameter clock: The clock of the schedule. It must advance while the machine is suspended.
     init(_ schedule: CheckSchedule, clock: some Clock<Duration> = ContinuousClock(), work: Work) {
         (self.schedule, self.work, self.clock) = (schedule, work, Timeline(clock))
     }
 
-    /// Follows the schedule until the task is cancelled.
+    /// Runs the schedule until the task is cancelled.
     ///
     /// - Parameters:
-    ///   - notify: Receives each verdict that differs from the one before.
-    ///   - answer: Receives each success, if the schedule is awaited.
+    ///   - notify: Receives each verdict that differs from the previous one.
+    ///   - answer: Receives each success, if a caller waits for it.
     func run(
         notify: (CheckVerdict) -> Void = { _ in },
         answer: (CheckVerdict) -> Void = { _ in }
@@ -74,7 +75,7 @@ private struct CancellableChild: Sendable {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await work() }
                 group.addTask { for await _ in stopped {} }
-                // Whichever ends first ends the other.
+                // The child that ends first ends the other.
                 await group.next()
                 group.cancelAll()
             }
@@ -84,8 +85,8 @@ private struct CancellableChild: Sendable {
     func cancel() { stop.finish() }
 }
 
-/// The verdicts of a continuous check, as an asynchronous sequence: the first as soon as there is one, and each that differs from the one
-/// before. It never fails, and ends with the loop or its task. Each loop has a session of its own, of which nothing is left at its end.
+/// The verdicts of a continuous check as an asynchronous sequence: the first verdict, and then each one that differs from the previous one.
+/// The sequence never fails. It ends with the loop or its task. Each loop has its own session, which ends with the loop.
 struct CheckVerdicts: AsyncSequence, Sendable {
     typealias Element = CheckVerdict
     typealias Failure = Never
@@ -97,7 +98,7 @@ struct CheckVerdicts: AsyncSequence, Sendable {
     }
 
     func makeAsyncIterator() -> Iterator {
-        // A reader that is slow gets the newest verdict.
+        // A slow reader gets the newest verdict.
         let (stream, listener) = AsyncStream.makeStream(of: CheckVerdict.self, bufferingPolicy: .bufferingNewest(1))
         let session = makeSession()
         let task = Task {
@@ -118,8 +119,8 @@ struct CheckVerdicts: AsyncSequence, Sendable {
 
         mutating func next() async -> CheckVerdict? { await next(isolation: #isolation) }
 
-        /// Returns the next verdict that differs from the last; nil if the task is cancelled. A skipped verdict may have led back to the
-        /// last.
+        /// Returns the next verdict that differs from the last one; nil if the task is cancelled. Comparing is needed because a slow reader
+        /// may miss the verdicts in between.
         mutating func next(isolation actor: isolated (any Actor)?) async -> CheckVerdict? {
             while let verdict = await stream.next(isolation: actor) {
                 if last?.isSame(as: verdict) == true { continue }

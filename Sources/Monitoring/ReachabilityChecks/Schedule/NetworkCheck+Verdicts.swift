@@ -2,24 +2,24 @@ import LinuxSupport
 import NetworkReachability
 
 extension NetworkCheck {
-    /// The verdict as soon as there is one, and each time it changes, until the loop or its task ends.
+    /// The verdict as soon as it is known, and again each time it changes. The sequence ends with the loop or its task.
     ///
     /// ```swift
     /// for await verdict in NetworkCheck().verdicts { print(verdict.place, verdict.text) }
     /// ```
     ///
-    /// A change of the kernel's path, a change of `resolv.conf(5)`, and the end of a sleep of the machine begin a round at once. While
-    /// connections of other programs show that the network works, nothing is sent. Otherwise two packets a minute are. A fault is
-    /// believed after two of three rounds, or at once if a router or host reports it. While it lasts, rounds follow at growing
-    /// intervals. Each day has a budget, which is smaller if ``NetworkReachability/NetworkPath/isExpensive`` is true. Each loop is a
-    /// check of its own. It never fails: if nothing can be sent, the verdict is ``CheckPlace/inconclusive``.
+    /// A new round starts immediately when the kernel's path or `resolv.conf(5)` changes, and when the machine resumes from suspension.
+    /// While connections of other programs show that the network works, no packet is sent. Otherwise two packets per minute are sent. A
+    /// fault is notified after two of three rounds agree, or immediately if a router or host reports it. During a fault, rounds follow at
+    /// increasing intervals. There is a daily budget of bytes, which is smaller if ``NetworkReachability/NetworkPath/isExpensive`` is true.
+    /// Each loop is a separate check. The sequence never fails. If no probe can be sent, the verdict is ``CheckPlace/inconclusive``.
     public var verdicts: some AsyncSequence<CheckVerdict, Never> & Sendable {
         CheckVerdicts { [self] in makeSession() }
     }
 
-    /// Waits until the target works, by the same schedule.
+    /// Waits until the target works, with the schedule of ``verdicts``.
     ///
-    /// - Returns: The first verdict of success; nil if the task is cancelled.
+    /// - Returns: The first verdict that the target works; nil if the task is cancelled.
     public func firstSuccess() async -> CheckVerdict? {
         let session = makeSession(isAwaited: true)
         let (answers, answered) = AsyncStream.makeStream(of: CheckVerdict.self)
@@ -60,7 +60,9 @@ extension NetworkCheck {
 
     // MARK: Rounds
 
-    /// - Parameter turn: The number of the round. Brief rounds take turns with the anchors.
+    /// Runs a round.
+    ///
+    /// - Parameter turn: The number of the round. Brief rounds use the anchors in turn.
     private func run(_ kind: RoundKind, _ sight: LineSight, _ turn: Int) async -> (CheckVerdict, ProbeCost) {
         do throws(CheckError) {
             if kind == .cheap { return try await probe() }
@@ -80,12 +82,12 @@ extension NetworkCheck {
         }
     }
 
-    /// Asks one DNS server behind the gateway, or else sends one packet whose hop limit ends at the second router.
+    /// Queries a DNS server behind the gateway. If there is none, sends a packet whose hop limit expires at the second router.
     private func probe() async throws(CheckError) -> (CheckVerdict, ProbeCost) {
         try await RuntimeWarmUp.run()
         let site = try CheckSite(options)
         var evidence = CheckEvidence(site)
-        // No anchors and expected names are probed.
+        // Anchors and names with expected addresses are not probed.
         (evidence.anchors, evidence.expectations) = ([], [:])
         let results: [ProbeResult]
         let farServer = (site.servers ?? []).first { server in
@@ -127,21 +129,21 @@ private final class LineSight: Sendable {
         portals = PortalAnnouncements(in: options.networkNamespace)
     }
 
-    /// Whether bytes cost money now.
+    /// Whether the line is currently metered.
     var isMetered: Bool { manager(over: options.addressFamily)?.path.isExpensive == true }
 
-    /// Returns the events of the line. They end at once if the kernel cannot be queried.
+    /// Returns the events of the line. If the kernel cannot be queried, there is only one event.
     func events() -> AsyncStream<ScheduleEvent> {
         guard let manager = manager(over: options.addressFamily) else {
             let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEvent.self)
-            // A round reports why.
+            // The first round reports the reason.
             continuation.yield(.path(CheckLine(NetworkPath(flags: .reachable))))
             return stream
         }
         return LineEvents.stream(of: manager, portals: options.portalAPI == nil ? portals : nil)
     }
 
-    /// Observes both families. Proof or trouble of one is enough.
+    /// Observes both families. Trouble of one family has priority, then proof of one family.
     func observe() -> PassiveFinding {
         let findings = AddressFamily.allCases.compactMap { family in
             options.addressFamily ?? family == family ? observe(over: family) : nil
@@ -154,7 +156,7 @@ private final class LineSight: Sendable {
             }
         }
         let finding = findings.max { rank($0) < rank($1) } ?? .silent
-        // Other connections of its host prove nothing about one port.
+        // Other connections to the host prove nothing about a port.
         if case .fresh = finding, let target, target.decisive != nil { return .silent }
         return finding
     }
@@ -177,7 +179,7 @@ private final class LineSight: Sendable {
 
     private func manager(over family: AddressFamily?) -> NetworkReachabilityManager? {
         var options = options.pathOptions(over: family)
-        // This must not wait for the name service.
+        // Resolving a name must not delay the schedule.
         options.nameResolutionWait = .zero
         guard let target else { return try? NetworkReachabilityManager(options: options) }
         let host = self.options.resolution(of: target.host)?.first?.description ?? target.host
@@ -185,13 +187,13 @@ private final class LineSight: Sendable {
     }
 }
 
-/// The events of a line: the kernel's path, the configuration of the name service, the end of a sleep, and the captive portal API.
+/// The events of a line: the kernel's path, the resolver configuration, the end of a suspension, and the captive portal API.
 enum LineEvents {
-    /// Returns the current path and all later events, until the stream is released.
+    /// Returns the current path, and then all events until the stream is released.
     ///
     /// - Parameters:
-    ///   - isMetered: The user's setting; nil for that of the interface.
-    ///   - portals: The announcements to listen to; nil for none.
+    ///   - isMetered: The user's setting. If nil, that of the interface.
+    ///   - portals: The announcements to listen for; nil for none.
     static func stream(
         of manager: NetworkReachabilityManager,
         isMetered: Bool? = nil,
@@ -212,7 +214,7 @@ enum LineEvents {
         listen()
         let task = Task {
             for await path in paths {
-                // A socket keeps a removed namespace alive, and another one may have its name.
+                // A socket keeps a removed namespace alive, and a new namespace may have the same name.
                 if portals?.hasLostNamespace == true { listen() }
                 continuation.yield(.path(CheckLine(path, isMetered: isMetered)))
             }
@@ -230,7 +232,7 @@ enum LineEvents {
         return stream
     }
 
-    /// A shorter time may lie between the reads of two clocks.
+    /// The minimum detected suspension. A shorter difference may be the time between the reads of two clocks.
     private static let shortestSleep = Duration.seconds(1)
 
     private static func watchSleep(
@@ -245,7 +247,7 @@ enum LineEvents {
                 defer { slept = now }
                 return slept
             }
-            // The clock may have been set.
+            // If the clock was only set, the difference is small.
             if now - before > shortestSleep { continuation.yield(.resumed) }
         }
     }

@@ -1,16 +1,16 @@
 import NetworkReachability
 
-/// An event of a schedule.
+/// An event that a schedule processes.
 enum ScheduleEvent: Hashable, Sendable {
-    /// The kernel's path, at first and after each change.
+    /// The kernel's path. Sent at the start and after each change.
     case path(CheckLine)
-    /// The network announces another captive portal API (RFC 8910).
+    /// The network announces a different captive portal API (RFC 8910).
     case portalChanged
     /// `resolv.conf(5)` has changed.
     case resolverChanged
-    /// The machine woke from sleep.
+    /// The machine resumed from suspension.
     case resumed
-    /// The round has ended, or was cancelled.
+    /// The round has ended or was cancelled.
     case roundEnded(CheckVerdict, ProbeCost)
     /// The result of an observation.
     case observed(PassiveFinding)
@@ -18,25 +18,25 @@ enum ScheduleEvent: Hashable, Sendable {
     case timer
 }
 
-/// An action of a schedule.
+/// An action that a schedule requests.
 enum ScheduleAction: Hashable, Sendable {
-    /// Send ``ScheduleEvent/timer`` at this time; nil for never. It takes the place of the time before.
+    /// Send ``ScheduleEvent/timer`` at this time; nil for never. The action replaces an earlier time.
     case arm(Duration?)
-    /// Query the kernel, without a packet.
+    /// Query the kernel. No packet is sent.
     case observe
-    /// Run a round. None is running.
+    /// Start a round. No other round is running.
     case run(RoundKind)
-    /// Cancel the running round, because its path has changed. Its end is an event nevertheless.
+    /// Cancel the running round because its path has changed. Its end is still reported as an event.
     case cancelRound
-    /// A verdict that differs from the one before.
+    /// Notify a verdict that differs from the previous one.
     case notify(CheckVerdict)
-    /// A success that the caller waits for.
+    /// Report a success to a caller that waits for it.
     case answer(CheckVerdict)
 }
 
-/// The result of an observation of connections of other programs.
+/// The result of an observation of other programs' connections.
 enum PassiveFinding: Hashable, Sendable {
-    /// A host beyond the gateway has answered a connection at this age.
+    /// A host beyond the gateway answered on a connection. The value is the age of the answer.
     case fresh(age: Duration)
     /// No recent answer.
     case silent
@@ -47,9 +47,9 @@ enum PassiveFinding: Hashable, Sendable {
 /// The state of a schedule.
 enum ScheduleState: Hashable, Sendable {
     case unknown
-    /// Also if it is degraded.
+    /// The target works, possibly degraded.
     case works
-    /// A possible fault, which rounds decide.
+    /// There may be a fault. Rounds decide.
     case suspect
     case broken(CheckPlace)
     case portal
@@ -68,31 +68,32 @@ enum ScheduleState: Hashable, Sendable {
 
 /// The extent of a round.
 enum RoundKind: Hashable, Sendable {
-    /// One question to a DNS server behind the gateway, or else one packet to the second router: two packets.
+    /// One question to a DNS server behind the gateway. Without such a server, one packet to the second router. About two packets.
     case cheap
-    /// Only the network itself is contacted.
+    /// Only the local network is contacted.
     case `private`
-    /// The private round, the target, and a single anchor: at most 4 kB.
+    /// The private round, the target and one anchor: at most 4 kB.
     case brief
-    /// The private round, the target, and all anchors after a delay, so that not all machines behind a switch ask at once.
+    /// The private round, the target and all anchors. Anchors follow after a delay, so that the machines of a network do not query them all
+    /// at once.
     case full(anchorsAfter: Duration)
 }
 
 /// The kernel's facts about the line of a schedule.
 struct CheckLine: Hashable, Sendable {
-    /// The generation of the path. Results of another are void.
+    /// The generation of the path. Results of another generation are void.
     var generation: UInt64
-    /// The fault that the kernel reports without a packet; nil if packets may get through.
+    /// The fault that the kernel reports without a packet; nil if packets may pass.
     var obstacle: CheckVerdict?
-    /// Whether bytes cost money.
+    /// Whether the line is metered.
     var isMetered: Bool
 
-    /// - Parameter isMetered: The user's setting; nil for that of the interface.
+    /// - Parameter isMetered: The user's setting. If nil, that of the interface.
     init(_ path: NetworkPath, isMetered: Bool? = nil) {
         generation = path.generation
         self.isMetered = isMetered ?? path.isExpensive
         let word = CheckJudge.judge(CheckEvidence(path: path, generation: path.generation))
-        // Probes find out why a name is not found.
+        // A name that does not resolve is not an obstacle. Probes find the reason.
         obstacle = word.place == .thisMachine || word.place == .link ? word : nil
     }
 }

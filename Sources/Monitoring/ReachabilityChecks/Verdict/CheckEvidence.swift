@@ -1,41 +1,41 @@
 import LinuxSupport
 import NetworkReachability
 
-/// The input of the judge.
+/// The evidence on which a verdict is based.
 struct CheckEvidence: Sendable {
     /// The kernel's path to the target, or to the network at large.
     var path: NetworkPath
     var generation: UInt64
-    /// The families that packets may take; empty for both.
+    /// The address families that have a path; empty for both.
     var families: Set<AddressFamily> = []
-    /// The router of each family, if it is not the path's.
+    /// The gateway of each family. For a family without an entry, that of the path applies.
     var gateways: [AddressFamily: IPAddress] = [:]
-    /// Whether the target is a neighbour, so that nothing beyond the link concerns it.
+    /// Whether the target is a neighbour, so that faults beyond the link do not affect it.
     var isOnLink = false
-    /// Whether packets to the target use the probed uplink, so that an interception there may answer in its name.
+    /// Whether packets to the target use the probed uplink, so that an interception there may answer in its place.
     var sharesLine = true
-    /// Nil for the internet.
+    /// The target; nil for the internet.
     var target: CheckTarget?
     /// The hosts of the anchors.
     var anchors: Set<String> = []
-    /// The hosts of the anchors that want no request now.
+    /// The hosts of the anchors that requested a pause (`Retry-After`).
     var restingAnchors: Set<String> = []
     /// The configured DNS servers; nil if they could not be read.
     var servers: [IPAddress]?
-    /// The addresses of names that the user expects.
+    /// The expected addresses of names.
     var expectations: [String: Set<IPAddress>] = [:]
     var results: [ProbeResult] = []
-    /// The number of packets that were received during the round and not delivered, by family; nil if it is unknown.
+    /// The numbers of packets that were received during the round and not delivered, by family. Unknown for a family without an entry.
     var dropped: [AddressFamily: Int] = [:]
-    /// Whether the reverse path filter dropped some (`rp_filter` of `ip-sysctl`).
+    /// Whether the reverse path filter dropped packets (`rp_filter` of `ip-sysctl`).
     var isReversePathFiltered = false
-    /// Addresses of this machine that another machine has too.
+    /// The addresses of this machine that another machine on the link also uses.
     var duplicates: [IPAddress] = []
-    /// Whether a target that answers over one family was probed over the other too.
+    /// Whether a target that answers over one family was also probed over the other.
     var comparesFamilies = false
     /// The interface of the line if it is a tunnel.
     var tunnel: NetworkInterface?
-    /// The evidence about the path to the far end of a tunnel. At most one.
+    /// The evidence about the path to the far end of a tunnel. At most one element.
     var underlay: [CheckEvidence] = []
 
     init(path: NetworkPath, generation: UInt64 = 1, target: CheckTarget? = nil) {
@@ -44,7 +44,7 @@ struct CheckEvidence: Sendable {
         self.target = target
     }
 
-    /// The results of this path that ran. An unassigned address is no evidence if its network exists.
+    /// The usable results about this path. A result about an unassigned address is not usable if its network exists.
     var valid: [ProbeResult] {
         let results = results.filter { $0.generation == generation && $0.outcome != .cancelled }
         guard results.contains(where: { $0.request.subject == .nobody }) else { return results }
@@ -55,23 +55,23 @@ struct CheckEvidence: Sendable {
         }
     }
 
-    /// Whether a probe could not be sent, which makes silence less certain.
+    /// Whether a probe was not permitted, which makes conclusions from silence less certain.
     var isHandicapped: Bool {
         results.contains { if case .skipped(.notPermitted) = $0.outcome { true } else { false } }
     }
 
-    /// The confidence of silence.
+    /// The confidence of a conclusion from silence.
     var silence: CheckConfidence { isHandicapped ? .suspected : .likely }
 }
 
 extension NetworkPath {
-    /// The interface if it is a tunnel, whose packets are encapsulated. PPP is not one, because its other end is the provider.
+    /// The interface if it is a tunnel that encapsulates packets; otherwise nil. PPP is not a tunnel, because its peer is the provider.
     var tunnel: NetworkInterface? {
         flags?.contains(.transientConnection) == true ? nil : interface.flatMap { $0.type == .tunnel ? $0 : nil }
     }
 }
 
-/// The meaning of a single result.
+/// The interpretation of a single result.
 extension ProbeResult {
     var kind: ProbeKind { request.kind }
 
@@ -81,7 +81,7 @@ extension ProbeResult {
     /// Whether the probe ran.
     var ran: Bool { if case .skipped = outcome { false } else { outcome != .cancelled } }
 
-    /// Whether the destination answered in any way.
+    /// Whether the destination answered in any form.
     var peerSpoke: Bool {
         switch outcome {
         case .answered, .invalid(.serverFailed), .invalid(.serverRefused), .refused(.peer): true
@@ -92,21 +92,21 @@ extension ProbeResult {
         }
     }
 
-    /// The address of the host or router that answered; nil if none did except this machine.
+    /// The address of the host or router that answered; nil if no other machine did.
     var speaker: IPAddress? {
         if let error { return error.speaker == .thisMachine ? nil : error.sender }
         if let speaker = evidence.speaker { return speaker }
         return peerSpoke || outcome == .refused(.gateway) ? request.destination : nil
     }
 
-    /// Whether it is an echo or its substitute.
+    /// Whether the probe is an echo or its substitute.
     var isEcho: Bool { kind == .echo || kind == .udp }
 
-    /// Whether the destination answers more than echoes.
+    /// Whether the destination answers probes other than echoes.
     var saysMoreThanEchoes: Bool { !isEcho && peerSpoke }
 
-    /// The reason why this machine itself refused to send the packet: its packet filter, a route or a rule. Nil for anything else. The
-    /// kernel reports a neighbour that does not answer like a packet filter, with another code.
+    /// The reason why this machine refused to send the packet: its packet filter, a route or a rule. Nil for another outcome. The kernel
+    /// reports an unresolved neighbour similarly, but with another code.
     var refusal: ProbeReason? {
         switch outcome {
         case .blockedHere(let number): ProbeReason(refusal: number)
@@ -118,15 +118,15 @@ extension ProbeResult {
 
     var isRefusedHere: Bool { refusal != nil }
 
-    /// Whether a route or a rule refused it. Unlike a packet filter, these refuse every packet alike and never in silence.
+    /// Whether a route or a rule refused the packet. Unlike a packet filter, these refuse all packets alike and never silently.
     var isRefusedByRoute: Bool { refusal.map { $0 != .firewall } ?? false }
 
-    /// Whether the kernel gave up on the neighbour.
+    /// Whether the kernel could not resolve the neighbour.
     var isNeighbourGivenUp: Bool {
         error.map { $0.speaker == .thisMachine && $0.reason == .hostUnreachable } ?? false
     }
 
-    /// An error of a router on the path. An error about an address that no host has is correct, and does not count.
+    /// The error of a router on the path. An error about an address that no host has is correct, and is ignored.
     var word: ICMPError? {
         guard let error, request.subject != .nobody else { return nil }
         switch error.speaker {
@@ -138,10 +138,10 @@ extension ProbeResult {
     /// Whether a certificate was verified, which no host on the path can forge.
     var isVerified: Bool { evidence.tls?.isVerified == true && (outcome == .answered || kind == .http) }
 
-    /// Whether the random number was repeated over plain HTTP.
+    /// Whether the nonce was echoed over plain HTTP.
     var isEchoed: Bool { kind == .http && evidence.http?.challenge == .echoed }
 
-    /// Whether it resembles the answer of a captive portal: an unexpected redirect, page, or 511 (RFC 6585).
+    /// Whether the answer resembles that of a captive portal: an unexpected redirect or page, or status 511 (RFC 6585).
     var looksCaptive: Bool {
         guard kind == .http || kind == .interception, let http = evidence.http, !isVerified else { return false }
         switch request.subject {
@@ -152,9 +152,9 @@ extension ProbeResult {
     }
 
     var isAnchor: Bool { if case .anchor = request.subject { true } else { false } }
-    /// Whether the target is its subject.
+    /// Whether the target is the subject of the probe.
     var isTarget: Bool { request.subject == .target && kind != .resolve }
-    /// Whether it is a lookup of the target's name, which is no answer of the target.
+    /// Whether the probe is a lookup of the target's name, which is not an answer of the target.
     var isTargetName: Bool { request.subject == .target && kind == .resolve }
     var server: IPAddress? { if case .server(let address, _) = request.subject { address } else { nil } }
     var purpose: NamePurpose? { if case .server(_, let purpose) = request.subject { purpose } else { nil } }

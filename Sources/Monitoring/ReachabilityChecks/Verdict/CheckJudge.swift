@@ -1,7 +1,7 @@
 import LinuxSupport
 import NetworkReachability
 
-/// Finds the place of the fault: a pure function with stages in sequence, the nearest first.
+/// Finds the place of the fault. It is a pure function with consecutive stages, from near to far.
 enum CheckJudge {
     /// Returns the verdict for any evidence.
     static func judge(_ evidence: CheckEvidence) -> CheckVerdict {
@@ -21,14 +21,14 @@ enum CheckJudge {
         }
         let joined = Families.join(evidence)
         let line = TunnelStage.undecided(evidence, joined) ?? joined
-        // A refusal of the target proves the path. If no anchor answers, an interception may have refused.
+        // A refusal by the target proves the path, unless no anchor answers: then an interception may have refused.
         let anchors = evidence.valid.filter(\.isAnchor)
         let isBelieved = anchors.isEmpty || anchors.contains(where: \.peerSpoke)
         let hasSpoken =
             (line.isOpen || [.inconclusive, .upstream].contains(line.place)) && isBelieved
             && evidence.target != nil && evidence.valid.contains { $0.isTarget && $0.peerSpoke }
         if line.place != .works && line.place != .degraded && !hasSpoken {
-            // Of two faults the nearer one is reported.
+            // Of two faults, the nearer one is reported.
             let finding = TargetStage.refusedHere(evidence) ?? (line.isOpen ? NamesStage.judge(evidence) : nil)
             return CheckVerdict(finding ?? line, notes: notes)
         }
@@ -37,7 +37,7 @@ enum CheckJudge {
         return CheckVerdict(finding ?? line, notes: notes)
     }
 
-    /// Judges one family up to the internet; nil if nothing was sent.
+    /// Evaluates one family up to the internet. Nil if no packet was sent.
     static func judge(_ view: FamilyView) -> Finding? {
         let hasLine = view.evidence.families.contains(view.family)
         if view.results.isEmpty || !hasLine && view.results.allSatisfy(\.isRefusedByRoute) { return nil }
@@ -57,12 +57,12 @@ enum CheckJudge {
     }
 }
 
-/// A target on the link, which faults behind the gateway do not concern.
+/// A target on the link. Faults beyond the gateway do not affect it.
 private enum NeighbourStage {
     static func judge(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
         let results = evidence.valid.filter { $0.isTarget && $0.ran }
-        // If the target is the gateway, and the gateway is dead, that is one fault for this target and for all beyond it.
+        // If the target is the gateway and the gateway is down, the finding is the same as for targets beyond it.
         for view in AddressFamily.allCases.map({ FamilyView($0, evidence) }) {
             guard let gateway = view.gateway, results.contains(where: { $0.request.destination == gateway }) else {
                 continue
@@ -78,7 +78,7 @@ private enum NeighbourStage {
     }
 }
 
-/// A tunnel works only if the path to its far end does.
+/// The path below a tunnel. A tunnel works only if the path to its far end works.
 private enum UnderlayStage {
     static func judge(_ evidence: CheckEvidence, _ underlay: CheckEvidence) -> Finding? {
         let verdict = CheckJudge.judge(underlay)
@@ -88,17 +88,17 @@ private enum UnderlayStage {
         guard line.place != .works, line.place != .degraded else { return nil }
         let (upper, lower) = (evidence.path.interface, underlay.path.interface)
         let way = upper.map { one in " (via \(one.name)\(lower.map { " over \($0.name)" } ?? ""))" } ?? ""
-        // Only the far end is probed behind the gateway, so a broken path is as likely as a machine that is off.
+        // Beyond the gateway only the far end is probed, so a broken path is as likely as a machine that is down.
         let place = verdict.place == .host || verdict.place == .service ? CheckPlace.upstream : verdict.place
         return Finding(place, verdict.reason, verdict.confidence, verdict.text + way, verdict.evidence)
     }
 }
 
-/// Silence behind a tunnel proves nothing about the provider, unless the path to the far end was probed and works.
+/// Silence behind a tunnel. It proves nothing about the provider, unless the path to the far end was probed and works.
 enum TunnelStage {
-    /// Returns the finding that replaces one about silence of the uplink; nil if that one holds.
+    /// Returns the finding that replaces a finding about a silent uplink. Nil if that finding stays valid.
     fileprivate static func undecided(_ evidence: CheckEvidence, _ line: Finding) -> Finding? {
-        // If no default route exists, the line is known from probes to the target alone.
+        // Without a default route, the line is known only from probes of the target.
         let isAboutTarget = line.evidence.allSatisfy(\.isTarget)
         guard let tunnel = evidence.tunnel ?? (isAboutTarget ? evidence.path.tunnel : nil),
             [.gateway, .upstream].contains(line.place),
@@ -107,7 +107,7 @@ enum TunnelStage {
         return silence(behind: tunnel, line.reason, line.evidence)
     }
 
-    /// Only the target behind a tunnel is silent, and the uplink is another path.
+    /// Returns the finding for a target behind a tunnel that is silent while the uplink is another path. Nil for another target.
     static func silence(of target: CheckTarget, _ evidence: CheckEvidence, _ results: [ProbeResult]) -> Finding? {
         guard !evidence.sharesLine, let tunnel = evidence.path.tunnel else { return nil }
         return silence(behind: tunnel, .silent, results)
@@ -118,7 +118,7 @@ enum TunnelStage {
         _ reason: ProbeReason,
         _ results: [ProbeResult]
     ) -> Finding {
-        let text = "nothing answers through the tunnel \(tunnel.name), and the path to its far end is not known"
+        let text = "nothing answers through the tunnel \(tunnel.name), and the path to its far end is unknown"
         return Finding(.inconclusive, reason, .suspected, text, results)
     }
 
@@ -127,7 +127,7 @@ enum TunnelStage {
     }
 }
 
-/// Observations that do not decide.
+/// Observations that do not affect the verdict.
 private enum Notes {
     static func of(_ evidence: CheckEvidence) -> [String] {
         let results = evidence.valid
@@ -169,18 +169,19 @@ enum KernelStage {
             default: .thisMachine
             }
         if place == .dns {
-            // A broken server may not know the name, so probes decide.
+            // A broken server may be the reason, so probes decide.
             return evidence.valid.isEmpty
-                ? Finding(.dns, ProbeReason(reason), .likely, "the name service does not know the name") : nil
+                ? Finding(.dns, ProbeReason(reason), .likely, "the name cannot be resolved") : nil
         }
         if place == .thisMachine, let finding = duplicate(evidence) { return finding }
         let suffix = evidence.path.interface.map { " on \($0)" } ?? ""
-        return Finding(place, ProbeReason(reason), .proven, "\(reason)\(suffix), says the kernel")
+        return Finding(place, ProbeReason(reason), .proven, "\(reason)\(suffix), reported by the kernel")
     }
 
-    /// Two stations have one address: this machine's, so that it may not be used, or the gateway's, so that packets alternate between both.
+    /// Returns the finding for two stations with the same address. If it is this machine's, it cannot be used. If it is the gateway's,
+    /// packets reach one or the other.
     static func conflict(_ evidence: CheckEvidence) -> Finding? {
-        // Without another address the machine sends from its link-local one.
+        // Without a usable address, the machine sends from its link-local one.
         if let source = evidence.path.source, source.isIPv6, source.isLinkLocal, let finding = duplicate(evidence) {
             return finding
         }

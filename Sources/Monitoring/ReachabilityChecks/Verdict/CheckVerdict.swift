@@ -3,16 +3,16 @@ import LinuxSupport
 /// The verdict of a check.
 public struct CheckVerdict: Hashable, Sendable {
     /// The place of the fault.
+    /// The place of the fault.
     public var place: CheckPlace
-    /// The reason, as a stable word.
     public var reason: ProbeReason
-    /// The confidence.
+    /// The confidence of the verdict.
     public var confidence: CheckConfidence
-    /// One sentence for people, safe to print.
+    /// The verdict as one sentence. Control characters are escaped.
     public var text: String
-    /// Observations that do not decide: words of ``ProbeReason`` and names.
+    /// Observations that do not affect the verdict: values of ``ProbeReason`` and other fixed words.
     public var notes: [String]
-    /// The results that decided.
+    /// The results that decided the verdict.
     var evidence: [ProbeResult]
 
     init(_ finding: Finding, notes: [String] = []) {
@@ -25,14 +25,14 @@ public struct CheckVerdict: Hashable, Sendable {
     }
 }
 
-/// The finding of one stage of the judgement.
+/// The finding of one stage.
 struct Finding: Hashable, Sendable {
     var place: CheckPlace
     var reason: ProbeReason
     var confidence: CheckConfidence
     var text: String
     var evidence: [ProbeResult]
-    /// Whether packets get beyond the place, so that other findings decide first.
+    /// Whether packets pass beyond the place. Findings about farther places then have priority.
     var isOpen = false
 
     init(
@@ -50,7 +50,7 @@ struct Finding: Hashable, Sendable {
     }
 }
 
-/// The place of a fault, or that there is none.
+/// The place of a fault, or the result that there is no fault.
 public enum CheckPlace: String, Hashable, Sendable, CaseIterable, Codable {
     case works, degraded, inconclusive, thisMachine, link, gateway, upstream, portal, dns, host, tls, service
 
@@ -72,7 +72,7 @@ public enum CheckPlace: String, Hashable, Sendable, CaseIterable, Codable {
         }
     }
 
-    /// How far packets get from this machine. An answer never makes it smaller.
+    /// The distance from this machine that packets reach. Additional answers never make it smaller.
     package var distance: Int {
         switch self {
         case .thisMachine: 0
@@ -95,13 +95,13 @@ public enum CheckPlace: String, Hashable, Sendable, CaseIterable, Codable {
 public enum CheckConfidence: String, Hashable, Sendable, CaseIterable, Comparable, Codable {
     /// The likeliest of several explanations, or a probe could not be sent.
     case suspected
-    /// Concluded from silence, which may have other causes.
+    /// A conclusion from silence, which may have other causes.
     case likely
     /// Reported by a host or router.
     case proven
 
     private var rank: Int { self == .suspected ? 0 : self == .likely ? 1 : 2 }
 
-    /// Whether `one` is less certain.
+    /// Returns whether the first confidence is lower.
     public static func < (one: CheckConfidence, other: CheckConfidence) -> Bool { one.rank < other.rank }
 }

@@ -1,7 +1,7 @@
 import LinuxSupport
 import NetworkReachability
 
-/// The evidence of one family.
+/// The evidence of one address family.
 struct FamilyView {
     let family: AddressFamily
     let evidence: CheckEvidence
@@ -17,7 +17,7 @@ struct FamilyView {
 
     // MARK: Answers
 
-    /// Answers and errors of the gateway itself.
+    /// The answers and errors of the gateway itself.
     var gatewayLife: [ProbeResult] {
         results.filter {
             if $0.error?.speaker == .gateway || $0.outcome == .refused(.gateway) { return true }
@@ -30,13 +30,13 @@ struct FamilyView {
     /// The probes of the gateway that left this machine.
     var gatewayProbes: [ProbeResult] { results.filter { $0.kind == .gateway && !$0.isRefusedHere } }
 
-    /// Whether nothing shows if the gateway is alive, so that silence beyond it has no known place.
+    /// Whether there is no evidence about the gateway, so that silence beyond it has no known place.
     var isGatewayUnknown: Bool {
         guard let gateway, gateway.isIPv6 == (family == .ipv6) else { return false }
         return gatewayProbes.isEmpty && gatewayLife.isEmpty && lifeBeyond.isEmpty
     }
 
-    /// Answers of routers behind the gateway, and of servers there.
+    /// The answers of routers and servers beyond the gateway.
     var lifeBeyond: [ProbeResult] {
         results.filter { result in
             if result.isHopWord { return true }
@@ -51,19 +51,19 @@ struct FamilyView {
 
     var hops: [ProbeResult] { results.filter { $0.kind == .hop && $0.outcome == .answered } }
 
-    /// Whether a server is neither the gateway nor this machine.
+    /// Returns whether a server is neither the gateway nor this machine.
     func isBeyond(_ server: IPAddress) -> Bool {
         server != gateway && server.mayBeBeyond(routerOf: evidence.path.source)
     }
 
-    /// The first questions to servers that are behind the gateway.
+    /// The first questions to DNS servers beyond the gateway.
     var farServers: [ProbeResult] { results.filter { $0.purpose == .known && $0.server.map(isBeyond) == true } }
 
     // MARK: The internet
 
     enum Standing { case proven, likely, half, failed, unknown }
 
-    /// All URLs of one host are one anchor, which is good if any of them proves it.
+    /// The anchors that prove internet access. All URLs of one host count as one anchor, and one success is sufficient.
     var goodAnchors: Set<String> {
         Set(
             results.compactMap { result in
@@ -85,13 +85,13 @@ struct FamilyView {
         if asked > 0 { return good * 2 > asked ? .proven : good * 2 == asked ? .half : .failed }
         if farServers.contains(where: \.saysMoreThanEchoes) { return .likely }
         guard !hops.isEmpty else { return results.isEmpty ? .unknown : .failed }
-        // A router answers, and the servers behind it do not. If this family has none, those of the other family count.
+        // A router answers, and the DNS servers beyond it do not. If this family has no servers, those of the other family are used.
         guard farServers.isEmpty else { return .failed }
         let others = evidence.valid.filter { $0.ran && $0.purpose == .known && $0.server.map(isBeyond) == true }
         return others.isEmpty || others.contains(where: \.saysMoreThanEchoes) ? .likely : .failed
     }
 
-    /// Whether only routers were probed and did not answer, which they need not do.
+    /// Whether only routers were probed and did not answer. Routers may be configured not to answer.
     var isMute: Bool {
         let hasLink = results.contains { $0.evidence.neighbour.map { $0.after == .reachable } == true }
         let asked = results.contains { $0.isAnchor || $0.server != nil }
@@ -102,22 +102,22 @@ struct FamilyView {
 }
 
 extension ProbeResult {
-    /// Whether a router behind the gateway has answered or refused.
+    /// Whether a router beyond the gateway answered or refused.
     fileprivate var isHopWord: Bool {
         if case .hop = error?.speaker { request.subject != .nobody } else { false }
     }
 }
 
 extension IPAddress {
-    /// Whether a router may lead to a server of this address. If this machine's own address is of 169.254.0.0/16 and packets pass a router,
-    /// that network is no link.
+    /// Returns whether a server with this address may be behind a router. 169.254.0.0/16 is not treated as link-local if this machine's own
+    /// address is in it.
     func mayBeBeyond(routerOf source: IPAddress?) -> Bool {
         if wire.isLoopback { return false }
         return !isLinkLocal || !isIPv6 && source.map { !$0.isIPv6 && $0.isLinkLocal } == true
     }
 }
 
-/// The gateway does not answer, and nothing beyond it does.
+/// Faults of the gateway: neither it nor any host beyond it answers.
 enum GatewayStage {
     static func judge(_ view: FamilyView) -> Finding? {
         let asked = view.gatewayProbes
@@ -133,11 +133,17 @@ enum GatewayStage {
             let text = "\(name) does not answer on the link"
             return Finding(.gateway, .neighbourFailed, view.evidence.silence, text, givenUp + resolving)
         }
-        return Finding(.gateway, .silent, view.evidence.silence, "\(name) is silent, and so is all behind it", asked)
+        return Finding(
+            .gateway,
+            .silent,
+            view.evidence.silence,
+            "\(name) is silent, and so are all hosts beyond it",
+            asked
+        )
     }
 }
 
-/// Whether packets get to the internet and back.
+/// Access to the internet and back.
 enum InternetStage {
     static func proven(_ view: FamilyView) -> Finding? {
         let anchors = view.results.filter { $0.isVerified || $0.isEchoed }
@@ -145,10 +151,10 @@ enum InternetStage {
         case .proven:
             return Finding(.works, .internetProven, .proven, "the internet answers", anchors)
         case .likely:
-            let text = "what lies beyond the gateway answers; the internet itself was not asked"
+            let text = "hosts beyond the gateway answer; the internet itself was not probed"
             return Finding(.works, .upstreamAnswers, .likely, text, view.lifeBeyond)
         case .half:
-            let text = "half of the anchors prove the internet, and half do not"
+            let text = "only half of the anchors prove internet access"
             return Finding(.inconclusive, .anchorsDisagree, .suspected, text, view.results.filter(\.isAnchor))
         case .failed, .unknown:
             return nil
@@ -156,13 +162,13 @@ enum InternetStage {
     }
 }
 
-/// Small packets pass, and large ones are lost without an error (RFC 2923).
+/// Large packets that are lost without an error while small ones pass (RFC 2923).
 enum SegmentStage {
     static func judge(_ view: FamilyView) -> Finding? {
         finding(view.results.filter { $0.isAnchor || $0.isTarget })
     }
 
-    /// A target answers small packets, and large ones to it are lost.
+    /// Returns the finding for a target that answers small packets while large packets to it are lost.
     ///
     /// - Parameter answer: The finding that the target answers.
     static func degraded(_ evidence: CheckEvidence, _ answer: Finding) -> Finding? {
@@ -170,14 +176,14 @@ enum SegmentStage {
         let sized = evidence.valid.filter { $0.isTarget && $0.kind == .mtu && $0.request.size != nil }
         let answered = sized.filter { $0.outcome == .answered }.compactMap(\.request.size)
         let lost = sized.filter { $0.outcome == .silent }.compactMap(\.request.size)
-        // Lost in both trials, while smaller ones were answered.
+        // The large packets were lost in both trials, and smaller ones were answered.
         guard let passed = answered.max(), answered.count > 1, let large = lost.max(), large > passed,
             lost.count(where: { $0 == large }) > 1
         else { return nil }
-        // A packet filter may drop large echoes alone. It hardly lets the larger of them pass.
+        // A packet filter may drop only large echoes, but it probably drops those of 1280 bytes too.
         let confidence = passed >= 1280 ? CheckConfidence.likely : .suspected
         let text =
-            "\(target.text) answers, and packets of \(large) bytes to it are lost without an error; packets of \(passed) bytes pass"
+            "\(target.text) answers, but packets of \(large) bytes to it are lost without an error; packets of \(passed) bytes pass"
         return Finding(.degraded, .pathMTU, confidence, text, answer.evidence + sized)
     }
 
@@ -185,12 +191,12 @@ enum SegmentStage {
         let small = results.filter { $0.kind == .mtu && $0.request.size == nil && $0.outcome == .answered }
         guard !small.isEmpty else { return nil }
         let size = small.compactMap(\.evidence.pathMTU).max().map { "; packets of \($0) bytes pass" } ?? ""
-        let text = "large packets are lost on the way, small ones pass\(size)"
+        let text = "large packets are lost on the path, small ones pass\(size)"
         return Finding(.upstream, .pathMTU, .proven, text, small)
     }
 }
 
-/// An interception shows its own certificates.
+/// Interceptions of TLS, which show their own certificates.
 enum TLSStage {
     static func intercepted(_ view: FamilyView) -> Finding? {
         let untrusted = view.results.filter {
@@ -206,14 +212,14 @@ enum TLSStage {
     }
 }
 
-/// Joins the findings of both families. If one family works, the other is degraded. If none works, the place is where packets get
-/// furthest.
+/// Combines the findings of both families. If one family works, the result is degraded. If none works, the place is the farthest that
+/// packets reach.
 enum Families {
     static func join(_ evidence: CheckEvidence) -> Finding {
         let findings = concerned(evidence).compactMap { family in
             CheckJudge.judge(FamilyView(family, evidence)).map { (family, $0) }
         }
-        // A family whose gateway was not probed gets no further than the link, as far as is known.
+        // The gateway of this family was not probed, so it is only known that the link works.
         func isUnknown(_ finding: (AddressFamily, Finding)) -> Bool {
             finding.1.place == .inconclusive && FamilyView(finding.0, evidence).isGatewayUnknown
         }
@@ -230,9 +236,9 @@ enum Families {
         {
             return worst.1
         }
-        // An interception over one family has ended the round before the other was complete.
+        // An interception over one family ended the round before the other family was complete.
         if best.1.place == .inconclusive, let worst, worst.1.place == .portal { return worst.1 }
-        // A refusal of this machine is certain. The other family is only silent.
+        // A refusal by this machine is certain, while the other family is only silent.
         let isSilent = rank(best).0 < CheckPlace.upstream.distance || best.1.reason == .silentBeyond
         if isSilent, let worst, worst.1.reason == .firewall { return worst.1 }
         guard best.1.place == .works, let worst, worst.1.place != .works,
@@ -240,37 +246,37 @@ enum Families {
         else {
             return best.1
         }
-        // The captive portal API is about both families.
+        // The captive portal API applies to both families.
         if worst.1.reason == .captive { return worst.1 }
         let (name, reason): (String, ProbeReason) =
             worst.0 == .ipv4 ? ("IPv4", .ipv4Broken) : ("IPv6", .ipv6Broken)
-        let text = "\(name) is broken, and the other family works; \(worst.1.place.rawValue): \(worst.1.text)"
+        let text = "\(name) is broken, but the other family works; \(worst.1.place.rawValue): \(worst.1.text)"
         return Finding(.degraded, reason, worst.1.confidence, text, worst.1.evidence)
     }
 
-    /// Returns why nothing was sent.
+    /// Returns the finding that explains why no packet was sent.
     private static func unasked(_ evidence: CheckEvidence) -> Finding {
         if let finding = LocalStage.refusal(of: evidence.valid.filter(\.isRefusedHere), to: nil) { return finding }
         let skipped = evidence.valid.filter {
             if case .skipped(let reason) = $0.outcome { reason != .notNeeded } else { false }
         }
         guard let first = skipped.first, case .skipped(let reason) = first.outcome else {
-            return Finding(.inconclusive, .notEnoughEvidence, .suspected, "nothing could be asked")
+            return Finding(.inconclusive, .notEnoughEvidence, .suspected, "no probe could be sent")
         }
         let cause =
             switch (reason, first.request.binding.mark) {
             case (.notPermitted, let mark?): "a packet with the mark \(mark) needs CAP_NET_ADMIN or CAP_NET_RAW"
-            case (.notPermitted, nil): "this user may not send what is needed"
-            case (.noDescriptors, _): "no descriptor is free for a socket"
-            case (.interfaceGone, _): "the network namespace is gone"
-            case (.overBudget, _): "there is no room to send"
+            case (.notPermitted, nil): "this user is not permitted to send the probes"
+            case (.noDescriptors, _): "there is no free file descriptor for a socket"
+            case (.interfaceGone, _): "the network namespace no longer exists"
+            case (.overBudget, _): "the send buffers are full"
             case (.reversePathFilter, _), (.notNeeded, _): reason.rawValue
             }
-        let text = "nothing could be asked: \(cause)"
+        let text = "no probe could be sent: \(cause)"
         return Finding(.inconclusive, ProbeReason(rawValue: reason.rawValue), .suspected, text, skipped)
     }
 
-    /// The families of the target's addresses; without addresses, all families that packets may take.
+    /// Returns the families of the target's addresses. Without addresses, all families that have a path.
     private static func concerned(_ evidence: CheckEvidence) -> [AddressFamily] {
         let targets = evidence.valid.filter { $0.isTarget && $0.request.destination != nil }
         let asked = Set(targets.map(\.request.binding.family))
@@ -282,9 +288,9 @@ enum Families {
 }
 
 extension Finding {
-    /// Orders the findings of families: by how far packets get, then a proof of the internet before a likelihood.
+    /// The order of findings: by the distance that packets reach, and then a proof of internet access before a likely one.
     fileprivate var rank: (Int, Int) { (place.distance, reason == .internetProven ? 1 : 0) }
 
-    /// Whether it is about the anchors, and not about the path to them.
+    /// Whether the finding is about the anchors and not about the path to them.
     fileprivate var isAboutAnchors: Bool { [.inconclusive, .tls].contains(place) || reason == .clockWrong }
 }

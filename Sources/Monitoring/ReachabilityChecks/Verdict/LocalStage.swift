@@ -3,24 +3,25 @@ import NetworkReachability
 
 /// Faults of this machine.
 enum LocalStage {
-    /// This machine refuses all packets.
+    /// Returns the finding that this machine refuses all packets.
     static func refuses(_ view: FamilyView) -> Finding? {
         guard view.gatewayLife.isEmpty, view.lifeBeyond.isEmpty else { return nil }
-        // A packet filter may drop other packets in silence. A route or a rule that refuses some packets explains no silence of others.
+        // A packet filter may drop other packets silently. A route or rule that refuses some packets does not explain the silence of
+        // others.
         let refused = view.results.filter { $0.refusal == .firewall }
         if !refused.isEmpty { return refusal(of: refused, to: nil) }
         return view.results.allSatisfy(\.isRefusedByRoute) ? refusal(of: view.results, to: nil) : nil
     }
 
-    /// The verdict on packets that this machine refused to send.
+    /// Returns the finding for packets that this machine refused to send.
     ///
-    /// - Parameter receiver: The peer that the packets were for; nil for all peers.
+    /// - Parameter receiver: The destination of the packets; nil for all destinations.
     static func refusal(
         of refused: [ProbeResult],
         to receiver: String?,
         _ confidence: CheckConfidence = .proven
     ) -> Finding? {
-        // A packet filter that refuses one packet may have dropped others.
+        // A packet filter that refuses one packet may silently drop others.
         guard let reason = refused.lazy.compactMap(\.refusal).first else { return nil }
         let packets = receiver.map { "packets to \($0)" } ?? "its packets"
         let text =
@@ -29,7 +30,7 @@ enum LocalStage {
         return Finding(.thisMachine, reason, confidence, text, refused)
     }
 
-    /// This machine refuses packets to every peer beyond the routers, and the routers answer.
+    /// Returns the finding that this machine refuses packets to all hosts beyond the routers while the routers answer.
     static func refusesBeyond(_ view: FamilyView) -> Finding? {
         let far = view.results.filter { result in
             switch result.request.subject {
@@ -38,7 +39,7 @@ enum LocalStage {
             }
         }
         let refused = far.filter(\.isRefusedHere)
-        // A connection is silent if datagrams are refused, because the kernel does not report it.
+        // A connection is silent if only datagrams are refused, because the kernel does not report refused SYNs.
         let places = Set(refused.map(\.request.destination))
         guard !refused.isEmpty, far.allSatisfy({ places.contains($0.request.destination) && !$0.peerSpoke }) else {
             return nil
@@ -47,25 +48,25 @@ enum LocalStage {
         return refusal(of: refused, to: names, .likely)
     }
 
-    /// Packets were received and not delivered: the packet filter drops answers.
+    /// Returns the finding for packets that were received and not delivered, because the packet filter drops answers.
     static func dropsAnswers(_ view: FamilyView) -> Finding? {
         let isFiltered = view.evidence.isReversePathFiltered
-        // The reverse path filter passes packets of the gateway, because its address is on the link.
+        // The reverse path filter accepts packets from the gateway, because its address is on the link.
         let results = isFiltered ? view.results.filter { $0.kind != .gateway } : view.results
         guard let dropped = view.evidence.dropped[view.family], dropped >= 2, !results.isEmpty,
             !results.contains(where: { $0.peerSpoke || $0.error != nil }),
-            // Unrelated packets are dropped too. The packet filter does not see ARP.
+            // Unrelated packets are dropped too. The packet filter does not affect ARP.
             !view.results.contains(where: { [.incomplete, .failed].contains($0.evidence.neighbour?.after) })
         else { return nil }
         if isFiltered {
-            let text = "packets come in by another interface than those to their senders leave by: rp_filter drops them"
+            let text = "packets arrive on another interface than the route to their senders uses: rp_filter drops them"
             return Finding(.inconclusive, .reversePathFilter, .likely, text, view.results)
         }
-        let text = "\(dropped) packets came in, and this machine's packet filter let none of them get to a program"
+        let text = "\(dropped) packets arrived, and this machine's packet filter dropped all of them"
         return Finding(.thisMachine, .firewall, .likely, text, view.results)
     }
 
-    /// Datagrams pass, and connections do not. A provider that passes only echoes passes no DNS.
+    /// Returns the finding that datagrams pass and TCP connections do not. A provider that allows only echoes would not allow DNS.
     static func filtersTCP(_ view: FamilyView) -> Finding? {
         let connections = view.results.filter { [.tcp, .tls, .http].contains($0.kind) && ($0.isAnchor || $0.isTarget) }
         let echoes = view.results.filter { $0.isEcho && $0.outcome == .answered && ($0.isAnchor || $0.isTarget) }
@@ -74,11 +75,12 @@ enum LocalStage {
             Set(connections.map(\.request.destination)).count > 1 || connections.contains(where: \.isAnchor),
             !echoes.isEmpty, !datagrams.isEmpty
         else { return nil }
-        let text = "UDP and echoes are answered, and no TCP connection is: a packet filter, probably on this machine"
+        let text = "UDP and echoes are answered, but no TCP connection: probably a packet filter on this machine"
         return Finding(.thisMachine, .tcpFiltered, .suspected, text, connections + echoes + datagrams)
     }
 
-    /// Certificates of several hosts are not valid now, or a server reports another day.
+    /// Returns the finding that this machine's clock is wrong: certificates of several hosts are not valid now, or a server reports another
+    /// day.
     static func clock(_ view: FamilyView) -> Finding? {
         let untimely = view.results.filter { $0.outcome == .invalid(.notYetValid) || $0.outcome == .invalid(.expired) }
         let dated = view.results.filter { $0.isEchoed && ($0.evidence.http?.clockOffset).map(isFar) == true }
@@ -90,9 +92,9 @@ enum LocalStage {
     private static func isFar(_ offset: Duration) -> Bool { offset > .seconds(86_400) || offset < .seconds(-86_400) }
 }
 
-/// The gateway is alive, and the internet does not answer.
+/// Faults beyond a gateway that is alive.
 enum UpstreamStage {
-    /// A router reports the fault, which is at the router.
+    /// Returns the finding for a fault that a router reports.
     static func word(_ view: FamilyView) -> Finding? {
         // Packets with a short hop limit expire as intended.
         let words = view.results.filter { result in
@@ -104,7 +106,7 @@ enum UpstreamStage {
         let reason: ProbeReason = error.reason == .noRouteBeyond ? .noRoute : error.reason
         let destination = first.request.destination.map { " to \($0)" } ?? ""
         let text =
-            "\(error.sender)\(error.speaker == .gateway ? " (gateway)" : "") says \(phrase(reason))\(destination)"
+            "\(error.sender)\(error.speaker == .gateway ? " (gateway)" : "") reports \(phrase(reason))\(destination)"
         return Finding(.upstream, reason, .proven, text, words)
     }
 
@@ -113,31 +115,31 @@ enum UpstreamStage {
         case .noRoute: "no route"
         case .hostUnreachable: "host unreachable"
         case .prohibited: "prohibited"
-        case .hopLimitExceeded: "that packets go in a circle"
-        case .fragmentationNeeded: "too big"
+        case .hopLimitExceeded: "a routing loop"
+        case .fragmentationNeeded: "packet too big"
         default: reason.rawValue
         }
     }
 
-    /// The place between the farthest host that answered and the nearest that did not.
+    /// Returns the finding for silence. The place is between the farthest host that answered and the nearest that did not.
     static func silence(_ view: FamilyView) -> Finding {
-        // This machine gave up packets before it had found the gateway.
+        // This machine discarded packets before the gateway was resolved.
         let givenUp = view.results.filter(\.isNeighbourGivenUp)
         if !givenUp.isEmpty {
-            let text = "this machine gave up packets before it found the gateway, which answers"
+            let text = "this machine discarded packets before it resolved the gateway, which answers"
             return Finding(.inconclusive, .notEnoughEvidence, .suspected, text, givenUp)
         }
         let confidence = view.evidence.silence
         let echoes = view.results.filter { $0.isEcho && !$0.isTarget && $0.outcome == .answered }
         if !echoes.isEmpty {
-            return Finding(.upstream, .filtered, confidence, "echoes pass, and connections do not", echoes)
+            return Finding(.upstream, .filtered, confidence, "echoes pass, but connections do not", echoes)
         }
         if !view.hops.isEmpty {
             let name = view.hops.lazy.compactMap(\.evidence.speaker).first.map { " (\($0))" } ?? ""
             let text = "nothing answers beyond the second hop\(name)"
             return Finding(.upstream, .silentBeyond, confidence, text, view.hops)
         }
-        // What this machine refused to send is not silence.
+        // A packet that this machine refused to send is not silence.
         let beyond = view.results.contains { result in
             !result.isRefusedHere
                 && (result.isAnchor || result.isTarget
@@ -151,14 +153,14 @@ enum UpstreamStage {
         if beyond {
             let life = view.gatewayLife
             let name = life.isEmpty ? "this machine" : view.gateway.map { "the gateway \($0)" } ?? "the gateway"
-            let modem = life.isEmpty && view.evidence.path.isExpensive ? ": no data session?" : ""
+            let modem = life.isEmpty && view.evidence.path.isExpensive ? "; there may be no data session" : ""
             return Finding(.upstream, .silentBeyond, confidence, "nothing answers beyond \(name)\(modem)", life)
         }
-        let text = "nothing shows whether there is an internet behind the gateway"
+        let text = "there is no evidence of internet access beyond the gateway"
         return Finding(.inconclusive, .notEnoughEvidence, .suspected, text, view.gatewayLife)
     }
 
-    /// Whether the gateway's own DNS server answers, which may have cached answers.
+    /// Returns whether the gateway's own DNS server answers. It may have cached its answers.
     private static func answersNames(_ view: FamilyView) -> Bool {
         view.results.contains { $0.purpose == .known && $0.outcome == .answered }
     }

@@ -1,22 +1,22 @@
 import LinuxSupport
 import NetworkReachability
 
-/// Judges the DNS servers one by one.
+/// Faults of the DNS servers, evaluated for each server.
 enum NamesStage {
     static func judge(_ evidence: CheckEvidence) -> Finding? {
         if let finding = unexpected(evidence) { return finding }
-        // Targets that are addresses need no server.
+        // A target that is an address needs no DNS server.
         if let target = evidence.target, target.name == nil { return nil }
-        // Programs may find it in a file, or by a search domain.
+        // The name may come from a file or a search domain.
         let isKnown = evidence.target != nil && nameService(evidence)?.outcome == .answered
         if evidence.servers?.isEmpty == true, !isKnown {
             return Finding(.dns, .noServerConfigured, .proven, "no DNS server is configured")
         }
         let asked = evidence.valid.filter { $0.kind == .dns && $0.ran }
-        // A server that answers for A, and not for AAAA, does not fail for all names.
+        // A server that answers for A but not for AAAA does not fail for all names.
         let known = asked.filter { $0.purpose == .known && $0.evidence.dns?.type != .aaaa }
         if !known.isEmpty, !isKnown, known.allSatisfy({ fault($0, among: asked) != nil }) {
-            // A server that this machine sends nothing to has no fault.
+            // A server to which this machine refuses to send is not at fault.
             let sent = known.filter { !$0.isRefusedHere }
             if sent.isEmpty { return LocalStage.refusal(of: known, to: "DNS servers") }
             let reasons = sent.compactMap { fault($0, among: asked) }
@@ -33,11 +33,11 @@ enum NamesStage {
     private static func invents(_ asked: [ProbeResult]) -> Finding? {
         let invented = asked.filter { $0.purpose == .invented && $0.evidence.dns?.addresses.isEmpty == false }
         guard !invented.isEmpty else { return nil }
-        let text = "a DNS server gives addresses for names that nobody has"
+        let text = "a DNS server returns addresses for names that do not exist"
         return Finding(.dns, .inventsAnswers, .proven, text, invented)
     }
 
-    /// Judges a name whose addresses the user expects: an error of any server, or other addresses.
+    /// Returns the finding for a name with expected addresses: an error of any server, or other addresses.
     static func unexpected(_ evidence: CheckEvidence, about only: String? = nil) -> Finding? {
         for (name, expected) in evidence.expectations.sorted(by: { $0.key < $1.key }) where only ?? name == name {
             let servers = expectations(evidence, name, expected)
@@ -47,19 +47,19 @@ enum NamesStage {
             guard let reason = reason(ofSilence: silent.filter { !$0.isRefusedHere }) else {
                 return LocalStage.refusal(of: silent, to: "DNS servers")
             }
-            let text = "no DNS server that was asked for \(name) answers: \(reason.rawValue)"
+            let text = "no DNS server answers for \(name): \(reason.rawValue)"
             return Finding(.dns, reason, evidence.silence, text, silent)
         }
         return nil
     }
 
-    /// The answers of one server to the questions for a name whose addresses the user expects.
+    /// The answers of one server for a name with expected addresses.
     private struct Expectation {
-        /// The server gives one of the addresses.
+        /// Whether the server returned one of the expected addresses.
         var isRight = false
-        /// The questions that the server did not answer.
+        /// The questions without an answer.
         var silent: [ProbeResult] = []
-        /// An error, or other addresses.
+        /// The finding for an error or other addresses; nil without one.
         var fault: Finding?
     }
 
@@ -73,7 +73,7 @@ enum NamesStage {
             let results = asked.filter { $0.server == server }
             let found = results.flatMap { $0.evidence.dns?.addresses ?? [] }
             if !expected.isDisjoint(with: found) { return Expectation(isRight: true) }
-            // A question for the family of an address that is expected.
+            // Only questions for a family with an expected address matter.
             let silent = results.filter { result in
                 isSilence(result)
                     && (result.evidence.dns.map { facts in
@@ -83,17 +83,17 @@ enum NamesStage {
             let reason = results.lazy.filter { !isSilence($0) }.compactMap { fault($0) ?? denial($0) }.first
             // A name without an address of one family proves nothing about the other family.
             if found.isEmpty, let reason, silent.isEmpty || reason != .noData {
-                let text = "asked for \(name), the DNS server \(server) says \(reason.rawValue)"
+                let text = "for \(name), the DNS server \(server) reports \(reason.rawValue)"
                 return Expectation(fault: Finding(.dns, reason, .proven, text, results))
             }
             if found.isEmpty || !silent.isEmpty { return Expectation(silent: silent) }
             let list = found.map(\.description).joined(separator: ", ")
-            let text = "\(name) has the addresses \(list) at the DNS server \(server), which are not expected"
+            let text = "\(name) has the addresses \(list) at the DNS server \(server), which are not the expected ones"
             return Expectation(fault: Finding(.dns, .wrongAnswer, .proven, text, results))
         }
     }
 
-    /// Whether the server did not answer: it was silent, or a router or this machine refused.
+    /// Returns whether the server did not answer: it was silent, or a router or this machine refused.
     private static func isSilence(_ result: ProbeResult) -> Bool {
         switch result.outcome {
         case .silent: true
@@ -102,7 +102,7 @@ enum NamesStage {
         }
     }
 
-    /// A server that answers neither question is silent; one that answers for A alone is `unansweredAAAA`.
+    /// Returns the reason for silence. A server that answers no question is silent. One that answers only for A is `unansweredAAAA`.
     private static func reason(ofSilence results: [ProbeResult]) -> ProbeReason? {
         let reasons = results.compactMap { fault($0) }
         return reasons.first { $0 != .unansweredAAAA } ?? reasons.first
@@ -130,14 +130,14 @@ enum NamesStage {
             let text = "programs get no address of \(name) from this machine's name service: \(reason.rawValue)"
             return Finding(.dns, reason, .likely, text, [service])
         }
-        // Servers may differ legitimately, but not if the target is wrong too.
+        // Servers may legitimately return different addresses, but not if the target shows a wrong certificate.
         guard evidence.valid.contains(where: { $0.isTarget && $0.evidence.tls?.isVerified == false }),
             let pair = difference(evidence)
         else { return nil }
         return Finding(.dns, .wrongAnswer, .likely, "DNS servers give different addresses of \(name)", pair)
     }
 
-    /// The answers of two servers that have no address of the target in common.
+    /// Returns the answers of two servers whose addresses of the target are disjoint; nil if there are none.
     static func difference(_ evidence: CheckEvidence) -> [ProbeResult]? {
         let answers = evidence.valid.filter { $0.purpose == .target && $0.evidence.dns?.addresses.isEmpty == false }
         for one in answers {
@@ -150,29 +150,29 @@ enum NamesStage {
         return nil
     }
 
-    /// A part works.
+    /// Returns the finding for DNS servers of which only a part works.
     static func degraded(_ evidence: CheckEvidence, _ line: Finding) -> Finding? {
         guard line.place == .works, evidence.target == nil else { return nil }
         let known = evidence.valid.filter { $0.kind == .dns && $0.purpose == .known && $0.ran }
         let broken = known.filter { fault($0, among: known) != nil }
         if let first = broken.first, let reason = fault(first) {
             let name = first.server.map { "the DNS server \($0)" } ?? "a DNS server"
-            return Finding(.degraded, reason, .likely, "\(name) fails, and others work: \(reason.rawValue)", broken)
+            return Finding(.degraded, reason, .likely, "\(name) fails, but others work: \(reason.rawValue)", broken)
         }
         for (name, expected) in evidence.expectations.sorted(by: { $0.key < $1.key }) {
             let silent = expectations(evidence, name, expected).flatMap(\.silent)
             guard let first = silent.first, let server = first.server, let reason = reason(ofSilence: silent) else {
                 continue
             }
-            let text = "asked for \(name), the DNS server \(server) does not answer, and others do: \(reason.rawValue)"
+            let text = "for \(name), the DNS server \(server) does not answer, but others do: \(reason.rawValue)"
             return Finding(.degraded, reason, .likely, text, silent)
         }
         let slow = known.filter { $0.evidence.firstAnswer.map { $0 > .milliseconds(1500) } == true }
         guard !known.isEmpty, slow.count == known.count else { return nil }
-        return Finding(.degraded, .slow, .likely, "DNS answers late", slow)
+        return Finding(.degraded, .slow, .likely, "DNS answers slowly", slow)
     }
 
-    /// Judges the lookup of the target's name.
+    /// Returns the result of the lookup of the target's name.
     private static func nameService(_ evidence: CheckEvidence) -> ProbeResult? {
         evidence.valid.first { $0.isTargetName && $0.ran }
     }
@@ -185,11 +185,11 @@ enum NamesStage {
         }
     }
 
-    /// Returns the fault of a server.
+    /// Returns the fault that a result shows; nil for none.
     static func fault(_ result: ProbeResult) -> ProbeReason? {
         switch result.outcome {
         case .silent:
-            // A server that answers for A alone is slow, not silent.
+            // A server that answers only for A is not silent.
             result.evidence.dns?.type == .aaaa ? .unansweredAAAA : .serverSilent
         case .refused: .serverClosed
         case .unreachable(let error): error.speaker == .peer ? .serverClosed : .serverUnreachable
@@ -200,7 +200,8 @@ enum NamesStage {
         }
     }
 
-    /// Returns the fault of a server. Silence counts only if the server answers no other question, because packets get lost.
+    /// Returns the fault that a result shows. Silence is a fault only if the server answers no other question, because packets can get
+    /// lost.
     private static func fault(_ result: ProbeResult, among asked: [ProbeResult]) -> ProbeReason? {
         let reason = fault(result)
         guard reason == .serverSilent else { return reason }
@@ -216,7 +217,7 @@ enum NamesStage {
         }
     }
 
-    /// A server that answers without the fixed addresses of `ipv4only.arpa` is not usable for names.
+    /// Returns the fault of a server that does not return the fixed addresses of `ipv4only.arpa`.
     private static func mistake(_ result: ProbeResult) -> ProbeReason? {
         guard result.purpose == .known, let facts = result.evidence.dns, facts.type == .a, !facts.isTruncated,
             facts.addresses.isEmpty || DNSFacts.everybodyKnows.isDisjoint(with: facts.addresses)
@@ -235,7 +236,7 @@ enum NamesStage {
 }
 
 extension [IPAddress] {
-    /// Each element once, in sequence.
+    /// The elements without duplicates, in order.
     fileprivate var uniqued: [IPAddress] {
         reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }

@@ -1,22 +1,22 @@
 import LinuxSupport
 import NetworkReachability
 
-/// Whether the network is captive (RFC 8952).
+/// Captive networks (RFC 8952).
 enum PortalStage {
     static func judge(_ view: FamilyView) -> Finding? {
         if let said = view.results.first(where: { $0.evidence.portal?.isCaptive == true }) {
             let url = said.evidence.portal?.userPortalURL.map { ": open \($0)" } ?? ""
             let left = said.evidence.portal?.secondsRemaining.map { ", \($0) s left" } ?? ""
-            return Finding(.portal, .captive, .proven, "the network says that it is captive\(url)\(left)", [said])
+            return Finding(.portal, .captive, .proven, "the network reports that it is captive\(url)\(left)", [said])
         }
-        // No portal can show the certificate of another host, but it may let a few hosts pass.
+        // A portal cannot show the certificate of another host, but it may let connections to some hosts pass.
         guard !view.isVerified || view.standing == .failed else { return nil }
         let signs = view.results.filter(\.looksCaptive)
         let network = signs.filter { $0.request.subject == .nobody || $0.request.subject == .lure }
         if signs.isEmpty, view.standing != .proven, let finding = byNames(view) { return finding }
         guard !signs.isEmpty, !network.isEmpty || view.standing != .proven else { return nil }
         if signs.allSatisfy({ $0.request.subject == .lure }) {
-            return finding(.portalByDNS, "DNS leads every name to a portal", signs, .likely)
+            return finding(.portalByDNS, "DNS resolves every name to a portal", signs, .likely)
         }
         let reason: ProbeReason =
             signs.contains { $0.evidence.http?.status == 511 }
@@ -24,25 +24,26 @@ enum PortalStage {
             : signs.contains { $0.evidence.http?.location != nil } ? .redirected : .challengeWrong
         return finding(
             reason,
-            "something else answers in place of the internet",
+            "another device answers in place of the internet",
             signs,
             network.isEmpty ? .likely : .proven
         )
     }
 
-    /// Known names and names that do not exist have the same address.
+    /// Returns the finding that known names and names that do not exist have the same address.
     ///
-    /// The optimiser of Swift 6.3.1 ends with an assertion in this function (CopyPropagation), so it is left out.
+    /// The optimiser of Swift 6.3.1 stops with an assertion in this function (CopyPropagation), so optimisation is disabled.
     @_optimize(none)
     private static func byNames(_ view: FamilyView) -> Finding? {
         let answers = view.results.filter { $0.kind == .dns && $0.evidence.dns?.type == .a }
         let pair = answers.lazy.compactMap { known in twin(of: known, among: answers).map { [known, $0] } }.first
         guard let pair, let address = pair.first?.evidence.dns?.addresses.first else { return nil }
-        let text = "DNS leads every name to \(address), probably to a portal"
+        let text = "DNS resolves every name to \(address), probably a portal"
         return Finding(.portal, .portalByDNS, .likely, text, pair)
     }
 
-    /// The same server's answer for a name that does not exist, with an address that it also returns, wrongly, for a known name.
+    /// Returns the same server's answer for a name that does not exist, if it contains an address that the server also returns for a known
+    /// name.
     private static func twin(of known: ProbeResult, among answers: [ProbeResult]) -> ProbeResult? {
         let addresses = Set(known.evidence.dns?.addresses ?? [])
         guard known.purpose == .known, !addresses.isEmpty, addresses.isDisjoint(with: DNSFacts.everybodyKnows) else {
@@ -65,7 +66,7 @@ enum PortalStage {
     }
 }
 
-/// Hosts behind the gateway answer, and no anchor proves the internet. The results of the anchors decide.
+/// Anchors that do not prove internet access although hosts beyond the gateway answer.
 enum AnchorStage {
     static func unproven(_ view: FamilyView) -> Finding? {
         let anchors = view.results.filter { $0.isAnchor && !$0.isEcho }
@@ -86,12 +87,13 @@ enum AnchorStage {
         } else if let servers = otherServers(view), Set(anchors.map(\.anchorHost)).count == 1 {
             finding = closed(anchors, servers, view.evidence.silence)
         }
-        // A fault nearer than the anchors decides first.
+        // A fault nearer than the anchors has priority.
         if let place = finding?.place { finding?.isOpen = ![.thisMachine, .upstream].contains(place) }
         return finding
     }
 
-    /// The certificate of a single host may be wrong because of the host, this machine's clock, or an interception.
+    /// Returns the finding for an invalid certificate of a single anchor. The cause may be the host, this machine's clock, or an
+    /// interception.
     private static func certificate(_ anchors: [ProbeResult]) -> Finding? {
         let results = anchors.filter {
             if case .invalid(let reason) = $0.outcome { faults.contains(reason) } else { false }
@@ -99,7 +101,7 @@ enum AnchorStage {
         guard let first = results.first, case .invalid(let reason) = first.outcome else { return nil }
         if reason == .notYetValid {
             let text =
-                "the certificate of the anchor \(first.anchorHost) is not valid yet: is this machine's clock late?"
+                "the certificate of the anchor \(first.anchorHost) is not valid yet; the clock of this machine may be slow"
             return Finding(.thisMachine, .clockWrong, .suspected, text, results)
         }
         let text = "TLS with the anchor \(first.anchorHost) fails: \(reason.rawValue)"
@@ -112,11 +114,11 @@ enum AnchorStage {
 
     private static func mute(_ anchors: [ProbeResult]) -> Finding {
         let hosts = Set(anchors.map(\.anchorHost)).sorted().joined(separator: ", ")
-        let text = "the anchor \(hosts) is there, and what it answers proves no internet"
+        let text = "the anchor \(hosts) answers, but its answer does not prove internet access"
         return Finding(.inconclusive, .anchorsProveNothing, .suspected, text, anchors)
     }
 
-    /// The DNS servers of the other family that answer. They count only if packets of this family get beyond the gateway too, and if no
+    /// Returns the answers of DNS servers over the other family. They count only if packets of this family also pass the gateway, and if no
     /// anchor is known to be alive.
     private static func otherServers(_ view: FamilyView) -> [ProbeResult]? {
         guard !view.hops.isEmpty, !view.evidence.valid.contains(where: { $0.isAnchor && $0.peerSpoke }) else {
@@ -128,7 +130,8 @@ enum AnchorStage {
         return others.isEmpty ? nil : others
     }
 
-    /// DNS passes. Dropped connections are likelier than several hosts that are off. One host proves nothing.
+    /// Returns the finding that DNS passes and connections to anchors do not. With several anchors, dropped connections are likelier than
+    /// several hosts that are down. One host proves nothing.
     private static func closed(
         _ anchors: [ProbeResult],
         _ servers: [ProbeResult],
@@ -136,10 +139,10 @@ enum AnchorStage {
     ) -> Finding {
         let hosts = Set(anchors.map(\.anchorHost)).sorted()
         guard hosts.count > 1, anchors.allSatisfy({ $0.outcome == .silent }) else {
-            let text = "the DNS servers answer, and the anchor \(hosts.joined(separator: ", ")) does not"
+            let text = "the DNS servers answer, but the anchor \(hosts.joined(separator: ", ")) does not"
             return Finding(.inconclusive, .anchorsProveNothing, .suspected, text, anchors + servers)
         }
-        let text = "DNS servers answer, and no anchor takes a connection"
+        let text = "DNS servers answer, but no anchor accepts a connection"
         return Finding(.upstream, .filtered, confidence, text, anchors + servers)
     }
 }

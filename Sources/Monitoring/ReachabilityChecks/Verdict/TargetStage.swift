@@ -1,16 +1,16 @@
 import LinuxSupport
 import NetworkReachability
 
-/// Judges the target.
+/// The state of the target.
 enum TargetStage {
-    /// A target that answers is reachable.
+    /// Returns the finding that the target answers; nil if it does not.
     static func answers(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
         let captive = captiveFamilies(evidence)
         let answers = evidence.valid.filter { result in
             let isAsked = result.isTarget || target.decisive == .resolve && result.isTargetName
             guard isAsked, result.ran else { return false }
-            // A portal answers in the name of others, but not with their certificate.
+            // A captive portal can answer in place of other hosts, but not with their certificates.
             if captive.contains(result.request.binding.family), !result.isVerified { return false }
             guard let decisive = target.decisive else {
                 return result.outcome == .answered || result.outcome == .refused(.peer)
@@ -23,8 +23,8 @@ enum TargetStage {
         return Finding(.works, .targetAnswers, .proven, "\(target.text) answers", answers)
     }
 
-    /// A target answers over one family, and nothing is received from it over the other. A refused connection is an answer, because services
-    /// may listen on one family only.
+    /// Returns the finding for a target that answers over one family and from which nothing is received over the other. A refused
+    /// connection is an answer, because a service may listen on one family only.
     ///
     /// - Parameter answer: The finding that the target answers.
     static func silentFamily(_ evidence: CheckEvidence, _ answer: Finding) -> Finding? {
@@ -41,15 +41,15 @@ enum TargetStage {
                 .degraded,
                 family == .ipv4 ? .ipv4Broken : .ipv6Broken,
                 isProven ? .proven : evidence.silence,
-                "\(target.text) answers over \(other), and not over \(lost)",
+                "\(target.text) answers over \(other), but not over \(lost)",
                 answer.evidence + results
             )
         }
         return nil
     }
 
-    /// If echoes are not permitted, a host is there that has answered anything in the round: a gateway limits the number of its errors, and
-    /// may answer as a gateway or as a DNS server all the same.
+    /// Returns the finding for a target that answered any other packet of the round, if echoes are not permitted. A gateway limits its
+    /// errors, but may answer in its role as a gateway or a DNS server.
     private static func otherLife(_ evidence: CheckEvidence, _ captive: Set<AddressFamily>) -> Finding? {
         guard let target = evidence.target, target.decisive == .echo else { return nil }
         let asked = evidence.valid.filter { $0.isTarget && $0.kind == .udp && $0.outcome == .silent }
@@ -63,8 +63,8 @@ enum TargetStage {
         return Finding(.works, .targetAnswers, .likely, text, asked + life)
     }
 
-    /// Whether what answers may be somebody on the way who answers for everybody: a connection, a page or an echo show nothing else, and
-    /// nobody has looked yet.
+    /// Returns whether an interception may have answered in place of the target. A connection, a page or an echo does not exclude it, and
+    /// it was not tested yet.
     static func isDoubtful(_ evidence: CheckEvidence) -> Bool {
         guard evidence.sharesLine, let target = evidence.target, [nil, .tcp, .http].contains(target.decisive),
             let finding = answers(evidence), finding.place == .works
@@ -77,7 +77,7 @@ enum TargetStage {
         return finding.evidence.allSatisfy { !$0.isVerified } && !families.isSubset(of: known)
     }
 
-    /// Those over which somebody answers for everybody, and no anchor shows that others are let pass.
+    /// Returns the families over which an interception answers and no anchor proves that connections to other hosts pass.
     private static func captiveFamilies(_ evidence: CheckEvidence) -> Set<AddressFamily> {
         guard evidence.sharesLine else { return [] }
         let captive = evidence.valid.filter(\.looksCaptive).map(\.request.binding.family)
@@ -85,7 +85,7 @@ enum TargetStage {
         return Set(captive).subtracting(proven)
     }
 
-    /// The uplink works, so the fault is at the target.
+    /// Returns the finding for a target that fails. The uplink works, so the fault is at the target.
     static func fails(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
         let results = evidence.valid.filter { $0.isTarget && $0.ran }
@@ -95,21 +95,21 @@ enum TargetStage {
             return finding
         }
         let silent = results.filter { $0.outcome == .silent }
-        // The kernel reports the packets that a tunnel did not take (no peer, no policy) as it reports a neighbour that does not answer.
+        // The kernel reports packets that a tunnel did not accept (no peer, no policy) in the same way as an unresolved neighbour.
         let isGivenUp = !results.isEmpty && results.allSatisfy(\.isNeighbourGivenUp)
         if isGivenUp, let finding = TunnelStage.silence(of: target, evidence, results) { return finding }
         if !silent.isEmpty {
             if let finding = TunnelStage.silence(of: target, evidence, silent) { return finding }
-            let text = "\(target.text) is silent, and the internet is not"
+            let text = "\(target.text) is silent, but the internet answers"
             return Finding(.host, .silent, evidence.silence, text, silent)
         }
-        return Finding(.inconclusive, .notEnoughEvidence, .suspected, "\(target.text) could not be asked", results)
+        return Finding(.inconclusive, .notEnoughEvidence, .suspected, "\(target.text) could not be probed", results)
     }
 
-    /// This machine refuses to send packets to the target.
+    /// Returns the finding that this machine refuses to send packets to the target.
     static func refusedHere(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
-        // An echo proves nothing about a port to which this machine sends nothing.
+        // An echo proves nothing about a port to which this machine refuses to send.
         let isPort = target.decisive != nil && target.decisive != .echo
         let results = evidence.valid.filter { $0.isTarget && $0.ran && !(isPort && $0.isEcho) }
         let refused = results.filter(\.isRefusedHere)
@@ -128,7 +128,7 @@ enum TargetStage {
         return nil
     }
 
-    /// A target that is a DNS server and does not answer as one.
+    /// Returns the finding for a target that is a DNS server and does not answer as one.
     private static func ofNames(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
         let asked = results.filter { $0.kind == .dns }
         let isThere = results.contains { $0.isEcho && $0.outcome == .answered }
@@ -142,7 +142,7 @@ enum TargetStage {
         for result in results {
             switch result.outcome {
             case .invalid(let reason):
-                let text = "\(target.text) answers wrongly: \(reason.rawValue)"
+                let text = "\(target.text) gives a wrong answer: \(reason.rawValue)"
                 return Finding(.service, reason, .proven, text, [result])
             case .refused(.peer), .refused(.unknown):
                 return Finding(.service, .refused, .proven, "\(target.text) refuses the connection", [result])
@@ -151,7 +151,7 @@ enum TargetStage {
                     .service,
                     result.failedPhase == .tls ? .handshakeSilent : .stalled,
                     .proven,
-                    "\(target.text) takes the connection and says nothing",
+                    "\(target.text) accepts the connection and sends nothing",
                     [result]
                 )
             default: continue
@@ -161,19 +161,19 @@ enum TargetStage {
     }
 
     private static func ofHost(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
-        // This machine's own report about a neighbour is not an answer of the target.
+        // This machine's report about an unresolved neighbour is not an answer of the target.
         if let result = results.first(where: { $0.error != nil && !$0.isNeighbourGivenUp }), let error = result.error {
             let itself = error.speaker == .peer || error.sender == result.request.destination
             let gateway = error.speaker == .gateway && [.prohibited, .noRouteBeyond].contains(error.reason)
             let who =
                 itself ? "\(target.text) itself" : "\(error.sender)\(error.speaker == .gateway ? " (gateway)" : "")"
-            let text = "\(who) says \(error.reason.rawValue)"
+            let text = "\(who) reports \(error.reason.rawValue)"
             return Finding(gateway ? .upstream : .host, error.reason, .proven, text, [result])
         }
         let echoes = results.filter { $0.isEcho && $0.outcome == .answered }
         let silent = results.filter { !$0.isEcho && $0.outcome == .silent }
         guard !echoes.isEmpty, !silent.isEmpty else { return nil }
-        let text = "\(target.text) answers echoes, and its port is silent"
+        let text = "\(target.text) answers echoes, but its port is silent"
         return Finding(.host, .portFiltered, .likely, text, echoes + silent)
     }
 }

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import ServerTrustNIO
 
-/// Gives a connection of the socket engine to an event loop, with limits for all that comes in.
+/// Passes a connection of the socket engine to an event loop, with limits for the received data.
 struct WebConnector: HTTPConnecting {
     let connection: Connection
     let request: WebRequest
@@ -19,7 +19,7 @@ struct WebConnector: HTTPConnecting {
         guard let socket = connection.take() else { return loop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
         return ClientBootstrap(group: loop)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            // One read at a time: none follows the one that was enough.
+            // One read at a time, so that no read follows the last needed one.
             .channelOption(.maxMessagesPerRead, value: 1)
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: WebLimits.largestWindow))
             .channelInitializer { [request] channel in
@@ -34,8 +34,8 @@ struct WebConnector: HTTPConnecting {
     }
 }
 
-/// Counts all bytes that come in, also those of TLS. The size of the body does not limit them: chunks have extensions, and TLS has
-/// messages of its own.
+/// Limits all received bytes, including those of TLS. A limit for the body is not sufficient, because chunks have extensions and TLS has
+/// its own messages.
 final class ByteGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -43,9 +43,9 @@ final class ByteGuard: ChannelDuplexHandler {
 
     private let request: WebRequest
     private var left: Int
-    /// A server that sends single bytes costs as many packets.
+    /// The remaining number of reads. A server that sends single bytes costs one packet per byte.
     private var reads = WebLimits.reads
-    /// The number of bytes after the request; nil before it.
+    /// The number of bytes received after the request; nil before the request.
     private var answer: Int?
 
     init(_ request: WebRequest) {
@@ -75,7 +75,7 @@ final class ByteGuard: ChannelDuplexHandler {
     }
 }
 
-/// Sends together what is written within one turn of the event loop, so that the last message of a handshake goes with the request.
+/// Combines the writes of one turn of the event loop, so that the last handshake message and the request share a packet.
 private final class GatheringHandler: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -88,7 +88,7 @@ private final class GatheringHandler: ChannelOutboundHandler {
         context.eventLoop.assumeIsolated().execute { self.send(context) }
     }
 
-    /// Sends what was written before the end.
+    /// Sends pending writes before the connection is closed.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         send(context)
         context.close(mode: mode, promise: promise)

@@ -6,32 +6,32 @@ import ReachabilityRetry
 import ServerTrust
 import ServerTrustNIO
 
-/// The outcome of one request over a connection.
+/// The outcome of an HTTP request over a connection.
 struct WebOutcome: Sendable {
     enum End: Sendable {
-        /// The response, or as much of it as is read.
+        /// The needed part of the response was received.
         case answered
-        /// By the peer.
+        /// The peer closed the connection.
         case closed
         case tooLarge
         case timedOut
         case cancelled
-        /// An error of TLS, or of the parser of HTTP.
+        /// An error of TLS or of the HTTP parser.
         case failed(any Error)
     }
 
     var end = End.closed
-    /// The phase in which it ended.
+    /// The phase in which the request ended.
     var phase = ProbePhase.request
-    /// The phases that ended.
+    /// The durations of the completed phases.
     var phases: [ProbePhase: Duration] = [:]
-    /// The server's certificate; nil if it has shown none.
+    /// The facts of the handshake; nil if the server showed no certificate.
     var tls: TLSFacts?
     var answer: WebAnswer?
 }
 
 extension WebOutcome {
-    /// - Parameter now: Returns the time since the beginning of 1970.
+    /// - Parameter now: The time since 1970.
     init(_ trace: HTTPTrace, of request: WebRequest, _ witness: CertificateWitness, now: Duration) {
         end = End(trace)
         let begun = trace.times
@@ -44,7 +44,7 @@ extension WebOutcome {
         if let handshake = begun[.handshake], trace.handshake != nil {
             phases[.tls] = (begun[.head] ?? trace.ended) - handshake
         }
-        // A server may answer before the whole request was written.
+        // A server may answer before the whole request is sent.
         if let sending = begun[.head], let sent = trace.sent ?? begun[.body] {
             phases[.request] = sent - sending
             if let head = begun[.body] { phases[.firstByte] = head - sent }
@@ -75,20 +75,20 @@ extension WebOutcome.End {
     }
 }
 
-/// The head of a response.
+/// The head of an HTTP response.
 struct WebAnswer: Hashable, Sendable {
     var status: Int
     var location: String?
     /// The header field `Reachability-Response`.
     var response: String?
-    /// How far the server's clock is ahead of this machine's.
+    /// The offset of the server's clock. Positive if it is ahead of this machine's clock.
     var clockOffset: Duration?
-    /// How long the server wants no further request.
+    /// The time during which the server asks for no more requests.
     var retryAfter: Duration?
 }
 
 extension WebAnswer {
-    /// - Parameter now: The time since the beginning of 1970 at which it arrived.
+    /// - Parameter now: The time of arrival since 1970.
     init(_ head: HTTPResponseHead, at now: Duration) {
         status = Int(head.status.code)
         location = head.headers.first(name: "Location").map { String($0.prefix(WebLimits.location)) }
@@ -131,7 +131,7 @@ extension ProbeResult {
         settle()
     }
 
-    /// Sets the kind of the result: a handshake that fails is not HTTP. Small segments only show whether they arrive.
+    /// Sets the kind of the result. A failed handshake is not a result of HTTP. A test with small segments only shows whether they arrive.
     private mutating func settle() {
         if request.kind == .mtu {
             if case .invalid(let reason) = outcome,
@@ -170,7 +170,7 @@ extension HTTPFacts {
         if case .anchor(let nonce) = request.purpose { challenge = answer.response == nonce ? .echoed : .missing }
         self.init(
             status: answer.status,
-            // A redirect to a login page contains the requested URL.
+            // A redirect to a login page often contains the requested URL.
             location: request.url.target.utf8.contains(UInt8(ascii: "?")) && request.purpose == .target
                 ? answer.location?.queryMasked : answer.location,
             challenge: challenge,
@@ -180,11 +180,11 @@ extension HTTPFacts {
     }
 }
 
-/// The reasons of TLS failures.
+/// The reasons of TLS errors.
 enum TLSFault {
-    /// Returns the reason; nil if the error is not one of TLS.
+    /// Returns the reason of an error. Nil if it is not an error of TLS.
     ///
-    /// - Parameter isJudged: Whether the server's certificate was judged before.
+    /// - Parameter isJudged: Whether the server's certificate was already evaluated.
     static func reason(_ error: any Error, isJudged: Bool) -> ProbeReason? {
         switch error {
         case let error as ServerTrustError: reason(error.reason)
@@ -212,7 +212,7 @@ enum TLSFault {
         if text.contains("EOF during") { return .closedDuringHandshake }
         if text.contains("ALERT_CERTIFICATE_REQUIRED") { return .clientCertificateRequired }
         if text.contains("ALERT_HANDSHAKE_FAILURE") {
-            // TLS 1.2 has no alert for a missing client certificate. A server that accepted all else requires one.
+            // TLS 1.2 has no alert for a missing client certificate. A server that accepted all other parameters requires one.
             return isJudged ? .clientCertificateRequired : .versionOrCipher
         }
         if versions.contains(where: text.contains) { return .versionOrCipher }

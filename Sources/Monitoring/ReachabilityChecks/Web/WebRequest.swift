@@ -1,27 +1,27 @@
 import NIOHTTP1
 import ServerTrustNIO
 
-/// One request of a web probe, and the response that it expects. Redirects are not followed.
+/// A request of a web probe, and its expected response. Redirects are not followed.
 struct WebRequest: Hashable, Sendable {
-    /// The server, and the response that it must give.
+    /// The purpose of a request, which determines the expected response.
     enum Purpose: Hashable, Sendable {
-        /// An anchor. A repeated random number, or a trusted certificate, proves the internet.
+        /// A request to an anchor. An echoed nonce or a trusted certificate proves internet access.
         case anchor(nonce: String)
-        /// A server of the user: any status below 500, unless ``WebRequest/expectedStatus`` is set.
+        /// A request to a server of the user. Any status below 500 is expected, unless ``WebRequest/expectedStatus`` is set.
         case target
-        /// A server of the user that must show a certificate. No request is sent.
+        /// A handshake with a server of the user, which must show a certificate. No request is sent.
         case handshake
-        /// An address without a server: any response.
+        /// A request to an address without a server. Any response counts.
         case page
-        /// The captive portal API of the network (RFC 8908).
+        /// A request to the captive portal API of the network (RFC 8908).
         case portalAPI
     }
 
     var url: TrustedHTTPURL
     var purpose: Purpose
-    /// The statuses that a target may answer with; nil for any below 500.
+    /// The accepted statuses of a target. If nil, all statuses below 500.
     var expectedStatus: ClosedRange<Int>?
-    /// Whether any response is enough.
+    /// Whether any response is sufficient.
     var isTrial = false
 
     init(_ url: TrustedHTTPURL, _ purpose: Purpose) {
@@ -30,13 +30,13 @@ struct WebRequest: Hashable, Sendable {
 
     /// Creates a request to a server of the user.
     ///
-    /// - Parameter status: The statuses that it may answer with; nil for any below 500.
+    /// - Parameter status: The accepted statuses. If nil, all statuses below 500.
     init(_ url: TrustedHTTPURL, expecting status: ClosedRange<Int>?) {
         self.init(url, .target)
         expectedStatus = status
     }
 
-    /// The kind of its result.
+    /// The kind of the probe result.
     var kind: ProbeKind {
         switch purpose {
         case .portalAPI: .portalAPI
@@ -46,39 +46,39 @@ struct WebRequest: Hashable, Sendable {
     }
 }
 
-/// The limits of responses, in bytes.
+/// The limits for responses, in bytes unless another unit is given.
 enum WebLimits {
-    /// Of the head.
+    /// The maximum size of the head.
     static let head = 16 * 1024
-    /// Of `Location`, in characters.
+    /// The maximum length of `Location` in characters.
     static let location = 2048
-    /// Of the body of a captive portal API. A longer one is refused.
+    /// The maximum size of a captive portal API's body. A longer body is refused.
     static let portal = 4 * 1024
-    /// Of all that comes in, including heads, TLS and the coding of the body.
+    /// Returns the maximum number of received bytes, including heads, TLS and the encoding of the body.
     static func bytes(_ purpose: WebRequest.Purpose) -> Int {
         switch purpose {
-        // A document of RFC 8908 has a few hundred.
+        // A document of RFC 8908 has a few hundred bytes.
         case .portalAPI: 16 * 1024
         case .page, .anchor, .target, .handshake: 64 * 1024
         }
     }
 
-    /// The same after the request.
+    /// Returns the maximum number of bytes received after the request.
     static func bytesAfterwards(_ purpose: WebRequest.Purpose) -> Int {
         purpose == .portalAPI ? portal + 2 * 1024 : bytes(purpose)
     }
 
-    /// The number of bytes after the request that show that segments arrive.
+    /// The number of bytes after the request that prove that segments arrive.
     static let trial = 4 * 1024
     /// The maximum number of reads.
     static let reads = 1024
-    /// The receive window. Bytes on the way after enough was read are sent in vain.
+    /// Returns the receive window. It is small because bytes in flight are wasted when enough was read.
     static func window(_ purpose: WebRequest.Purpose) -> Int32 {
         purpose == .portalAPI ? 4 * 1024 : Int32(largestWindow)
     }
     static let largestWindow = 8 * 1024
 
-    /// The number of bytes of a body after which the response is complete. It is more than one segment, because large segments may be lost.
+    /// Returns the number of body bytes that are sufficient. It is more than one segment, because large segments may be lost.
     static func enough(_ purpose: WebRequest.Purpose) -> Int {
         switch purpose {
         case .page: 0
@@ -89,7 +89,7 @@ enum WebLimits {
 }
 
 extension WebRequest {
-    /// The request. Nothing in it distinguishes one machine from another.
+    /// The HTTP request. It contains nothing that identifies the machine.
     var http: TrustedHTTPRequest {
         var headers = HTTPHeaders([
             ("User-Agent", "reachability-check"),

@@ -3,20 +3,20 @@ import NIOSSL
 import ServerTrust
 import ServerTrustNIO
 
-/// The servers that web probes trust: those with a valid certificate for the host of a trusted authority, or those of the user's policy
-/// file. No server is asked about revocation.
+/// The trust of web probes: a server must have a valid certificate for the host from a trusted authority, or comply with the user's policy
+/// file. Revocation is checked offline.
 struct WebTrust: Sendable {
-    /// Returns the time since the beginning of 1970.
+    /// Returns the time since 1970.
     let now: @Sendable () -> Duration
     private let configuration: TrustConfiguration
     private let policy: TrustPolicyFile?
     private let manager: ServerTrustManager?
 
     /// - Parameters:
-    ///   - anchors: The trust anchors: by default the system's, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`, read by the first
+    ///   - anchors: The trust anchors. By default the system's, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`. They are read at the first
     ///     handshake.
-    ///   - policy: The user's policy; nil for a valid certificate alone.
-    ///   - now: Returns the time since the beginning of 1970.
+    ///   - policy: The user's policy. If nil, a valid certificate is required.
+    ///   - now: Returns the time since 1970.
     init(
         anchors: TrustAnchors = .systemNow(),
         policy: TrustPolicyFile? = nil,
@@ -26,37 +26,37 @@ struct WebTrust: Sendable {
         var configuration = TrustConfiguration()
         configuration.anchors = anchors
         configuration.now = { TrustTime(secondsSinceEpoch: now().components.seconds) }
-        // It sends nothing, so only stapled responses and lists count.
+        // The checker contacts no server, so only stapled responses and lists are used.
         if policy != nil { configuration.revocation = RevocationChecker() }
         self.configuration = configuration
         self.policy = policy
         manager = policy?.manager()
     }
 
-    /// Returns the evaluator of one connection.
+    /// Returns the evaluator for one connection.
     func witness(for purpose: WebRequest.Purpose) -> CertificateWitness {
-        // The policy is not about the captive portal API.
+        // The user's policy does not apply to the captive portal API.
         guard purpose != .portalAPI, let policy, let manager else { return CertificateWitness() }
         return CertificateWitness(policy, manager)
     }
 
-    /// Returns the source of TLS for one connection.
+    /// Returns the TLS factory for one connection.
     func factory(_ witness: CertificateWitness) throws(TLSSettingsError) -> ServerTrustHandlerFactory {
         let manager = ServerTrustManager(evaluators: [:], lookup: { _ in witness })
         return try Self.shared.get().with(manager, configuration)
     }
 
-    /// The context of the TLS library costs more than a connection does.
+    /// The shared TLS context. Creating one costs more than a connection.
     private static let shared = Result<ServerTrustHandlerFactory, TLSSettingsError> { () throws(TLSSettingsError) in
         var settings = TLSClientSettings()
         settings.applicationProtocols = ["http/1.1"]
-        // No content must stay secret for long, and ML-KEM makes the first message of each side a packet longer.
+        // Long-term secrecy is not needed, and ML-KEM makes the first message of each side one packet longer.
         settings.curves = [.x25519, .secp256r1, .secp384r1, .secp521r1]
         return try ServerTrustHandlerFactory(manager: ServerTrustManager(evaluators: [:]), settings: settings)
     }
 }
 
-/// Judges by the policy file, or by the default evaluator, and records the certificate. An interception shows in its issuer.
+/// Evaluates a certificate with the policy file or the default evaluator, and records it. The issuer shows an interception.
 final class CertificateWitness: ServerTrustEvaluating {
     private let shown = Locked<TrustCertificate?>(nil)
     private let proven = Locked(false)
@@ -67,10 +67,10 @@ final class CertificateWitness: ServerTrustEvaluating {
         (self.policy, self.manager) = (policy, manager)
     }
 
-    /// The server's certificate; nil if it has shown none that can be parsed.
+    /// The server's certificate; nil if it showed none that can be parsed.
     var leaf: TrustCertificate? { shown.withLock { $0 } }
 
-    /// Whether only the server can have shown it. A policy that trusts all servers proves nothing.
+    /// Whether only the server itself can have shown the certificate. A policy that trusts all servers proves nothing.
     var isProof: Bool { proven.withLock { $0 } }
 
     func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
@@ -93,7 +93,7 @@ final class CertificateWitness: ServerTrustEvaluating {
 
 extension TLSFacts {
     /// - Parameter handshake: The handshake; nil if it failed.
-    /// - Returns: Nil if the server has shown no certificate.
+    /// - Returns: Nil if the server showed no certificate.
     init?(_ witness: CertificateWitness, _ handshake: TrustedHandshake?) {
         guard let leaf = witness.leaf else { return nil }
         let version: String? =
