@@ -22,15 +22,15 @@ import WebLab
         )
         let anchored = try await Command.run(arguments + ["--anchor", "http://192.0.2.81/204"], in: uplink.namespace)
         for words in [
-            "198.51.100.53: if it is silent: an echo (a datagram to port 33434 without the permission)",
-            "the permission), and a SYN to port 53",
+            "198.51.100.53: if it is silent: an echo (without permission, a datagram to port 33434)",
+            "port 33434), and a SYN to port 53",
             "192.0.2.81: GET http://192.0.2.81/204 with a random challenge",
-            "the gateway or a neighbour: GET / of port 80",
-            "; over TCP if cut off",
+            "the gateway or a neighbour: GET / on port 80",
+            "; over TCP if truncated",
         ] {
             #expect(anchored.output.contains(words), "\(words): \(anchored.output)")
         }
-        #expect(anchored.output.contains("is a name; an echo (a datagram to port 33434"))
+        #expect(anchored.output.contains("is a name; an echo (without permission, a datagram to port 33434"))
         let json = try await Command.run(arguments + ["--json"], in: uplink.namespace)
         #expect(json.lines.count == result.lines.count && json.lines.allSatisfy { $0.contains("\"kind\":\"traffic\"") })
     }

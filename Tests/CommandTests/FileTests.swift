@@ -100,7 +100,7 @@ import Testing
         let watch = try await RunningCommand.start(script: "exec $R watch --file - <<E\n127.0.0.1\nx:1\n::1\nE")
         #expect(try await Set(Self.heard(2, of: watch)) == ["127.0.0.1", "::1"])
         watch.signal(SIGHUP)
-        #expect(try await eventually { await watch.errors.contains("cannot be read again") })
+        #expect(try await eventually { await watch.errors.contains("cannot read standard input again") })
         watch.signal(SIGTERM)
         let result = try await watch.result()
         #expect(result.status == 0)

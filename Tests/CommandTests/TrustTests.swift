@@ -133,7 +133,7 @@ import TrustForge
         let result = try await server.run("pin 127.0.0.1:PORT")
         #expect(result.status == 69)
         #expect(result.output.isEmpty)
-        #expect(result.errors.contains("a server of TLS 1.2 that wants a client's certificate ends so too"))
+        #expect(result.errors.contains("a TLS 1.2 server that requires a client certificate fails like this"))
     }
 
     @Test func `pin and trust share anchors, destination and namespace`() async throws {

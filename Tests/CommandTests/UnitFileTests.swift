@@ -84,7 +84,7 @@ import Testing
         #expect(words.first == "/usr/bin/reachability")
         let result = try await Command.run(Array(words.dropFirst()))
         #expect(
-            result.errors.contains("is no address of a broker") || result.errors.contains("no fleet"),
+            result.errors.contains("is not the address of a broker") || result.errors.contains("cannot run the fleet"),
             "\(result.errors)"
         )
     }

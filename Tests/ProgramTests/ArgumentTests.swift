@@ -70,10 +70,10 @@ import TrustForge
             "--site and --device take 1 to 64 letters"
         ),
         (["--broker", "mqtts://a", "--key", "k"] + place, "--key needs --certificate"),
-        (["--broker", "mqtt://a", "--authority", "k"] + place, "for a broker with TLS"),
-        (["--broker", "mqtts://a", "--allow", "exec"] + place, "--allow knows check and report"),
+        (["--broker", "mqtt://a", "--authority", "k"] + place, "need a broker with TLS"),
+        (["--broker", "mqtts://a", "--allow", "exec"] + place, "--allow takes check or report"),
         (["--broker", "mqtts://a", "--refresh", "0s"] + place, "--refresh takes a duration from 1s to 24h"),
-        (["--broker", "mqtt://a"], "say --broker, --site and --device"),
+        (["--broker", "mqtt://a"], "give --broker, --site and --device"),
     ])
     func `a wrong option is a usage error`(words: [String], text: String) throws {
         let arguments = try FleetAgentArguments.parse(words)
@@ -150,26 +150,26 @@ import TrustForge
 /// Targets and options that `reachability check` refuses before it sends a packet.
 @Suite struct CheckArgumentsTests {
     private static let wrong: [([String], String)] = [
-        (["1.2.3.4:0"], "\"1.2.3.4:0\" cannot be checked: the port is not between 1 and 65535"),
-        (["ftp://example.org"], "ftp:// is not known: there are tcp, http, https, icmp and dns"),
-        (["tcp://example.org"], "it names no port: write tcp://example.org:22"),
+        (["1.2.3.4:0"], "cannot check \"1.2.3.4:0\": the port is not between 1 and 65535"),
+        (["ftp://example.org"], "the scheme ftp is unknown; use tcp, http, https, icmp or dns"),
+        (["tcp://example.org"], "it has no port; write tcp://example.org:22"),
         (["icmp://192.0.2.1:7"], "an echo has no port"),
-        (["dns://192.0.2.53"], "it names no server and name: write dns://192.0.2.53/example.org"),
+        (["dns://192.0.2.53"], "it has no server and name; write dns://192.0.2.53/example.org"),
         (["https://user@example.org/"], "it contains a user name"),
         (["http://example.org/a b"], "it has a space or a control character"),
         (["2001:db8::1]:80"], "it has no host name or address"),
         (["[192.0.2.1]:80"], "brackets are for IPv6 addresses"),
-        (["fe80::1"], "a link-local address needs its interface"),
-        (["a\u{1b}[2Jb"], "\"a\\u{1b}[2Jb\" cannot be checked"),
+        (["fe80::1"], "a link-local address needs an interface"),
+        (["a\u{1b}[2Jb"], "cannot check \"a\\u{1b}[2Jb\""),
         ([""], "\"\" cannot be checked"),
         (["--anchor", "example.org"], "it does not begin with http:// or https://"),
         (["--anchor", "x"], "\"x\" cannot be checked"),
         (["--dns", "example.org"], "\"example.org\" is not an address for --dns"),
-        (["--dns", "192.168.1.99%nope"], "only link-local ones of IPv6 name an interface"),
+        (["--dns", "192.168.1.99%nope"], "only link-local IPv6 addresses have an interface"),
         (["--dns", "fe80::1"], "needs an interface; write fe80::1%eth0"),
         (["--resolve", "example.org"], "no name and address for --resolve"),
         (["--resolve", "192.0.2.1=192.0.2.2"], "no name and address for --resolve"),
-        (["--resolve", "a.example=fe80::1"], "needs its interface"),
+        (["--resolve", "a.example=fe80::1"], "needs an interface"),
         (["--expect-address", "example.org=x"], "no name and address for --expect-address"),
         (["--source", "x"], "\"x\" is not an address for --source"),
         (["--timeout", "0s"], "--timeout takes more than 0 and at most 60s"),

@@ -36,7 +36,7 @@ import Testing
         let option = family == .ipv4 ? "-4" : "-6"
         let (verdict, results) = try await check(family) { try $0.gateway.ip("\(option) route del default") }
         #expect(verdict.place == .upstream && verdict.reason == .noRoute, "\(results)")
-        #expect(verdict.confidence == .proven && verdict.text.contains("(gateway) says no route"), "\(verdict.text)")
+        #expect(verdict.confidence == .proven && verdict.text.contains("(gateway) reports no route"), "\(verdict.text)")
     }
 
     @Test(arguments: AddressFamily.allCases)

@@ -191,12 +191,12 @@ import Testing
             evidence.anchors = ["a.example"]
             let report = CheckReport(evidence, of: site, begun: .now)
             #expect(report.verdict.place != .portal)
-            #expect(!report.steps.contains { $0.summary.contains("in place of others") }, "\(report.steps)")
+            #expect(!report.steps.contains { $0.summary.contains("in place of other hosts") }, "\(report.steps)")
             // With no proof it is one.
             evidence.results = [lure]
             let portal = CheckReport(evidence, of: site, begun: .now)
             #expect(portal.verdict.place == .portal)
-            #expect(portal.steps.contains { $0.summary.contains("somebody answers in place of others") })
+            #expect(portal.steps.contains { $0.summary.contains("a device answers in place of other hosts") })
         }
     }
 

@@ -127,12 +127,12 @@ import Testing
         } catch {
             #expect(
                 error.problems.map { $0.description(in: "f") } == [
-                    "f:3: anchors.urls[1]: \"ftp://x.example/\" cannot be checked: it does not begin with http:// or https://",
+                    "f:3: anchors.urls[1]: cannot check \"ftp://x.example/\": it does not begin with http:// or https://",
                     "f:7: target[1].checks[10].expect: must be a status code from 200 to 599 or a range such as \"200-299\"",
                     "f:7: target[1].checks[10].policy: cannot read the policy file /etc/x/nowhere.json: No such file or directory",
                     "f:7: target[1].checks[1]: unknown check \"pong\"; did you mean ping?",
                     "f:7: target[1].checks[2]: requires a port, for example \"tcp:443\"",
-                    "f:7: target[1].checks[3]: \"tcp://a.example:0\" cannot be checked: the port is not between 1 and 65535",
+                    "f:7: target[1].checks[3]: cannot check \"tcp://a.example:0\": the port is not between 1 and 65535",
                     "f:7: target[1].checks[4]: \"network\" requires at-large = true; the other checks are "
                         + words.replacing("network, ", with: ""),
                     "f:7: target[1].checks[5]: must be one of \(words), or a table such as { https = \"/health\" }, not an integer",
@@ -144,7 +144,7 @@ import Testing
                     "f:9: target[1].interval: must be at least 1s, not 10ms",
                     "f:10: target[1].confirm: must be from 1 to 10, not 11",
                     "f:14: target[2].checks[1]: must be \"network\" for at-large = true, not \"ping\"",
-                    "f:18: target[3].checks[1]: \"192.0.2.1\" cannot be checked: an address has no name to look up",
+                    "f:18: target[3].checks[1]: cannot check \"192.0.2.1\": an address has no name to look up",
                     "f:19: target[3].interval-when-down: must be a duration such as 90s, 5m or 400d, not \"1\"",
                     "f:24: target[4].checks: must not be empty; remove the key if nothing is to be checked",
                     "f:28: target[5].interval: has no effect without checks; add, for example, checks = [\"tcp:443\"]",

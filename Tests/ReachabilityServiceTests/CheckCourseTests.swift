@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func `degraded needs confirmation, and recovery does not`() throws {
-        let slow = CheckFinding("degraded", "slow", sentence: "DNS answers late")
+        let slow = CheckFinding("degraded", "slow", sentence: "DNS answers slowly")
         var course = Self.course()
         _ = Self.take(Self.good, at: 10, &course)
         #expect(Self.take(slow, at: 40, &course) == nil)

@@ -36,7 +36,7 @@ struct FleetAgentTests {
         let result = try await agent.result()
         #expect(result.status == 0 && result.output.isEmpty)
         let lines = result.errors.split(separator: "\n")
-        #expect(lines.first?.contains("anybody on the way can read") == true)
+        #expect(lines.first?.contains("others on the network can read") == true)
         #expect(lines.contains("reachability: connected to \(lab.broker.address), as hq/door"))
         let saysVersion = lines.filter { $0.contains("supports MQTT 3.1.1 but not 5") }
         #expect(saysVersion.count == (kind.version == .five ? 0 : 1))
@@ -134,9 +134,9 @@ struct FleetAgentTests {
         #expect(try await Command.run(["fleet", "agent", "--config", file]).status == 78)
         try Data("schema = 1\n".utf8).write(to: URL(fileURLWithPath: file))
         let without = try await Command.run(["fleet", "agent", "--config", file])
-        #expect(without.status == 78 && without.errors.contains("says nothing of a fleet"))
+        #expect(without.status == 78 && without.errors.contains("it has no table [fleet]"))
         let none = try await Command.run(["fleet", "agent", "--broker", "mqtt://a"])
-        #expect(none.status == 64 && none.errors.contains("say --broker, --site and --device"))
+        #expect(none.status == 64 && none.errors.contains("give --broker, --site and --device"))
     }
 
     @Test("One state has one agent")
@@ -145,7 +145,7 @@ struct FleetAgentTests {
         let first = try await lab.agent()
         _ = try await lab.hub.state(.online)
         let second = try await lab.agent().result()
-        #expect(second.status == 75 && second.errors.contains("give each its own --state"))
+        #expect(second.status == 75 && second.errors.contains("give each agent its own --state"))
         first.signal(SIGINT)
         #expect(try await first.result().status == 0)
     }

@@ -83,7 +83,7 @@ struct FleetExampleTests {
         }
         good.signal(SIGTERM)
         let result = try await good.result()
-        #expect(result.status == 0 && !result.errors.contains("anybody on the way"))
+        #expect(result.status == 0 && !result.errors.contains("others on the network"))
 
         let other = try await agent("door-8")
         try await other.untilErrors(contain: "refuses messages to reach/v1/hq/door-8/state: not authorized")

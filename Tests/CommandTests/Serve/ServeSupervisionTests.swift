@@ -54,7 +54,7 @@ import Testing
         let lab = try await ServeLab.start(
             environment: ["NOTIFY_SOCKET=/nowhere/notify", "WATCHDOG_USEC=100000"]
         )
-        try await lab.command.untilErrors(contain: "cannot be told")
+        try await lab.command.untilErrors(contain: "cannot notify the service manager")
         #expect(try await lab.get("/healthz") == "ok\n")
         #expect(try await lab.end() == 0)
         #expect(
@@ -189,7 +189,7 @@ import Testing
 
     @Test func `a socket that others can reach, and one for TLS, need a certificate`() async throws {
         let secured = try await start("tcp=127.0.0.1", names: "https").result()
-        let words = "cannot speak TLS at the socket that was handed over: say certificate and key"
+        let words = "cannot use TLS at the inherited socket: set certificate and key"
         #expect(secured.errors.contains(words) && secured.status == 78)
         let open = try await start("tcp=0.0.0.0").result()
         #expect(open.errors.contains(#/cannot listen at 0\.0\.0\.0:[0-9]+: without TLS, only loopback addresses/#))

@@ -114,13 +114,13 @@ public struct CheckProbe: Hashable, Sendable {
     public var status: Int? { result.evidence.http?.status }
     /// The target of an HTTP redirect. Redirects are not followed.
     public var location: String? { result.evidence.http?.location }
-    /// Whether the anchor echoed the challenge; nil if no challenge was sent.
+    /// True if the anchor echoed the challenge; nil if no challenge was sent.
     public var isChallengeAnswered: Bool? {
         result.evidence.http.flatMap { $0.challenge == .notAsked ? nil : $0.challenge == .echoed }
     }
     /// The offset of the server's clock (`Date` of RFC 9110). Positive if it is ahead of this machine's clock.
     public var clockOffset: Duration? { result.evidence.http?.clockOffset }
-    /// Whether the certificate is trusted for the requested name; nil without a certificate.
+    /// True if the certificate is trusted for the requested name; nil without a certificate.
     public var isVerified: Bool? { result.evidence.tls?.isVerified }
     /// The issuer of the server's certificate.
     public var issuer: String? { result.evidence.tls?.issuer }
@@ -128,7 +128,7 @@ public struct CheckProbe: Hashable, Sendable {
     public var tlsVersion: String? { result.evidence.tls?.version }
     /// The application protocol of the TLS handshake (ALPN, RFC 7301).
     public var applicationProtocol: String? { result.evidence.tls?.applicationProtocol }
-    /// Whether the captive portal API reports captivity (RFC 8908); nil if it was not queried.
+    /// True if the captive portal API reports captivity (RFC 8908); nil if it was not queried.
     public var isCaptive: Bool? { result.evidence.portal?.isCaptive }
 }
 

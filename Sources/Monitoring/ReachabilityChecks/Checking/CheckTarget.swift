@@ -88,7 +88,7 @@ extension CheckTarget {
     ///
     /// Names may contain characters of any script (RFC 5891). They are converted to A-labels.
     ///
-    /// - Throws: ``CheckInputError`` if the text is none of these forms.
+    /// - Throws: ``CheckInputError`` if the text has another form.
     public init(_ text: String) throws(CheckInputError) {
         guard let end = text.firstRange(of: "://") else {
             let (host, port) = try Self.server(text, of: text)

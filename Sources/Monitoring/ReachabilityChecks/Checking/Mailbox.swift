@@ -36,7 +36,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
     /// Returns all messages, and waits for one if there are none. Cancelling the task does not end the wait.
     ///
     /// - Parameter deadline: The end of the wait; nil for no deadline.
-    /// - Returns: The messages in order. Empty after ``call()`` or the deadline.
+    /// - Returns: The messages, oldest first. Empty after ``call()`` or the deadline.
     package func take(until deadline: ContinuousClock.Instant?) async -> [Message] {
         if let messages = takeNow() { return messages }
         let alarm = deadline.map { deadline in

@@ -7,7 +7,7 @@ import ServerTrustNIO
 actor SharedLine {
     private let round: @Sendable () async -> LineOutcome
     private let lifetime: Duration
-    /// Whether a round continues if a task that waits for it is cancelled.
+    /// True if a round continues if a task that waits for it is cancelled.
     private let outlivesWaiters: Bool
     private let latest = Locked<(outcome: LineOutcome, end: ContinuousClock.Instant)?>(nil)
     private var running: Task<LineOutcome, Never>?
@@ -61,7 +61,7 @@ struct LineOutcome: Sendable {
 }
 
 extension InterfaceType {
-    /// Whether the link has neighbours with link-layer addresses. False for tunnels and modems.
+    /// True if the link has neighbours with link-layer addresses. False for tunnels and modems.
     var hasNeighbours: Bool {
         switch self {
         case .ethernet, .wiFi, .wiredVirtual, .loopback: true

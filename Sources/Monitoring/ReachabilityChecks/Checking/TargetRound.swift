@@ -129,7 +129,7 @@ struct TargetRound: Sendable {
         }
     }
 
-    /// Takes over the first probe if it was started. Sends a probe if there is none, or if it was skipped or cancelled.
+    /// Takes over the first probe if it was started. Sends a new probe otherwise, and if the first was skipped or cancelled.
     private func goOn(_ probe: () async -> [ProbeResult]) async -> [ProbeResult] {
         guard let first else { return await probe() }
         let result = await first.result()
@@ -190,7 +190,7 @@ struct RoundClock: Sendable {
     /// The minimum time for another probe. Silence for a shorter time proves nothing.
     private static let least = Duration.milliseconds(100)
 
-    /// Whether it is too late for another probe.
+    /// True if it is too late for another probe.
     var isOver: Bool { deadline - .now < Self.least }
 
     var elapsed: Duration { .now - begun }

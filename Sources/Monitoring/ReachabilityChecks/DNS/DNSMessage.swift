@@ -131,7 +131,7 @@ struct DNSQuestion: Hashable, Sendable {
     var identifier: UInt16
     var name: DNSName
     var type: DNSRecordType
-    /// Whether the question uses EDNS (RFC 6891), which servers need to report why a name is blocked. A few old servers do not support it.
+    /// True if the question uses EDNS (RFC 6891), which servers need to report why a name is blocked. A few old servers do not support it.
     var hasExtensions = true
 
     /// The maximum size in bytes of a response over UDP. A larger one could be fragmented.
@@ -199,7 +199,7 @@ enum DNSAnswer: Hashable, Sendable {
             && bytes[2] & 0x80 != 0
     }
 
-    /// Whether the response can be parsed and answers the question.
+    /// True if the response can be parsed and answers the question.
     var isReadable: Bool {
         switch self {
         case .whole, .truncated: true

@@ -25,7 +25,7 @@ final class PortalAnnouncements: Sendable {
     /// The announced API of each interface, by interface index.
     var servers: [UInt32: CheckOptions.Anchor] { state.withLock { $0.servers } }
 
-    /// Whether the namespace was removed, or another one has its name. The socket keeps the namespace alive until the listening is
+    /// True if the namespace was removed, or another one has its name. The socket keeps the namespace alive until the listening is
     /// cancelled.
     var hasLostNamespace: Bool { !namespace.leads(to: state.withLock(\.identity)) }
 

@@ -143,10 +143,10 @@ package struct NeighbourFacts: Hashable, Sendable {
     /// the packet was sent.
     private static let resolution = Duration.seconds(3)
 
-    /// Whether the gateway did not answer the resolution that the packet started.
+    /// True if the gateway did not answer the resolution that the packet started.
     package var provesDeath: Bool { after == .failed && age >= Self.resolution }
 
-    /// Whether the gateway answered after the packet was sent: the entry became reachable, or was confirmed since. The kernel reports times
+    /// True if the gateway answered after the packet was sent: the entry became reachable, or was confirmed since. The kernel reports times
     /// in units of 10 ms.
     package var provesLife: Bool {
         guard after == .reachable, let confirmedAge else { return false }
@@ -163,7 +163,7 @@ struct DNSFacts: Hashable, Sendable {
     /// The extended DNS errors (EDE, RFC 8914).
     var extendedErrors: [UInt16]
     var isTruncated: Bool
-    /// Whether the server offers recursion (flag RA).
+    /// True if the server offers recursion (flag RA).
     var isRecursive = true
 
     init(
@@ -183,7 +183,7 @@ struct DNSFacts: Hashable, Sendable {
     /// The fixed addresses of `ipv4only.arpa` (RFC 7050).
     static let everybodyKnows = Set([0xc000_00aa, 0xc000_00ab].map { IPAddress(WireAddress(ipv4: $0)) })
 
-    /// Whether a filter produced this answer (EDE 15 to 18).
+    /// True if a filter produced this answer (EDE 15 to 18).
     var isBlocked: Bool { extendedErrors.contains { (15...18).contains($0) } }
 }
 
@@ -208,7 +208,7 @@ struct HTTPFacts: Hashable, Sendable {
 
 /// The certificate and the parameters of a TLS handshake.
 struct TLSFacts: Hashable, Sendable {
-    /// Whether the certificate chain is trusted for the requested name.
+    /// True if the certificate chain is trusted for the requested name.
     var isVerified: Bool
     /// The issuer of the server's certificate.
     var issuer: String?

@@ -59,7 +59,7 @@ final class ProbeGate: Sendable {
 
     /// Counts a packet that makes a router send an error.
     ///
-    /// - Returns: Whether the packet may be sent now.
+    /// - Returns: True if the packet may be sent now.
     func provoke(_ router: Router, at now: Duration = SystemClock.monotonic) -> Bool {
         state.withLock { $0.routers.provoke(router, at: now) }
     }
@@ -204,7 +204,7 @@ final class WebTurns: Sendable {
     private struct State {
         var free: Int
         var line: [UInt64: CheckedContinuation<Bool, Never>] = [:]
-        /// The waiting numbers in order. Some of them may be cancelled.
+        /// The waiting numbers, oldest first. Some of them may be cancelled.
         var order: ArraySlice<UInt64> = []
         var last: UInt64 = 0
     }

@@ -255,7 +255,7 @@ extension Prober {
 }
 
 extension ProbeResult {
-    /// Whether the gateway answered the probe.
+    /// True if the gateway answered the probe.
     fileprivate var isAnsweredByGateway: Bool {
         [.answered, .refused(.gateway), .refused(.peer)].contains(outcome) || error?.speaker == .gateway
     }

@@ -148,7 +148,7 @@ extension Prober {
 }
 
 extension ProbeResult {
-    /// Whether the connection was established, and then no data arrived.
+    /// True if the connection was established, and then no data arrived.
     fileprivate var hasStalled: Bool {
         phases[.connect] != nil
             && (outcome == .silent || outcome == .invalid(.stalled) || outcome == .invalid(.handshakeSilent))

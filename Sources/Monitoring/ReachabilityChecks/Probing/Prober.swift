@@ -11,7 +11,7 @@ struct Prober: Sendable {
     let trust: WebTrust
     /// The rate limits that are shared with other probers.
     let gate: ProbeGate
-    /// Whether the line is metered, so that fewer probes are sent.
+    /// True if the line is metered, so that fewer probes are sent.
     var isThrifty = false
     /// The times at which a DNS question is sent over UDP.
     var tries: [Duration] = [.zero, .milliseconds(700), .milliseconds(1500)]
@@ -165,7 +165,7 @@ extension Prober {
 }
 
 extension CheckTarget {
-    /// Whether a single packet or connection is sufficient if the target works.
+    /// True if a single packet or connection is sufficient if the target works.
     var decidesAtOnce: Bool {
         switch service {
         case .any, .echo, .tcp: true
@@ -198,7 +198,7 @@ extension Prober {
         return result
     }
 
-    /// Returns the answer for a name. Nil if there is none within the limit.
+    /// Returns the answer for a name. Nil at the time limit.
     private func answer(
         for name: String,
         _ limit: Duration

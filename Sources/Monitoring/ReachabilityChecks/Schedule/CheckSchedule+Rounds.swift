@@ -135,7 +135,7 @@ extension ScheduleState {
 }
 
 extension CheckVerdict {
-    /// Whether the verdict is a known fault.
+    /// True if the verdict is a known fault.
     var isBroken: Bool { ScheduleState(place).isBroken }
 
     /// The remaining time of the session according to the captive portal API.

@@ -4,7 +4,7 @@
 /// at a time, the timer is never set to the past, and no verdict is notified twice in a row.
 struct CheckSchedule: Sendable {
     struct Options: Hashable, Sendable {
-        /// Whether there is a target or an anchor, so that rounds may contact more than the local network.
+        /// True if there is a target or an anchor, so that rounds may contact more than the local network.
         var asksOthers = false
         /// The maximum random delay after a change before anchors are probed.
         var spread = Duration.milliseconds(250)
@@ -12,7 +12,7 @@ struct CheckSchedule: Sendable {
         /// start at the same time do not stay synchronised.
         var place = 0.5
         var limits = CheckBudget.Limits()
-        /// Whether the caller waits for the first success.
+        /// True if the caller waits for the first success.
         var isAwaited = false
     }
 
@@ -42,7 +42,7 @@ struct CheckSchedule: Sendable {
 
     var state: ScheduleState { course.state }
 
-    /// Processes an event, and returns the resulting actions in order.
+    /// Processes an event, and returns the resulting actions.
     mutating func handle(_ event: ScheduleEvent, at now: Duration) -> [ScheduleAction] {
         defer { actions = [] }
         switch event {
@@ -130,7 +130,7 @@ struct CheckSchedule: Sendable {
 }
 
 extension CheckVerdict {
-    /// Whether the target can be used.
+    /// True if the target can be used.
     var isWorking: Bool { place == .works || place == .degraded }
 
     /// Returns whether place and reason are equal. Evidence and text differ in each round.
@@ -159,7 +159,7 @@ extension CheckSchedule {
         var retries = 0
         var plan: Plan?
         var observeAt: Duration?
-        /// Whether the running observation is about an earlier path.
+        /// True if the running observation is about an earlier path.
         var ignoresObservation = false
 
         /// Whether rounds are deciding a verdict. They then continue regardless of the budget.
@@ -178,7 +178,7 @@ extension CheckSchedule {
         var kind: RoundKind
         var purpose: CheckBudget.Purpose
         var isMetered: Bool
-        /// Whether the round is about an earlier path.
+        /// True if the round is about an earlier path.
         var isVoid = false
 
         /// The purpose of the rounds that decide together with this one. Rounds after a change have no limit.

@@ -82,7 +82,7 @@ extension NetworkCheck {
         }
     }
 
-    /// Queries a DNS server behind the gateway. If there is none, sends a packet whose hop limit expires at the second router.
+    /// Queries a DNS server behind the gateway. Without one, sends a packet whose hop limit expires at the second router.
     private func probe() async throws(CheckError) -> (CheckVerdict, ProbeCost) {
         try await RuntimeWarmUp.run()
         let site = try CheckSite(options)
@@ -129,7 +129,7 @@ private final class LineSight: Sendable {
         portals = PortalAnnouncements(in: options.networkNamespace)
     }
 
-    /// Whether the line is currently metered.
+    /// True if the line is currently metered.
     var isMetered: Bool { manager(over: options.addressFamily)?.path.isExpensive == true }
 
     /// Returns the events of the line. If the kernel cannot be queried, there is only one event.

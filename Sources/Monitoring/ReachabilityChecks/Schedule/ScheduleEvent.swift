@@ -85,7 +85,7 @@ struct CheckLine: Hashable, Sendable {
     var generation: UInt64
     /// The fault that the kernel reports without a packet; nil if packets may pass.
     var obstacle: CheckVerdict?
-    /// Whether the line is metered.
+    /// True if the line is metered.
     var isMetered: Bool
 
     /// - Parameter isMetered: The user's setting. If nil, that of the interface.

@@ -10,7 +10,7 @@ struct CheckEvidence: Sendable {
     var families: Set<AddressFamily> = []
     /// The gateway of each family. For a family without an entry, that of the path applies.
     var gateways: [AddressFamily: IPAddress] = [:]
-    /// Whether the target is a neighbour, so that faults beyond the link do not affect it.
+    /// True if the target is a neighbour, so that faults beyond the link do not affect it.
     var isOnLink = false
     /// Whether packets to the target use the probed uplink, so that an interception there may answer in its place.
     var sharesLine = true
@@ -27,11 +27,11 @@ struct CheckEvidence: Sendable {
     var results: [ProbeResult] = []
     /// The numbers of packets that were received during the round and not delivered, by family. Unknown for a family without an entry.
     var dropped: [AddressFamily: Int] = [:]
-    /// Whether the reverse path filter dropped packets (`rp_filter` of `ip-sysctl`).
+    /// True if the reverse path filter dropped packets (`rp_filter` of `ip-sysctl`).
     var isReversePathFiltered = false
     /// The addresses of this machine that another machine on the link also uses.
     var duplicates: [IPAddress] = []
-    /// Whether a target that answers over one family was also probed over the other.
+    /// True if a target that answers over one family was also probed over the other.
     var comparesFamilies = false
     /// The interface of the line if it is a tunnel.
     var tunnel: NetworkInterface?
@@ -55,7 +55,7 @@ struct CheckEvidence: Sendable {
         }
     }
 
-    /// Whether a probe was not permitted, which makes conclusions from silence less certain.
+    /// True if a probe was not permitted, which makes conclusions from silence less certain.
     var isHandicapped: Bool {
         results.contains { if case .skipped(.notPermitted) = $0.outcome { true } else { false } }
     }
@@ -78,10 +78,10 @@ extension ProbeResult {
     /// The ICMP error that ended the probe.
     var error: ICMPError? { if case .unreachable(let error) = outcome { error } else { nil } }
 
-    /// Whether the probe ran.
+    /// True if the probe ran.
     var ran: Bool { if case .skipped = outcome { false } else { outcome != .cancelled } }
 
-    /// Whether the destination answered in any form.
+    /// True if the destination answered in any form.
     var peerSpoke: Bool {
         switch outcome {
         case .answered, .invalid(.serverFailed), .invalid(.serverRefused), .refused(.peer): true
@@ -99,10 +99,10 @@ extension ProbeResult {
         return peerSpoke || outcome == .refused(.gateway) ? request.destination : nil
     }
 
-    /// Whether the probe is an echo or its substitute.
+    /// True if the probe is an echo or its substitute.
     var isEcho: Bool { kind == .echo || kind == .udp }
 
-    /// Whether the destination answers probes other than echoes.
+    /// True if the destination answers probes other than echoes.
     var saysMoreThanEchoes: Bool { !isEcho && peerSpoke }
 
     /// The reason why this machine refused to send the packet: its packet filter, a route or a rule. Nil for another outcome. The kernel
@@ -118,10 +118,10 @@ extension ProbeResult {
 
     var isRefusedHere: Bool { refusal != nil }
 
-    /// Whether a route or a rule refused the packet. Unlike a packet filter, these refuse all packets alike and never silently.
+    /// True if a route or a rule refused the packet. Unlike a packet filter, these refuse all packets alike and never silently.
     var isRefusedByRoute: Bool { refusal.map { $0 != .firewall } ?? false }
 
-    /// Whether the kernel could not resolve the neighbour.
+    /// True if the kernel could not resolve the neighbour.
     var isNeighbourGivenUp: Bool {
         error.map { $0.speaker == .thisMachine && $0.reason == .hostUnreachable } ?? false
     }
@@ -135,13 +135,13 @@ extension ProbeResult {
         }
     }
 
-    /// Whether a certificate was verified, which no host on the path can forge.
+    /// True if a certificate was verified, which no host on the path can forge.
     var isVerified: Bool { evidence.tls?.isVerified == true && (outcome == .answered || kind == .http) }
 
-    /// Whether the nonce was echoed over plain HTTP.
+    /// True if the nonce was echoed over plain HTTP.
     var isEchoed: Bool { kind == .http && evidence.http?.challenge == .echoed }
 
-    /// Whether the answer resembles that of a captive portal: an unexpected redirect or page, or status 511 (RFC 6585).
+    /// True if the answer resembles that of a captive portal: an unexpected redirect or page, or status 511 (RFC 6585).
     var looksCaptive: Bool {
         guard kind == .http || kind == .interception, let http = evidence.http, !isVerified else { return false }
         switch request.subject {
@@ -152,9 +152,9 @@ extension ProbeResult {
     }
 
     var isAnchor: Bool { if case .anchor = request.subject { true } else { false } }
-    /// Whether the target is the subject of the probe.
+    /// True if the target is the subject of the probe.
     var isTarget: Bool { request.subject == .target && kind != .resolve }
-    /// Whether the probe is a lookup of the target's name, which is not an answer of the target.
+    /// True if the probe is a lookup of the target's name, which is not an answer of the target.
     var isTargetName: Bool { request.subject == .target && kind == .resolve }
     var server: IPAddress? { if case .server(let address, _) = request.subject { address } else { nil } }
     var purpose: NamePurpose? { if case .server(_, let purpose) = request.subject { purpose } else { nil } }

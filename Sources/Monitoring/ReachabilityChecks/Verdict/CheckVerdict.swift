@@ -3,8 +3,8 @@ import LinuxSupport
 /// The verdict of a check.
 public struct CheckVerdict: Hashable, Sendable {
     /// The place of the fault.
-    /// The place of the fault.
     public var place: CheckPlace
+    /// The reason, as a stable word.
     public var reason: ProbeReason
     /// The confidence of the verdict.
     public var confidence: CheckConfidence

@@ -30,7 +30,7 @@ struct FamilyView {
     /// The probes of the gateway that left this machine.
     var gatewayProbes: [ProbeResult] { results.filter { $0.kind == .gateway && !$0.isRefusedHere } }
 
-    /// Whether there is no evidence about the gateway, so that silence beyond it has no known place.
+    /// True if there is no evidence about the gateway, so that silence beyond it has no known place.
     var isGatewayUnknown: Bool {
         guard let gateway, gateway.isIPv6 == (family == .ipv6) else { return false }
         return gatewayProbes.isEmpty && gatewayLife.isEmpty && lifeBeyond.isEmpty
@@ -102,7 +102,7 @@ struct FamilyView {
 }
 
 extension ProbeResult {
-    /// Whether a router beyond the gateway answered or refused.
+    /// True if a router beyond the gateway answered or refused.
     fileprivate var isHopWord: Bool {
         if case .hop = error?.speaker { request.subject != .nobody } else { false }
     }
@@ -291,6 +291,6 @@ extension Finding {
     /// The order of findings: by the distance that packets reach, and then a proof of internet access before a likely one.
     fileprivate var rank: (Int, Int) { (place.distance, reason == .internetProven ? 1 : 0) }
 
-    /// Whether the finding is about the anchors and not about the path to them.
+    /// True if the finding is about the anchors and not about the path to them.
     fileprivate var isAboutAnchors: Bool { [.inconclusive, .tls].contains(place) || reason == .clockWrong }
 }

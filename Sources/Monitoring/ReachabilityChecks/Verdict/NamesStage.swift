@@ -55,7 +55,7 @@ enum NamesStage {
 
     /// The answers of one server for a name with expected addresses.
     private struct Expectation {
-        /// Whether the server returned one of the expected addresses.
+        /// True if the server returned one of the expected addresses.
         var isRight = false
         /// The questions without an answer.
         var silent: [ProbeResult] = []
@@ -236,7 +236,7 @@ enum NamesStage {
 }
 
 extension [IPAddress] {
-    /// The elements without duplicates, in order.
+    /// The elements without duplicates.
     fileprivate var uniqued: [IPAddress] {
         reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }

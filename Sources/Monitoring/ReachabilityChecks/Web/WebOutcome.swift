@@ -184,7 +184,7 @@ extension HTTPFacts {
 enum TLSFault {
     /// Returns the reason of an error. Nil if it is not an error of TLS.
     ///
-    /// - Parameter isJudged: Whether the server's certificate was already evaluated.
+    /// - Parameter isJudged: True if the server's certificate was already evaluated.
     static func reason(_ error: any Error, isJudged: Bool) -> ProbeReason? {
         switch error {
         case let error as ServerTrustError: reason(error.reason)
