@@ -6,9 +6,9 @@ import Testing
 import TrustForge
 import WebLab
 
-/// `reachability check`: what it is given, what it prints, and how it ends. Where it breaks is the business of the situations.
+/// `reachability check`: its arguments, its output and its exit status. The verdicts are tested in CheckScenarioTests.
 @Suite struct CheckTests {
-    @Test func `what would be sent is told, and not sent`() async throws {
+    @Test func `--explain-traffic prints the traffic and sends nothing`() async throws {
         let uplink = try await Uplink.make()
         let arguments = ["check", "--explain-traffic", "--dns", "198.51.100.53", "https://192.0.2.80/x"]
         let result = try await Command.run(arguments, in: uplink.namespace)
@@ -35,7 +35,7 @@ import WebLab
         #expect(json.lines.count == result.lines.count && json.lines.allSatisfy { $0.contains("\"kind\":\"traffic\"") })
     }
 
-    @Test func `this machine itself answers`() async throws {
+    @Test func `a host on this machine works, and JSON contains each key of the schema`() async throws {
         let namespace = try await LabThread.detached {
             let namespace = try LabNamespace()
             try namespace.ip("link set lo up")
@@ -64,13 +64,13 @@ import WebLab
         #expect(Set(often.lines.compactMap { $0.firstMatch(of: /"since":"([^"]*)"/)?.1 }).count == 1)
     }
 
-    @Test func `a file of targets`() async throws {
+    @Test func `targets are read from a file, and a bad line is refused`() async throws {
         let script = "printf '127.0.0.1\\n# none\\n\\n127.0.0.1:9 # closed\\n' | $R check --file -"
         let result = try await Command.run(script: script)
         #expect(result.lines.count == 2 && result.errors.isEmpty)
         let bad = try await Command.run(script: "printf '127.0.0.1\\nx y\\n' | $R check --file -")
         #expect(bad.status == 65 && bad.output.isEmpty)
-        #expect(bad.errors.hasPrefix("reachability: standard input:2: \"x y\" cannot be checked"))
+        #expect(bad.errors.hasPrefix("reachability: standard input:2: cannot check \"x y\""))
         #expect(try await Command.run(["check", "--file", "/nowhere"]).status == 66)
         #expect(try await Command.run(["check", "--file", "/dev/null"]).status == 65)
         let wrong = try await Command.run(["check", "127.0.0.1", "1.2.3.4:0"])
@@ -80,19 +80,19 @@ import WebLab
         )
     }
 
-    /// Dispatch and SwiftNIO end a process that has no descriptor for what they open first of all.
+    /// Dispatch and SwiftNIO end a process that has no file descriptor for their first resources.
     @Test(arguments: [
         (9, "check"), (10, "check"), (11, "check"), (12, "check"), (14, "check"), (16, "check"), (20, "check"),
         (11, "watch --check"), (11, "wait --works"),
     ])
-    func `with few descriptors it says so`(limit: Int, command: String) async throws {
+    func `a check with too few file descriptors reports the limit`(limit: Int, command: String) async throws {
         let result = try await Command.run(script: "ulimit -n \(limit) && exec $R \(command) 127.0.0.1")
         #expect(result.status == 75 && result.output.isEmpty, "\(result)")
         #expect(result.errors.contains("ulimit -n") && result.errors.split(separator: "\n").count == 1)
     }
 
-    /// Memory grew with each report that was kept.
-    @Test func `ten thousand targets of a file, with few descriptors and bounded memory`() async throws {
+    /// Without a limit, memory would grow with each stored report.
+    @Test func `ten thousand targets of a file need few descriptors and bounded memory`() async throws {
         let namespace = try await LabThread.detached {
             let namespace = try LabNamespace()
             try namespace.ip("link set lo up")
@@ -120,12 +120,12 @@ import WebLab
         #expect(targets.count == 10_000 && Set(targets).count == 10_000)
         #expect(figures.first == "18" && figures.count == 5, "\(figures) \(result.errors)")
         #expect(figures.dropFirst().first.flatMap { Int($0) }.map { $0 < 200 } == true, "\(figures)")
-        // 41 MB in a debug build, of which 10,000 reports would be 45 more.
+        // A debug build needs 41 MB. 10,000 stored reports would need 45 MB more.
         #expect(figures.dropLast().last.flatMap { Int($0) }.map { $0 < 70_000 } == true, "\(figures)")
     }
 }
 
-/// `reachability check --policy`: what a server must show besides a valid certificate.
+/// `reachability check --policy`: requirements for a server in addition to a valid certificate.
 @Suite struct CheckPolicyTests {
     private static func pins(_ pins: PublicKeyPin..., more: String = "") -> String {
         let texts = pins.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -136,7 +136,7 @@ import WebLab
     private static let open = right.replacing("{\"hosts\"", with: "{\"allHostsMustBeEvaluated\": false, \"hosts\"")
     private static let hosts = "\"hosts\": {\"example.org\": {\"policy\": \"default\"}}"
 
-    /// A policy, the file of the system's roots, the exit status, and texts of the output.
+    /// A policy, the file of the system's trust store, the exit status, and texts of the output.
     private static let cases: [(policy: String, roots: String, status: CInt, words: [String])] = [
         (
             pins(TrustWorld.stranger.pin, World.rsaRoot.pin), "root", 17,
@@ -151,7 +151,7 @@ import WebLab
         ("{\"hosts\": {}, \"more\": 1}", "root", 65, []),
     ]
 
-    @Test func `a policy decides besides the certificate, and a wrong file is refused`() async throws {
+    @Test func `a policy decides in addition to the certificate, and an invalid file is refused`() async throws {
         let server = try await TLSServer.start()
         func run(_ policy: String, roots: String = "root") async throws -> CommandResult {
             try server.directory.write("policy.json", policy)
@@ -179,9 +179,9 @@ import WebLab
     }
 }
 
-/// `why --active`, `wait --works` and `watch --check`: what goes on with a check.
+/// `why --active`, `wait --works` and `watch --check`, which continue with a check.
 @Suite struct CheckGoesOnTests {
-    @Test func `why goes on with packets`() async throws {
+    @Test func `why --active continues with probes`() async throws {
         let line = try await CheckedLine.make()
         let result = try await Command.run(["why", "--active", CheckedLine.world], in: line.pc)
         #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
@@ -193,7 +193,7 @@ import WebLab
         await line.close()
     }
 
-    @Test func `it is waited until a check says that it works`() async throws {
+    @Test func `wait --works waits until a check succeeds`() async throws {
         let line = try await CheckedLine.make()
         let anchor = try await WebServer(in: line.provider, at: [CheckedLine.world])
         let options = "--anchor http://anchor.test:\(anchor.port)/204 --resolve anchor.test=\(CheckedLine.world)"
@@ -206,16 +206,16 @@ import WebLab
         #expect(await waiting.restOfLines().isEmpty)
         try await line.connect(true)
         let result = try await waiting.result()
-        // The gateway's addresses of IPv6 come back a moment after the cable.
+        // The gateway's IPv6 addresses return a moment after the cable.
         let isGood = [" internet: works: ", " internet: degraded: IPv6 "].contains { result.output.contains($0) }
         #expect(result.status == 0 && isGood, "\(result)")
-        // The anchor was asked, by the address that was given.
+        // The anchor was queried at the given address.
         #expect(anchor.requests.contains { $0.contains("anchor.test") }, "\(anchor.requests)")
         await anchor.close()
         await line.close()
     }
 
-    @Test func `verdicts are told until it is interrupted`() async throws {
+    @Test func `watch --check prints verdicts until it is interrupted`() async throws {
         let line = try await CheckedLine.make()
         let watching = try await line.start("watch --check --json")
         #expect(try await watching.place() == "works")
@@ -228,7 +228,7 @@ import WebLab
         await line.close()
     }
 
-    @Test func `a portal that a router tells of is asked`() async throws {
+    @Test func `watch --check queries the captive portal that a router announces`() async throws {
         let line = try await CheckedLine.make()
         let server = try await WebServer(
             in: line.gateway,
@@ -241,7 +241,7 @@ import WebLab
         let url = "https://portal.test:\(server.port)/api"
         try await line.announce(url)
         #expect(try await watching.place() == "portal")
-        // The same again is no news; another server is, and so is that there is none.
+        // Repeating the announcement changes nothing. Another server, and the end of the announcement, are changes.
         server.behave(.portalAPI(#"{"captive":false}"#))
         try await line.announce(url)
         try await line.announce(url + "/2")
@@ -258,7 +258,7 @@ import WebLab
         await line.close()
     }
 
-    @Test func `one check knows what networkd has written down`() async throws {
+    @Test func `a single check uses the captive portal in the files of systemd-networkd`() async throws {
         let line = try await CheckedLine.make()
         let server = try await WebServer(
             in: line.gateway,
@@ -280,7 +280,7 @@ import WebLab
         }
         let told = try await check(lease: "10.1.0.2")
         #expect(told.status == 15 && told.output.contains("\"place\":\"portal\""), "\(told)")
-        // Files about an interface of the same number in another namespace.
+        // Files about an interface with the same index in another namespace are not used.
         let other = try await check(lease: "10.1.0.99")
         #expect(other.status == 0, "\(other)")
         await server.close()
@@ -290,7 +290,7 @@ import WebLab
     @Test(arguments: [
         "watch --check --netns nowhere", "wait --works --netns nowhere", "why --active --netns nowhere",
     ])
-    func `a namespace that is not there ends it at once`(arguments: String) async throws {
+    func `a missing namespace ends the command immediately`(arguments: String) async throws {
         let result = try await Command.run(script: "exec $R \(arguments)")
         #expect(result.status == 64 && result.output.isEmpty, "\(result)")
         #expect(result.errors.contains("cannot enter the network namespace /run/netns/nowhere"))

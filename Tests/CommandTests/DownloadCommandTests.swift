@@ -2,7 +2,7 @@ import Foundation
 import NetworkLab
 import Testing
 
-/// `reachability download` from a server at the other end of a cable.
+/// `reachability download` from a server at the other end of a virtual cable.
 @Suite struct DownloadCommandTests {
     private static let content = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 9) }
     private static let half = content.count / 2
@@ -18,7 +18,7 @@ import Testing
         return try await .make(behaviour)
     }
 
-    @Test func `a download is silent on a pipe, and replaces a file only with --force`() async throws {
+    @Test func `a download prints nothing on a pipe and replaces a file only with --force`() async throws {
         let lab = try await lab()
         #expect(try await lab.run(environment: "umask 027") == Self.done)
         #expect(lab.content() == Self.content)
@@ -44,7 +44,7 @@ import Testing
             .expectRefusal("the last part of \"http://127.0.0.1:1/\" cannot be a file name; give one with --output")
     }
 
-    @Test func `it waits for the network from the start, and says so to a person`() async throws {
+    @Test func `a download waits for the network at the start and shows this on a terminal`() async throws {
         let lab = try await lab()
         try await lab.setCable(isIn: false)
         let script = "cd \(lab.directory.path); exec script -qefc \"$R download \(lab.url)\" /dev/null"
@@ -62,7 +62,7 @@ import Testing
         #expect(lab.content() == Self.content)
     }
 
-    @Test func `a file that has changed meanwhile is fetched from its start, and the command says so`() async throws {
+    @Test func `a download of a changed file restarts and reports the reason`() async throws {
         let lab = try await lab { ($0.limit, $0.closes) = (Self.half, true) }
         let command = try await lab.start()
         try await lab.untilRequests(are: 2)
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func `a signal leaves what is here, and so does the deadline`(signal: CInt) async throws {
+    func `the received part is kept at a signal and at the deadline`(signal: CInt) async throws {
         let lab = try await lab { $0.limit = Self.half }
         let hint = "1.0 MB are stored, and the same command continues"
         let command = try await lab.start()
@@ -95,7 +95,11 @@ import Testing
         ("size=1m", CInt(74), "disk/file.part cannot be written: No space left on device"),
         ("ro", 73, "disk/file.part cannot be written: Read-only file system"),
     ])
-    func `a disk that is full or read-only`(options: String, status: CInt, sentence: String) async throws {
+    func `a full or read-only disk is reported with its exit status`(
+        options: String,
+        status: CInt,
+        sentence: String
+    ) async throws {
         let lab = try await lab()
         let script = """
             cd \(lab.directory.path) && mkdir disk && exec unshare -m sh -c \
@@ -120,7 +124,7 @@ import Testing
         )
     }
 
-    @Test func `a server that is not trusted is given up at once`() async throws {
+    @Test func `a download from an untrusted server fails immediately`() async throws {
         let server = try await TLSServer.start()
         let url = "--output x https://127.0.0.1:PORT/"
         let untrusted = try await server.run("download \(url)", environment: "SSL_CERT_FILE=stranger.pem")

@@ -4,9 +4,9 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// How the commands end.
+/// The ends of the commands: signals, closed pipes and failing output.
 @Suite struct EndTests {
-    @Test func `a signal at the very beginning ends it too`() async throws {
+    @Test func `a signal during startup ends the command`() async throws {
         for _ in 0..<20 {
             let watch = try await RunningCommand.start(["watch", "127.0.0.1"])
             watch.signal(SIGTERM)
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func `a reader that goes away ends watch at once, without a change`() async throws {
+    @Test func `watch ends when its reader leaves, without waiting for a change`() async throws {
         let watch = try await RunningCommand.start(["watch", "127.0.0.1"])
         _ = try await watch.line()
         await watch.closeOutput()
@@ -25,9 +25,9 @@ import Testing
     }
 
     @Test(arguments: Subcommand.busy, [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-    func `a signal at work does what is documented`(subcommand: Subcommand, signal: CInt) async throws {
+    func `a signal during work has the documented effect`(subcommand: Subcommand, signal: CInt) async throws {
         let command = try await RunningCommand.start(subcommand.words + subcommand.manyArguments)
-        // At work, and for long enough: it writes to a pipe that nobody reads.
+        // The command works long enough because its pipe is full and has no reader.
         try await command.untilPipeIsFull()
         command.signal(signal)
         let result = try await command.result(reading: false)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: Subcommand.busy)
-    func `SIGPIPE is not waited for and not died of`(subcommand: Subcommand) async throws {
+    func `a closed pipe ends no command by SIGPIPE`(subcommand: Subcommand) async throws {
         let command = try await RunningCommand.start(subcommand.words + subcommand.manyArguments)
         try await command.untilPipeIsFull()
         await command.closeOutput()
@@ -44,13 +44,13 @@ import Testing
         #expect(result == CommandResult(status: 0, output: result.output, errors: ""))
     }
 
-    @Test func `every signal with a documented meaning is told of watch`() throws {
+    @Test func `the documentation lists each signal that watch handles`() throws {
         let documented = try CommandDocument().keys("Signals", of: "watch").joined(separator: ", ")
         #expect(documented == "SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE")
     }
 
     @Test(arguments: Subcommand.printing)
-    func `a reader that was never there is no error`(subcommand: Subcommand) async throws {
+    func `a reader that leaves before the first line is not an error`(subcommand: Subcommand) async throws {
         let script = "{ \(subcommand.script); echo $? >&2; } | true"
         for _ in 0..<3 {
             #expect(try await Command.run(script: script).errors == "0\n")
@@ -61,7 +61,7 @@ import Testing
         ("status 203.0.113.9", "1"), ("status --json 127.0.0.1 203.0.113.9", "1"), ("why 203.0.113.9", "1"),
         ("why --json 203.0.113.9", "1"), ("wait --json --timeout 1ms 203.0.113.9 2>&-", "75"),
     ])
-    func `the verdict is kept when nobody reads it`(arguments: String, status: String) async throws {
+    func `the exit status shows the verdict even if the reader leaves`(arguments: String, status: String) async throws {
         let namespace = try await LabThread.detached { try LabNamespace() }
         for reader in ["true", "head -n 1"] {
             let script = "{ $R \(arguments); echo $? >&2; } | \(reader)"
@@ -69,8 +69,8 @@ import Testing
         }
     }
 
-    @Test func `a fifo that is open at both ends stays`() async throws {
-        // As shells open it: the writer reads as well, so its own lines can be read from it.
+    @Test func `watch continues on a fifo that it can also read`() async throws {
+        // As shells open a fifo: the writer is also a reader.
         let script = """
             d=$(mktemp -d) && mkfifo $d/f && exec 3<>$d/f && rm -r $d
             $R watch 127.0.0.1 >&3 & pid=$!
@@ -96,7 +96,7 @@ import Testing
         arguments: Subcommand.printing.map(\.script) + ["$R --help", "$R --version", "$R help watch", "$R"],
         [("/dev/full", "No space left on device"), ("&-", "Bad file descriptor")]
     )
-    func `standard output that is full or closed is an error`(
+    func `a full or closed standard output is an error`(
         script: String,
         output: (place: String, cause: String)
     ) async throws {
@@ -104,7 +104,7 @@ import Testing
             .expectRefusal("cannot write to standard output: \(output.cause)", status: 74)
     }
 
-    @Test func `closed standard input and error do not matter`() async throws {
+    @Test func `closed standard input and standard error have no effect`() async throws {
         let result = try await Command.run(script: "exec $R status 127.0.0.1 <&- 2>&-")
         #expect(result.status == 0)
         #expect(result.lines.count == 1)
@@ -112,9 +112,9 @@ import Testing
     }
 }
 
-/// Where lines go, and what they look like there.
+/// The order, completeness and colours of output lines.
 @Suite struct OutputTests {
-    @Test func `each line is in the file before the next is made`() async throws {
+    @Test func `each line is in the file before the next line is written`() async throws {
         let uplink = try await Uplink.make()
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(.enabled(if: Tools.has("perl")), arguments: ["status", "watch"])
-    func `a full pipe that does not block loses and cuts nothing`(subcommand: String) async throws {
+    func `a full non-blocking pipe loses and truncates no line`(subcommand: String) async throws {
         let script = """
             exec perl -MFcntl -e 'fcntl(STDOUT, F_SETFL, O_WRONLY | O_NONBLOCK) or die; exec @ARGV or die' \
             "$R" \(subcommand) --json \(ManyHosts.all.joined(separator: " "))
@@ -158,7 +158,7 @@ import Testing
             ("", "| cat", false),
         ]
     )
-    func `colours are for terminals`(environment: String, option: String, isColoured: Bool) async throws {
+    func `colours are used only on terminals`(environment: String, option: String, isColoured: Bool) async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("route add prohibit 198.51.100.1")
         let command = "$R status 203.0.113.9 198.51.100.1 \(option)"
@@ -175,19 +175,19 @@ import Testing
     }
 }
 
-/// Programs of ours, and of others with our library in them, leave the system's log alone; Dispatch would write to it.
+/// Programs of this package, and programs with its library, write nothing to the system log. Dispatch would write to it.
 @Suite struct SystemLogTests {
     private static let unprivileged = "setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all"
 
     @Test(.enabled(if: Tools.has("setpriv") && Tools.hasOtherUsers), arguments: [unprivileged, ""])
-    func `watch writes nothing to the system's log`(prefix: String) async throws {
+    func `watch writes nothing to the system log`(prefix: String) async throws {
         let (uplink, log) = (try await Uplink.make(), try SystemLog())
         let watch = try await RunningCommand.start(
             script: log.script(running: "\(prefix) $R watch 203.0.113.9"),
             in: uplink.namespace
         )
         _ = try await watch.status(of: "203.0.113.9")
-        // By now each thread of Dispatch has begun.
+        // All threads of Dispatch have started by now.
         try await uplink.setConnected(false)
         _ = try await watch.status(of: "203.0.113.9")
         watch.signal(SIGTERM)
@@ -195,8 +195,8 @@ import Testing
         #expect(log.messages.isEmpty)
     }
 
-    /// The library's own faults; what Dispatch says of threads is told in the documentation, for that is up to the program.
-    @Test func `a daemon with the library in it is not told off by Dispatch`() async throws {
+    /// Only messages about the library's own errors count. The documentation describes the messages of Dispatch about threads.
+    @Test func `a daemon with the library causes no messages of Dispatch in the system log`() async throws {
         let uplink = try await Uplink.make()
         let program = BuiltProgram.path("EmbeddingProgram")
         let daemon = try await RunningCommand.start(

@@ -2,7 +2,7 @@ import Glibc
 import NetworkLab
 import Testing
 
-/// `reachability watch --file`: the hosts of a file, also when SIGHUP has it read again.
+/// `reachability watch --file`: the hosts of a file, and SIGHUP.
 @Suite struct FileTests {
     private static let text = """
         # Routers
@@ -18,7 +18,7 @@ import Testing
         """
     private static let hosts: Set<String> = ["192.0.2.7", "198.51.100.1", "2001:db8:9::9"]
 
-    /// The hosts of the next so many lines.
+    /// Returns the hosts of the next `count` lines.
     private static func heard(_ count: Int, of watch: RunningCommand) async throws -> [String] {
         var hosts: [String] = []
         for _ in 0..<count {
@@ -28,7 +28,7 @@ import Testing
         return hosts
     }
 
-    @Test func `bad lines are named, the others watched`() async throws {
+    @Test func `bad lines are reported, and the other hosts are watched`() async throws {
         let uplink = try await Uplink.make()
         let file = try HostsFile(Self.text)
         let watch = try await RunningCommand.start(["watch", "--file", file.path], in: uplink.namespace)
@@ -47,8 +47,8 @@ import Testing
         }
     }
 
-    /// More than are looked at in one go.
-    @Test func `the first lines stand in the order of the file, after the hosts of the command line`() async throws {
+    /// More hosts than are queried in one batch.
+    @Test func `the first lines have the order of the command line and then of the file`() async throws {
         let uplink = try await Uplink.make()
         let hosts = (0..<700).map { "10.\($0 * 37 % 251).\($0 * 59 % 241).7" }
         let file = try HostsFile(hosts + ["2001:db8:9::9", hosts[3]])
@@ -59,13 +59,13 @@ import Testing
         #expect(
             try await Self.heard(703, of: watch) == ["198.51.100.9", "192.0.2.7"] + hosts + ["2001:db8:9::9"]
         )
-        // Those that come later do so after them, in their order.
+        // Hosts that are added later follow in their order.
         try file.write("192.0.2.9\n" + hosts.reversed().map { $0 + "\n" }.joined() + "192.0.2.8\n")
         watch.signal(SIGHUP)
         #expect(try await Self.heard(2, of: watch) == ["192.0.2.9", "192.0.2.8"])
     }
 
-    @Test func `--strict refuses a file with bad lines, and names all`() async throws {
+    @Test func `--strict reports all bad lines and refuses the file`() async throws {
         let uplink = try await Uplink.make()
         let file = try HostsFile(Self.text)
         let result = try await Command.run(["watch", "--strict", "--file", file.path], in: uplink.namespace)
@@ -78,7 +78,7 @@ import Testing
         try file.write("192.0.2.7\n# fine\n")
         let watch = try await RunningCommand.start(["watch", "--strict", "--file", file.path], in: uplink.namespace)
         #expect(try await Self.heard(1, of: watch) == ["192.0.2.7"])
-        // Nothing of a bad file is taken.
+        // No host of a file with a bad line is watched.
         try file.write("192.0.2.8\nx:1\n")
         watch.signal(SIGHUP)
         #expect(try await eventually { await watch.errors.contains("\(file.path):2: \"x:1\"") })
@@ -89,14 +89,14 @@ import Testing
         #expect(try await watch.result().lines.count == 2)
     }
 
-    @Test func `a file that is missing, and standard input that is closed, are refused`() async throws {
+    @Test func `a missing file and a closed standard input are refused`() async throws {
         try await Command.run(["watch", "--file", "/nowhere/hosts"])
             .expectRefusal("cannot read the hosts in /nowhere/hosts: No such file or directory", status: 66)
         try await Command.run(script: "exec $R watch --file - <&-")
             .expectRefusal("cannot read the hosts in standard input: Bad file descriptor", status: 66)
     }
 
-    @Test func `standard input is read once`() async throws {
+    @Test func `standard input is read only once`() async throws {
         let watch = try await RunningCommand.start(script: "exec $R watch --file - <<E\n127.0.0.1\nx:1\n::1\nE")
         #expect(try await Set(Self.heard(2, of: watch)) == ["127.0.0.1", "::1"])
         watch.signal(SIGHUP)
@@ -109,12 +109,12 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func `who is asked to type hosts can leave`(signal: CInt) async throws {
-        // A reader and writer of its own, so that it never ends.
+    func `a signal ends the command while a user types hosts`(signal: CInt) async throws {
+        // The script is a reader and a writer of the fifo, so the input never ends.
         let watch = try await RunningCommand.start(
             script: "d=$(mktemp -d) && mkfifo $d/f && exec <>$d/f && rm -r $d && exec $R watch --file -"
         )
-        // Until it reads its standard input: read(2) of descriptor 0, on x86-64 and on others.
+        // Waits until the command reads standard input: read(2) of descriptor 0, on x86-64 and other architectures.
         let isReading = try await eventually {
             let call = (try? LabProcess("cat", ["/proc/\(watch.identifier)/syscall"]).wait().output) ?? ""
             let isOurs = try LabProcess("cat", ["/proc/\(watch.identifier)/comm"]).wait().output == "reachability\n"
@@ -125,7 +125,7 @@ import Testing
         #expect(try await watch.result().status == -signal)
     }
 
-    @Test func `a file without hosts is watched, and said so`() async throws {
+    @Test func `a file without hosts is watched and reported`() async throws {
         let file = try HostsFile("# nobody\n\n")
         let watch = try await RunningCommand.start(["watch", "--file", file.path])
         let sentence = "reachability: \(file.path) has no hosts; watching 0 hosts\n"
@@ -137,7 +137,7 @@ import Testing
         #expect(try await watch.result().errors == sentence)
     }
 
-    /// Lines of a watch, by host, each without its time.
+    /// Returns the lines of a watch by host, without their times.
     private static func histories(_ lines: some Sequence<some StringProtocol>) -> [String: [String]] {
         var found: [String: [String]] = [:]
         for line in lines {
@@ -158,14 +158,14 @@ import Testing
         try file.write("198.51.100.3\n198.51.100.2\n")
         watch.signal(SIGHUP)
         #expect(try await watch.line().contains(" 198.51.100.3: reachable"))
-        // A file that is gone, or cannot be read, leaves everything as it is.
+        // If the file is missing or unreadable, the hosts stay the same.
         file.remove()
         watch.signal(SIGHUP)
         let sentence = "reachability: cannot read the hosts in \(file.path): No such file or directory\n"
         #expect(try await eventually { await watch.errors == sentence })
         try await uplink.setConnected(false)
         for _ in 0..<3 { _ = try await watch.line() }
-        // Those given as arguments stay, whatever the file says.
+        // The hosts of the command line stay.
         try file.write("# none\n")
         watch.signal(SIGHUP)
         try file.write("")

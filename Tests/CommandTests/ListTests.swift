@@ -3,9 +3,9 @@ import Glibc
 import NetworkLab
 import Testing
 
-/// `reachability list`: what it prints, and where.
+/// `reachability list`: its output for terminals, pipes and programs.
 @Suite struct ListTests {
-    /// Two links whose every property is known.
+    /// Creates two links with known properties.
     static func namespace() async throws -> LabNamespace {
         try await LabThread.detached {
             let namespace = try LabNamespace()
@@ -50,13 +50,13 @@ import Testing
         """
 
     @Test(arguments: [[], ["--table"], ["--no-json"]])
-    func `what is no terminal gets text too`(options: [String]) async throws {
+    func `text is printed also if standard output is not a terminal`(options: [String]) async throws {
         let namespace = try await Self.namespace()
         let result = try await Command.run(["list"] + options, in: namespace)
         #expect(result == CommandResult(status: 0, output: Self.table, errors: ""))
     }
 
-    @Test func `--json is one object on one line`() async throws {
+    @Test func `--json prints one object on one line`() async throws {
         let namespace = try await Self.namespace()
         try await LabThread.detached { try namespace.ip("link set far down") }
         let expected = """
@@ -82,7 +82,7 @@ import Testing
         #expect(result.output[match.range.upperBound...] == expected)
     }
 
-    @Test func `a namespace by its name`() async throws {
+    @Test func `--netns selects a namespace by its name`() async throws {
         let name = try await NamedNamespace.make()
         let result = try await Command.run(["list", "--json", "--netns", name.name])
         #expect(result.status == 0)
@@ -95,7 +95,7 @@ import Testing
         #expect(missing.errors.hasPrefix("reachability: cannot enter the network namespace /run/netns/there-is-none: "))
     }
 
-    @Test func `a terminal gets it in colour, unless that is not wanted`() async throws {
+    @Test func `text is coloured on a terminal, unless NO_COLOR is set`() async throws {
         let namespace = try await Self.namespace()
         let script = "script -qec \"$R list\" /dev/null </dev/null | tr -d '\\r'"
         let plain = try await Command.run(script: "export NO_COLOR=1; \(script)", in: namespace)
@@ -107,7 +107,7 @@ import Testing
         #expect(json.output.hasPrefix(#"{"schema":1,"#))
     }
 
-    @Test func `without netlink there is nothing to list`() async throws {
+    @Test func `an error is reported if netlink is not available`() async throws {
         let (sandbox, result) = try await LabThread.detached {
             try Sandbox.enter(denyingNetlinkWith: EAFNOSUPPORT) { () throws -> CommandResult in
                 let result = try Command.start(["list"]).wait()
@@ -122,14 +122,14 @@ import Testing
     }
 }
 
-/// `reachability list --watch`: again whenever anything changes, and only then.
+/// `reachability list --watch`: a new output for each change, and no output without a change.
 @Suite struct ListWatchTests {
     private func object(_ line: String) throws -> [[String: Any]] {
         let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
         return try #require(object?["interfaces"] as? [[String: Any]])
     }
 
-    /// The next object in which the interface `u0` is as it is wanted.
+    /// Returns the next object in which the interface `u0` has the expected properties.
     private func next(
         _ watch: RunningCommand,
         where isWanted: ([String: Any]) -> Bool
@@ -156,11 +156,11 @@ import Testing
         let result = try await watch.result()
         #expect(result.status == 0)
         #expect(result.errors.isEmpty)
-        // Changes of what is not shown are none.
+        // Changes of properties that are not shown print nothing.
         #expect(Set(result.lines.map { $0.drop { $0 != "n" } }).count == result.lines.count)
     }
 
-    @Test func `a terminal is drawn anew`() async throws {
+    @Test func `a terminal is redrawn in place`() async throws {
         let namespace = try await ListTests.namespace()
         let script = "NO_COLOR=1 exec script -qefc \"$R list --watch\" /dev/null </dev/null"
         let watch = try await RunningCommand.start(script: script, in: namespace)

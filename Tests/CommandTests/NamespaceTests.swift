@@ -3,12 +3,12 @@ import Glibc
 import NetworkLab
 import Testing
 
-/// `--netns`: another network than the caller's.
+/// `--netns`: queries in another network namespace.
 @Suite struct NamespaceTests {
     private static let way = "reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2"
 
-    @Test func `a namespace is given by its name, its path or a process in it`() async throws {
-        // A name of digits comes before a process.
+    @Test func `a namespace is selected by its name, its path or a process in it`() async throws {
+        // A name of digits has priority over a process.
         let name = try await NamedNamespace.make("\(getpid())")
         let here = try await LabThread.detached { try LabNamespace() }
         #expect(try await Command.run(["status"], in: here).status == 1)
@@ -26,7 +26,7 @@ import Testing
         #expect(try await Command.run(["status", "--netns", name.name], in: here).status == 1)
     }
 
-    @Test func `status asks in every named namespace, and the worst decides`() async throws {
+    @Test func `status --all-netns queries every named namespace, and the worst status decides`() async throws {
         let (one, two) = (try await NamedNamespace.make(), try await NamedNamespace.make())
         try await two.uplink.setConnected(false)
         let here = try await Uplink.make()
@@ -37,9 +37,9 @@ import Testing
         #expect(result.lines.contains { $0.hasSuffix(" 203.0.113.9: not reachable, no route, namespace \(two.name)") })
     }
 
-    @Test func `a namespace has its own files in place of those in etc`() async throws {
+    @Test func `a namespace uses its own files instead of those in etc`() async throws {
         let name = try await NamedNamespace.make()
-        // Its own mounts, for the files of the machine stay as they are.
+        // The command runs in its own mount namespace, so that the files of the machine are not changed.
         func run(_ arguments: String) async throws -> CommandResult {
             let files = [
                 "mount -t tmpfs tmpfs /etc", "mkdir -p /etc/netns/\(name.name)",
@@ -56,12 +56,12 @@ import Testing
         let there = try await run("status --netns \(name.name) own.example")
         #expect(there.status == 0)
         #expect(there.output.contains(" own.example: \(Self.way)"), "\(there)")
-        // The C library, which answers this, finds them as well.
+        // The name lookup of the C library finds these files too.
         #expect(try await run("wait --netns \(name.name) --dns own.example --timeout 30s").status == 0)
         let international = try await run("status --netns \(name.name) bücher.example")
         #expect(international.status == 0 && international.output.contains(" bücher.example: \(Self.way)"))
         #expect(try await run("wait --netns \(name.name) --dns bücher.example --timeout 30s").status == 0)
-        // Nobody listens there, but the name is known.
+        // The name is resolved, although no server listens at the address.
         for command in ["pin", "trust"] {
             let stranger = try await run("\(command) --netns \(name.name) strange.example:9")
             #expect(stranger.status == 69 && !stranger.errors.contains("onnection refused"), "\(stranger)")
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `watch hears what happens in the namespace that is named, and nothing of its own`() async throws {
+    @Test func `watch reports events of the selected namespace and not of its own`() async throws {
         let name = try await NamedNamespace.make()
         let here = try await Uplink.make()
         let watch = try await RunningCommand.start(["watch", "--netns", name.name], in: here.namespace)
@@ -84,7 +84,7 @@ import Testing
         #expect(try await watch.result().lines.count == 3)
     }
 
-    @Test func `without a descriptor to spare, the namespace is found later`() async throws {
+    @Test func `a namespace is found later if no file descriptor is free at first`() async throws {
         var name = try await NamedNamespace.make()
         let text = name.name
         let watch = try await RunningCommand.start(["watch", "--netns", text])
@@ -101,7 +101,7 @@ import Testing
     }
 }
 
-/// `watch --all-netns`: the current network and every named one, as they come and go.
+/// `watch --all-netns`: the current namespace and every named one, also when namespaces are created and deleted.
 @Suite struct AllNamespacesTests {
     private static let way = "reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2"
     private static let gone = "unknown, the network namespace is gone"
@@ -112,7 +112,7 @@ import Testing
         machine = try await PrivateMachine.make()
     }
 
-    /// The next line that ends so, without time and target.
+    /// Returns the next line with this end, without its time and target.
     private func line(_ watch: RunningCommand, endingWith end: String) async throws -> Substring {
         while true {
             let status = try await watch.status()
@@ -120,12 +120,14 @@ import Testing
         }
     }
 
-    /// Waits for a line that says just this of a namespace.
+    /// Waits for a line with exactly this text about a namespace.
     private func expect(_ watch: RunningCommand, _ text: String, of name: String) async throws {
         while try await line(watch, endingWith: ", namespace \(name)") != text {}
     }
 
-    @Test func `each line says where; what comes is watched, what goes has a last line`() async throws {
+    @Test func `each line names the namespace, a new namespace is watched, and a deleted one has a last line`()
+        async throws
+    {
         try await machine.add("amber")
         let watch = try await machine.start("watch --all-netns")
         let first = [try await watch.status(), try await watch.status()]
@@ -140,7 +142,7 @@ import Testing
         #expect(try await watch.status() == "\(Self.gone), namespace blue")
         #expect(try await machine.isFreed())
         try await machine.sh("ip netns del amber")
-        // The default route goes with the pair.
+        // The default route disappears with the pair of links.
         let last = [try await watch.status(), try await watch.status()]
         #expect(last.contains("\(Self.gone), namespace amber"))
         #expect(try await machine.isFreed())
@@ -151,9 +153,9 @@ import Testing
         #expect(await watch.restOfLines().isEmpty)
     }
 
-    @Test func `JSON names the namespace, and null is the current one`() async throws {
+    @Test func `JSON contains the name of the namespace, and null for the current one`() async throws {
         try await machine.add("blue")
-        // Its loopback device is down, as `ip netns add` leaves it.
+        // Its loopback interface is down, as after `ip netns add`.
         let watch = try await machine.start("watch --all-netns --json 203.0.113.9 127.0.0.1")
         var first: [String] = []
         for _ in 0..<4 {
@@ -180,7 +182,7 @@ import Testing
         #expect(try JSONLine(try await machine.run("", "status --json").output)["namespace"] == nil)
     }
 
-    @Test func `a namespace that comes, goes and is replaced is watched each time, and released`() async throws {
+    @Test func `a namespace that is created, deleted and replaced is watched each time and released`() async throws {
         let watch = try await machine.start("watch --all-netns")
         #expect(try await watch.status() == "not reachable, no interface, current namespace")
         for _ in 0..<5 {
@@ -191,7 +193,7 @@ import Testing
             #expect(try await machine.isFreed())
             try await machine.add("blue")
             try await expect(watch, Self.way, of: "blue")
-            // Replaced before the watch can see that it is gone.
+            // The namespace is replaced before the command can notice its deletion.
             try await machine.sh("ip netns del blue; ip netns add blue")
             try await expect(watch, "not reachable, no interface", of: "blue")
             try await machine.sh("ip netns del blue")

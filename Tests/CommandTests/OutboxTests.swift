@@ -1,9 +1,9 @@
 import NetworkLab
 import Testing
 
-/// `reachability outbox`: every line it writes.
+/// `reachability outbox`: all lines of its output.
 @Suite struct OutboxTests {
-    @Test func `requests go in, are listed, and are dropped`() async throws {
+    @Test func `requests are stored, listed and deleted`() async throws {
         let outbox = try OutboxScratch()
         let add = try await outbox.run("add --key a --header 'Authorization: hush' https://one.example/hush?token=hush")
         #expect(add == CommandResult(status: 0, output: "1\n", errors: ""))
@@ -42,7 +42,7 @@ import Testing
         (0, 0, "1: delivered"), (65, 65, "1: dead letter, exit status 65"),
         (1, 75, "1: not delivered, attempt 1: exit status 1"),
     ])
-    func `a program gets the request and says what came of it`(
+    func `a program receives the request and determines its result`(
         end: Int,
         status: CInt,
         line: String
@@ -62,7 +62,7 @@ import Testing
         )
     }
 
-    @Test func `what cannot be run is no fault of the request`() async throws {
+    @Test func `a program that cannot run is not an attempt`() async throws {
         let outbox = try OutboxScratch()
         _ = try await outbox.run("add http://127.0.0.1/")
         let result = try await outbox.run("flush --with no-such-program")
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: ["list", "drop --all", "flush --with true"])
-    func `only add makes the outbox that is named`(arguments: String) async throws {
+    func `only add creates the named outbox`(arguments: String) async throws {
         let outbox = try OutboxScratch()
         for _ in 0..<2 {
             let sentence = "cannot open the outbox DIR/outbox: No such file or directory; `outbox add` creates one"
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `a full disk loses nothing`() async throws {
+    @Test func `a full disk loses no request`() async throws {
         let outbox = try OutboxScratch()
         let script = """
             exec unshare --mount sh -c 'mount -t tmpfs -o size=200k tmpfs $0 && cd $0 || exit 99
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(arguments: [("true", 0, "1: delivered"), ("false", 75, "1: not delivered, attempt 1: exit status 1")])
-    func `a program need not read the request`(program: String, status: CInt, line: String) async throws {
+    func `a program may leave the request unread`(program: String, status: CInt, line: String) async throws {
         let outbox = try OutboxScratch()
         _ = try await outbox.run("add --body /bin/sh http://127.0.0.1/")
         let result = try await outbox.run("flush --with \(program)")
@@ -133,7 +133,7 @@ import Testing
     }
 }
 
-/// What `reachability outbox flush` sends, and makes of real answers.
+/// Requests of `reachability outbox flush` to real servers, and the results.
 @Suite struct OutboxDeliveryTests {
     private let outbox: OutboxScratch
     private let server: AnswerServer
@@ -143,7 +143,7 @@ import Testing
         server = try AnswerServer("200 OK")
     }
 
-    @Test func `a dead letter is listed, put in again under its number and its key, and dropped`() async throws {
+    @Test func `a dead letter is listed, requeued with its number and its key, and deleted`() async throws {
         server.answer("404 Not Found")
         _ = try await outbox.run("add --key order-7 \(server.url)")
         _ = try await outbox.run("add --key order-8 \(server.url)")
@@ -179,7 +179,7 @@ import Testing
         #expect(try await outbox.run("flush").output == "nothing to send\n")
     }
 
-    @Test func `what was put in is sent, and nothing is added but what frames it`() async throws {
+    @Test func `the stored request is sent with only the framing fields added`() async throws {
         _ = try await outbox.run(
             #"add --method PUT --header 'Idempotency-Key: k' --header 'A: "q\' --header 'B:' --body - "$URL""#,
             after: "URL='\(server.url)a/../b?c=%20d&e'; printf 'a\\0b' |"
@@ -195,7 +195,7 @@ import Testing
         #expect(fields.last == [host, "idempotency-key: l", "content-length: 0"])
     }
 
-    @Test func `a server of TLS is sent to where its root is known, and is a portal where it is not`() async throws {
+    @Test func `a TLS server is used if its root is trusted, and is otherwise treated as a portal`() async throws {
         let server = try await TLSServer.start()
         _ = try await outbox.run("add --method GET https://127.0.0.1:\(server.port)/")
         let portal = "the server's certificate does not verify: a portal, or a root that is not known here"
@@ -211,7 +211,7 @@ import Testing
 
     private static func trusting(_ file: String) -> String { "SSL_CERT_FILE=\(file); export SSL_CERT_FILE;" }
 
-    @Test func `a proxy of the environment is asked, but for what no_proxy lists, and its password is not told`()
+    @Test func `the proxy of the environment is used except for no_proxy, and its password is not printed`()
         async throws
     {
         let proxy = try AnswerServer("403 Forbidden")
@@ -234,7 +234,7 @@ import Testing
         #expect(server.requests.count == 1 && proxy.requests.count == 2)
     }
 
-    @Test func `a server that says nothing is given up in time`() async throws {
+    @Test func `a silent server is given up at the timeout`() async throws {
         server.answer("")
         _ = try await outbox.run("add \(server.url)")
         let result = try await outbox.run("flush --timeout 8s")
@@ -243,7 +243,7 @@ import Testing
         )
     }
 
-    @Test func `the list fits 80 columns, and steers no terminal`() async throws {
+    @Test func `the list fits 80 columns and sends no control characters to the terminal`() async throws {
         let key = String(repeating: "k", count: 200)
         _ = try await outbox.run(
             "add --key \(key) --priority -1000000 https://\(String(repeating: "a.", count: 100))example:8443/"
@@ -258,14 +258,14 @@ import Testing
     }
 }
 
-/// What is no outbox is neither read as one nor changed, whatever `reachability outbox` is asked to do with it.
+/// Files that are not outboxes. No subcommand reads or changes them.
 @Suite struct ForeignFileTests {
     private static let commands = [
         "list", "list --json", "add http://one.example/", "add --replace-corrupt http://one.example/",
         "drop --all", "flush --with true",
     ]
 
-    @Test func `it is refused and stays as it is`() async throws {
+    @Test func `a foreign file is refused and not changed`() async throws {
         let directory = try ScratchDirectory()
         let script = """
             cd \(directory.path) || exit 99
@@ -290,7 +290,7 @@ import Testing
         #expect(result.errors == "")
     }
 
-    @Test func `list makes nothing where there is no outbox yet`() async throws {
+    @Test func `list does not create a missing outbox`() async throws {
         let directory = try ScratchDirectory()
         let script = "cd \(directory.path) && HOME=$PWD XDG_STATE_HOME= $R outbox list && ls -A"
         let asRoot = "exec unshare --mount sh -c 'mount -t tmpfs none /var/lib && $R outbox list && ls -A /var/lib'"

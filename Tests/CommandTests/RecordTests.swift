@@ -2,12 +2,12 @@ import Foundation
 import NetworkLab
 import Testing
 
-/// `reachability record`: what is in the file, and how it ends.
+/// `reachability record`: the content of the file, and the end of the command.
 @Suite struct RecordTests {
     private static let hosts = ["127.0.0.1", "203.0.113.9", "2001:db8:9::9", "localhost", "example.invalid"]
 
     @Test(arguments: [1, 2] as [UInt64])
-    func `a replay prints what the recording printed, times included`(seed: UInt64) async throws {
+    func `a replay prints the lines of the recording, including their times`(seed: UInt64) async throws {
         let (uplink, directory) = (try await Uplink.make(), try ScratchDirectory())
         let file = directory.file("a.nlrec")
         let record = try await RunningCommand.start(
@@ -21,7 +21,7 @@ import Testing
             return (state >> 33) % limit
         }
         for _ in 0..<40 {
-            // What cannot be done in this state is passed over.
+            // Changes that are not possible in this state are ignored.
             try? await uplink.ip(Self.change(chance(12), chance(9) + 1))
         }
         record.signal(SIGTERM)
@@ -32,7 +32,7 @@ import Testing
         #expect(lines.count > 5)
         let replay = try await Command.run(["replay", "--json", "--paths", file])
         #expect(replay == CommandResult(status: 0, output: result.output, errors: ""))
-        // With less to print, the same states at times that are as good.
+        // With fewer options, the same states are printed, with equally valid times.
         let less = try await Command.run(["replay", file])
         #expect(less.status == 0)
         #expect(less.lines.count <= lines.count)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `signals complete the file`(signal: CInt) async throws {
+    func `a signal completes the file`(signal: CInt) async throws {
         let directory = try ScratchDirectory()
         let record = try await RunningCommand.start(["record", directory.file("a"), "127.0.0.1"])
         let line = try await record.line()
@@ -68,7 +68,7 @@ import Testing
         #expect(replay == CommandResult(status: 0, output: line + "\n", errors: ""))
     }
 
-    @Test func `a file that is there stays, or is replaced on demand`() async throws {
+    @Test func `an existing file is kept, or replaced with --force`() async throws {
         let directory = try ScratchDirectory()
         try directory.write("a", bytes: Array("mine".utf8))
         let file = directory.file("a")
@@ -82,7 +82,7 @@ import Testing
         #expect(try await Command.run(["replay", file]).lines.count == 1)
     }
 
-    @Test func `what cannot be watched makes no file`() async throws {
+    @Test func `an invalid target creates no file`() async throws {
         let directory = try ScratchDirectory()
         let file = directory.file("a")
         #expect(try await Command.run(["record", file, "x:1"]).status == 64)
@@ -93,7 +93,7 @@ import Testing
         missing.expectRefusal("cannot create \(directory.file("b/a")): No such file or directory", status: 73)
     }
 
-    @Test func `a host where the file belongs makes no file`() async throws {
+    @Test func `a host in place of the file creates no file`() async throws {
         let directory = try ScratchDirectory()
         for words in [["example.org"], ["192.0.2.1", "trouble.nlrec"]] {
             let line = words.joined(separator: " ")
@@ -114,14 +114,14 @@ import Testing
         }
     }
 
-    @Test func `a reader that goes away does not end a recording`() async throws {
+    @Test func `a reader that leaves does not end the recording`() async throws {
         let (uplink, directory) = (try await Uplink.make(), try ScratchDirectory())
         let file = directory.file("a")
         let record = try await RunningCommand.start(["record", file], in: uplink.namespace)
         _ = try await record.line()
         await record.closeOutput()
         try await uplink.setConnected(false)
-        // The change is in the file as soon as it is heard.
+        // A change is in the file as soon as it is received.
         #expect(
             try await eventually {
                 try await Command.run(["replay", file]).lines.last?.hasSuffix("network: not reachable, no route")
@@ -134,7 +134,7 @@ import Testing
         #expect(result.errors.isEmpty)
     }
 
-    @Test func `standard output that is full is told, and the recording goes on`() async throws {
+    @Test func `a full standard output is reported, and the recording continues`() async throws {
         let directory = try ScratchDirectory()
         let script = """
             $R record \(directory.file("a")) 127.0.0.1 > /dev/full & pid=$!
@@ -148,7 +148,7 @@ import Testing
         #expect(try await Command.run(["replay", directory.file("a")]).lines.count == 1)
     }
 
-    @Test func `the limit ends it with a whole file`() async throws {
+    @Test func `the size limit ends the recording with a complete file`() async throws {
         let (uplink, directory) = (try await Uplink.make(), try ScratchDirectory())
         let file = directory.file("a")
         let record = try await RunningCommand.start(
@@ -171,18 +171,18 @@ import Testing
     }
 }
 
-/// `reachability replay`: recordings of the past print what they always printed.
+/// `reachability replay`: recordings of earlier versions print the same lines as before.
 @Suite struct ReplayTests {
     private static let recordings = Checkout.path("Tests/Recordings")
 
     @Test(arguments: ["links", "batches", "places"])
-    func `a recording of the past prints the same`(name: String) async throws {
+    func `an old recording prints the same lines`(name: String) async throws {
         let output = try String(contentsOfFile: "\(Self.recordings)/\(name).jsonl", encoding: .utf8)
         let result = try await Command.run(["replay", "--json", "--paths", "\(Self.recordings)/\(name).nlrec"])
         #expect(result == CommandResult(status: 0, output: output, errors: ""))
     }
 
-    @Test func `a file that is cut off or damaged is played up to the last whole turn`() async throws {
+    @Test func `a truncated or damaged file is replayed up to the last complete event`() async throws {
         let directory = try ScratchDirectory()
         let whole = Array(try Data(contentsOf: URL(fileURLWithPath: "\(Self.recordings)/links.nlrec")))
         let output = try await Command.run(["replay", "\(Self.recordings)/links.nlrec"]).output
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `what is no recording is refused`() async throws {
+    @Test func `a file that is not a recording is refused`() async throws {
         let directory = try ScratchDirectory()
         try directory.write("a", bytes: Array("PNG".utf8))
         let refusal = try await Command.run(["replay", directory.file("a")])
@@ -214,7 +214,7 @@ import Testing
         #expect(try await Command.run(["replay", "--speed", "0", directory.file("a")]).status == 64)
     }
 
-    @Test func `--redact-to makes a copy that plays the same states`() async throws {
+    @Test func `--redact-to creates a copy with the same states`() async throws {
         let directory = try ScratchDirectory()
         let (file, copy) = ("\(Self.recordings)/links.nlrec", directory.file("copy"))
         let made = try await Command.run(["replay", "--redact-to", copy, file])
@@ -228,7 +228,7 @@ import Testing
         again.expectRefusal("cannot create \(copy): File exists", status: 73)
     }
 
-    @Test func `--speed keeps the pauses`() async throws {
+    @Test func `--speed keeps the pauses of the recording`() async throws {
         let file = "\(Self.recordings)/batches.nlrec"
         let start = ContinuousClock.now
         let slow = try await Command.run(["replay", "--speed", "4", file])

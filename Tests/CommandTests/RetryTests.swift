@@ -2,9 +2,10 @@ import Glibc
 import NetworkLab
 import Testing
 
-/// `reachability retry`: a command until it succeeds, and no attempt while the network is away.
+/// `reachability retry`: a command is run until it succeeds, and no attempt is made while the network is down.
 @Suite struct RetryTests {
-    @Test func `no attempt while the cable is out, and one right when it is back`() async throws {
+    @Test func `no attempt is made without carrier, and the next one follows as soon as carrier returns`() async throws
+    {
         let uplink = try await Uplink.make()
         try await uplink.ip("link set far down")
         let script = "echo $REACHABILITY_ATTEMPT $REACHABILITY_STATUS; [ $REACHABILITY_STATUS = reachable ] || exit 6"
@@ -14,7 +15,7 @@ import Testing
         )
         #expect(try await retry.line() == "1 not-reachable")
         try await retry.untilErrors(contain: "waits until reachable: no carrier")
-        // What else happens is no reason.
+        // Other changes cause no attempt.
         try await uplink.ip("addr add 198.51.100.7/32 dev lo", "link set u0 mtu 1400", "route add 10.0.0.0/8 dev u0")
         try await uplink.ip("link set far up")
         #expect(try await retry.line() == "2 reachable")
@@ -30,7 +31,7 @@ import Testing
         )
     }
 
-    @Test func `it waits for the route, then by the clock`() async throws {
+    @Test func `an attempt waits for the route, and later attempts for a delay`() async throws {
         let uplink = try await Uplink.make(isConnected: false)
         let script = "echo $REACHABILITY_PREVIOUS.$REACHABILITY_STATUS; exit 1"
         let retry = try await RunningCommand.start(
@@ -41,7 +42,7 @@ import Testing
         try await retry.untilErrors(contain: "waits until reachable: no route")
         try await uplink.setConnected(true)
         #expect(try await retry.line() == "not-reachable.reachable")
-        // From here on by the clock, 0.5 s, 1 s at most.
+        // From here on the delay decides: 0.5 s, then at most 1 s.
         #expect(try await retry.line() == "reachable.reachable")
         #expect(try await retry.line() == "reachable.reachable")
         let result = try await retry.result()
@@ -58,7 +59,7 @@ import Testing
         )
     }
 
-    @Test func `another network namespace is asked in, and the command stays here`() async throws {
+    @Test func `--netns selects the queried namespace, and the command runs in the current one`() async throws {
         let name = try await NamedNamespace.make()
         let result = try await Command.run([
             "retry", "--netns", name.name, "--attempts", "1", "--", "sh", "-c",
@@ -73,9 +74,9 @@ import Testing
     }
 }
 
-/// How `reachability retry` ends, and the command with it.
+/// The end of `reachability retry`, and of its command.
 @Suite struct RetryEndTests {
-    @Test func `the deadline passes offline`() async throws {
+    @Test func `a deadline that passes offline is exit status 75`() async throws {
         let uplink = try await Uplink.make(isConnected: false)
         let arguments = ["retry", "--deadline", "15s", "--", "sh", "-c", "exit 6"]
         let result = try await Command.run(arguments, in: uplink.namespace)
@@ -93,11 +94,11 @@ import Testing
             .expectRefusal("the deadline of 1s passed while 203.0.113.9 was not reachable: no route", status: 75)
     }
 
-    @Test func `the deadline passes before the next attempt: the status of the last`() async throws {
+    @Test func `a deadline that passes before the next attempt returns the last status`() async throws {
         let arguments = ["retry", "--target", "127.0.0.1", "--deadline", "4s", "--attempts", "1000", "--", "sh", "-c"]
         var result = try await Command.run(arguments + ["exit 3"])
         // On a busy machine the deadline may pass while the command runs, which another test covers.
-        while result.errors.contains("told to end") { result = try await Command.run(arguments + ["exit 3"]) }
+        while result.errors.contains("stopped:") { result = try await Command.run(arguments + ["exit 3"]) }
         #expect(result.status == 3)
         #expect(result.errors.hasSuffix("\nreachability: the deadline of 4s passed before the next attempt\n"))
     }
@@ -106,7 +107,7 @@ import Testing
         ([], "sleep 1000 & echo $!; wait", 143, "ended by signal 15"),
         (["--kill-after", "1s"], "trap '' TERM; sleep 1000 & echo $!; wait; wait", 137, "ended by signal 9"),
     ])
-    func `the deadline ends what runs, and its children`(
+    func `the deadline ends the running command and its children`(
         options: [String],
         script: String,
         status: CInt,
@@ -125,10 +126,10 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `signals go on to the command as they are, and end it all`(signal: CInt) async throws {
+    func `a signal is forwarded to the command and ends retry`(signal: CInt) async throws {
         let scratch = try ScratchDirectory()
         try scratch.makeFifo("fifo")
-        // It waits without a child, of whose end the shell would speak.
+        // The command waits without a child, because the shell would print a message about the end of a child.
         let traps = "for s in INT TERM HUP; do trap \"echo $s; exit 7\" $s; done"
         let script = "\(traps); exec 3<>\(scratch.file("fifo")); echo ready; read line <&3"
         let retry = try await start([], script)
@@ -145,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func `signals end a wait`(signal: CInt) async throws {
+    func `a signal ends a wait`(signal: CInt) async throws {
         let uplink = try await Uplink.make(isConnected: false)
         let retry = try await RunningCommand.start(["retry", "--", "false"], in: uplink.namespace)
         try await retry.untilErrors(contain: "waits until reachable")
@@ -155,22 +156,22 @@ import Testing
         #expect(result.errors.count { $0 == "\n" } == 1)
     }
 
-    @Test func `a reader that goes away concerns the command alone`() async throws {
+    @Test func `a reader that leaves affects only the command`() async throws {
         let retry = try await start([], "echo first; while echo more; do :; done")
         #expect(try await retry.line() == "first")
         await retry.closeOutput()
         let result = try await retry.result(reading: false)
-        // Ended by a signal: not retried, for the reader will not return.
+        // The command was ended by a signal and is not retried, because the reader does not return.
         #expect(result.status == 128 + SIGPIPE)
     }
 
-    @Test func `nobody's standard input is read, so that each attempt finds the same`() async throws {
+    @Test func `the command gets an empty standard input, so that each attempt has the same`() async throws {
         let script = "echo input | $R retry --quiet --target 127.0.0.1 --attempts 2 -- sh -c 'cat; echo end; exit 1'"
         #expect(try await Command.run(script: script) == CommandResult(status: 1, output: "end\nend\n", errors: ""))
     }
 
     @Test(.enabled(if: Tools.has("script")))
-    func `what asks at a terminal fails instead of being stopped`() async throws {
+    func `a command that reads from the terminal fails instead of being stopped`() async throws {
         let command = "$R retry --quiet --target 127.0.0.1 --attempts 1 -- sh -c 'read line </dev/tty || exit 9'"
         let result = try await Command.run(script: "R=$R script -qec \"\(command)\" /dev/null </dev/null")
         #expect(result.status != 0 && result.status != 75)
@@ -181,7 +182,7 @@ import Testing
     }
 }
 
-/// What `reachability retry` says of commands that cannot be started, and refuses to do at all.
+/// Commands that cannot be started, and options that are refused.
 @Suite struct RetryFailureTests {
     @Test(arguments: [[], ["--quiet"], ["--on-exit", "1-255"]])
     func `a command that cannot be started is not retried`(options: [String]) async throws {
@@ -201,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `options that leave nothing to do are refused, and the longest deadline is not`() async throws {
+    @Test func `options that allow no attempt are refused, and the longest deadline is accepted`() async throws {
         try await Command.run(["retry", "--attempts", "0", "--", "true"])
             .expectRefusal("--attempts takes at least 1, not 0")
         try await Command.run(["retry", "--deadline", "36501d", "--", "true"])

@@ -4,10 +4,10 @@ import Testing
 
 /// `reachability run`: a command at each change, with the state in its environment.
 @Suite struct RunTests {
-    /// Prints the state and the one before.
+    /// Prints the current and the previous state.
     private static let tell = #"echo "${REACHABILITY_TARGET:-network}: $REACHABILITY_PREVIOUS > $REACHABILITY_STATUS""#
 
-    @Test func `a command at each change, its output passed through and its end logged`() async throws {
+    @Test func `a command runs at each change, its output is passed on, and its end is logged`() async throws {
         let uplink = try await Uplink.make()
         let run = try await RunningCommand.start(
             ["run", "--initial", "--", "sh", "-c", Self.tell + "; echo said >&2; exit 3", "x"],
@@ -29,16 +29,16 @@ import Testing
         )
     }
 
-    @Test func `without --initial the first state is where changes begin`() async throws {
+    @Test func `without --initial the first state runs no command`() async throws {
         let uplink = try await Uplink.make()
-        // The same host twice is one target.
+        // A host that is given twice is one target.
         let run = try await start(["--host", "203.0.113.9", "--host", "203.0.113.9"], in: uplink)
         try await uplink.setConnected(false)
         #expect(try await run.line() == "203.0.113.9: reachable > not-reachable")
         try await end(run, lines: 1)
     }
 
-    @Test func `--on chooses the changes`() async throws {
+    @Test func `--on selects the changes`() async throws {
         let uplink = try await Uplink.make()
         let run = try await start(["--on", "not-reachable"], in: uplink)
         for ignored in 2...3 {
@@ -51,10 +51,10 @@ import Testing
         try await end(run, lines: 2)
     }
 
-    @Test func `the newest state wins while a command runs`() async throws {
+    @Test func `only the newest state is used after a long run`() async throws {
         let (uplink, scratch) = (try await Uplink.make(), try ScratchDirectory())
         try scratch.makeFifo("fifo")
-        // The second target shows how far things are, and is never held up.
+        // The second target shows the progress. It is never delayed.
         let script =
             Self.tell + "; if [ $REACHABILITY_TARGET = 203.0.113.1 ]; then read line < \(scratch.path)/fifo; fi"
         let run = try await RunningCommand.start(
@@ -70,7 +70,7 @@ import Testing
         }
         try await scratch.release("fifo")
         #expect(try await run.line() == "203.0.113.1: reachable > not-reachable")
-        // Back where that run was begun: no news.
+        // The state is that of the running command again, so nothing runs.
         for isConnected in [true, false] {
             try await uplink.setConnected(isConnected)
             #expect(try await run.line().hasPrefix("203.0.113.2: "))
@@ -84,7 +84,7 @@ import Testing
         #expect(try await run.result().lines.count == 10)
     }
 
-    @Test func `--settle passes over what does not last`() async throws {
+    @Test func `--settle ignores states that do not last`() async throws {
         let uplink = try await Uplink.make()
         let run = try await start(["--settle", "10s"], in: uplink)
         try await uplink.ip(
@@ -99,7 +99,7 @@ import Testing
         try await end(run, lines: 1)
     }
 
-    /// Starts `run` with the telling command, and waits until it knows the first state.
+    /// Starts `run` with a command that prints the state, and waits until the first state is known.
     private func start(_ options: [String], in uplink: Uplink) async throws -> RunningCommand {
         let arguments = ["run", "--verbose"] + options + ["--", "sh", "-c", Self.tell]
         let run = try await RunningCommand.start(arguments, in: uplink.namespace)
@@ -115,7 +115,7 @@ import Testing
     }
 }
 
-/// How what `reachability run` runs ends, and how it ends itself.
+/// The ends of programs of `reachability run`, and of the command itself.
 @Suite struct RunEndTests {
     @Test(arguments: [
         ("sleep 1000 & echo $!; wait", 15), ("trap '' TERM; sleep 1000 & echo $!; wait", 9),
@@ -126,7 +126,7 @@ import Testing
         let begin = ContinuousClock.now
         let run = try await start(["--kill-after", "10s"], script)
         let child = try #require(pid_t(try await run.line()))
-        try await run.untilErrors(contain: "told to end")
+        try await run.untilErrors(contain: "stopped at the limit")
         // A program that ignores SIGTERM is killed five seconds later.
         #expect(ContinuousClock.now - begin >= .seconds(signal == 9 ? 15 : 10))
         try await Command.expectEnd(of: child)
@@ -139,7 +139,7 @@ import Testing
         )
     }
 
-    @Test func `what ends in time is left alone, also what it leaves behind`() async throws {
+    @Test func `a program that ends in time, and its background processes, are not killed`() async throws {
         let run = try await start(["--kill-after", "1m"], "sleep 1000 >/dev/null 2>&1 & echo $!")
         let child = try #require(pid_t(try await run.line()))
         try await run.untilErrors(contain: "exit status 0")
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `signals end what runs, then run itself with 0`(signal: CInt) async throws {
+    func `a signal ends the running program and then run with status 0`(signal: CInt) async throws {
         let run = try await start([], "sleep 1000 & echo $!; wait")
         let child = try #require(pid_t(try await run.line()))
         run.signal(signal)
@@ -159,7 +159,7 @@ import Testing
         try await Command.expectEnd(of: child)
     }
 
-    @Test func `a signal at the moment a child ends is not lost`() async throws {
+    @Test func `a signal at the moment when a child ends is not lost`() async throws {
         for _ in 0..<10 {
             let run = try await start([], "echo")
             #expect(try await run.line().isEmpty)
@@ -168,10 +168,10 @@ import Testing
         }
     }
 
-    @Test func `what may still tidy up is waited for`() async throws {
+    @Test func `run waits for a program that handles the signal`() async throws {
         let scratch = try ScratchDirectory()
         try scratch.makeFifo("fifo")
-        // It waits without a child, of whose end the shell would speak.
+        // The program waits without a child, because the shell would print a message about the end of a child.
         let script = "trap 'echo tidy; exit 7' TERM; exec 3<>\(scratch.file("fifo")); echo ready; read line <&3"
         let run = try await start([], script)
         #expect(try await run.line() == "ready")
@@ -182,7 +182,7 @@ import Testing
         #expect(result.errorsWithoutDurations == "reachability: 127.0.0.1: sh: exit status 7 after TIME\n")
     }
 
-    @Test func `under nohup a hang-up does not matter`() async throws {
+    @Test func `SIGHUP has no effect under nohup`() async throws {
         let uplink = try await Uplink.make()
         let script = "trap '' HUP; exec $R run --initial -- sh -c 'echo $REACHABILITY_STATUS'"
         let run = try await RunningCommand.start(script: script, in: uplink.namespace)
@@ -194,8 +194,8 @@ import Testing
         #expect(try await run.result().status == 0)
     }
 
-    @Test func `children are seen to end although their signal is ignored`() async throws {
-        // The command does not read our standard input either.
+    @Test func `ends of children are noticed although SIGCHLD is ignored`() async throws {
+        // The command also does not read the standard input of run.
         let command = "exec $R run --initial --host 127.0.0.1 -- sh -c 'cat; echo; exit 4'"
         let script = "trap '' CHLD; \(command) <<E\ninput\nE"
         let run = try await RunningCommand.start(script: script)
@@ -205,7 +205,7 @@ import Testing
         #expect(try await run.result().status == 0)
     }
 
-    @Test func `standard output that is closed concerns the command alone`() async throws {
+    @Test func `a closed standard output affects only the command`() async throws {
         let script = "exec $R run --initial --host 127.0.0.1 -- sh -c 'echo lost 2>/dev/null || exit 9' >&-"
         let run = try await RunningCommand.start(script: script)
         try await run.untilErrors(contain: "exit status 9")
@@ -213,7 +213,7 @@ import Testing
         #expect(try await run.result().status == 0)
     }
 
-    @Test func `a reader that goes away concerns the command alone`() async throws {
+    @Test func `a reader that leaves affects only the command`() async throws {
         let uplink = try await Uplink.make()
         let run = try await RunningCommand.start(
             ["run", "--initial", "--", "sh", "-c", "echo $REACHABILITY_STATUS"],
@@ -222,7 +222,7 @@ import Testing
         #expect(try await run.line() == "reachable")
         await run.closeOutput()
         try await uplink.setConnected(false)
-        // To a closed pipe, not to one that is ignored as we ignore it.
+        // The program ends by SIGPIPE, because it does not inherit that run ignores this signal.
         try await run.untilErrors(contain: "ended by signal 13")
         run.signal(SIGTERM)
         #expect(try await run.result(reading: false).status == 0)
@@ -235,9 +235,9 @@ import Testing
     }
 }
 
-/// What `reachability run` says of commands that cannot be started, and refuses to do at all.
+/// Commands that cannot be started, and options that are refused.
 @Suite struct RunFailureTests {
-    @Test func `a command that cannot be started is reported, and options that leave nothing to do are refused`()
+    @Test func `a command that cannot be started is reported, and invalid options are refused`()
         async throws
     {
         let command = "no-such-command"
@@ -255,11 +255,11 @@ import Testing
     }
 }
 
-/// `reachability run --hooks`: the executables of a directory, in order, unless somebody else may have a hand in them.
+/// `reachability run --hooks`: the executables of a directory in order. Hooks that other users can change are refused.
 @Suite struct HookTests {
     private static let refused = "reachability: cannot use the hook "
 
-    @Test func `hooks run in the order of their names, as they are at each change`() async throws {
+    @Test func `the current hooks run at each change in the order of their names`() async throws {
         let (uplink, scratch) = (try await Uplink.make(), try ScratchDirectory())
         for name in ["20-b", "10-a", "30-c", "Z", ".hidden", "a~", "a.bak", "a.dpkg-old", "a.dpkg-new"] {
             try scratch.write(name, "#!/bin/sh\necho \(name) $REACHABILITY_STATUS\n[ \(name) != 10-a ]\n")
@@ -284,7 +284,7 @@ import Testing
         )
     }
 
-    @Test func `a directory that comes to be open to others is used no more, until it is put right`() async throws {
+    @Test func `a directory that others can write to is not used until this is corrected`() async throws {
         let (uplink, scratch) = (try await Uplink.make(), try ScratchDirectory())
         try scratch.write("hook", "#!/bin/sh\necho $REACHABILITY_PREVIOUS $REACHABILITY_STATUS\n")
         let run = try await start(scratch, in: uplink)

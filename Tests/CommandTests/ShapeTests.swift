@@ -3,24 +3,24 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// What every subcommand has in common, whichever there are.
+/// Properties that all subcommands share.
 @Suite struct ShapeTests {
-    @Test func `every subcommand is on the list of those tested`() async throws {
+    @Test func `every subcommand is on the list of tested subcommands`() async throws {
         let names = try await CommandTree.subcommands().map(\.name)
         #expect(Set(Subcommand.all.map(\.name)) == Set(names), "a new subcommand needs a line in Subcommand.all")
     }
 
-    @Test func `help shows two examples, which the command understands`() async throws {
+    @Test func `help shows two examples that the command accepts`() async throws {
         for command in [try await CommandTree.read()] + (try await CommandTree.subcommands()) {
             let examples = try #require(command.paragraph("Examples: "), "\(command.name) shows no examples")
-            // The root has so many subcommands that both stand on one line.
+            // The root shows both examples on one line, because it lists many subcommands.
             let lines = examples.split { $0 == "\n" || $0 == ";" }
             #expect(lines.count == 2, "\(command.name)")
             for line in lines { #expect(line.contains("reachability "), "\(line)") }
         }
     }
 
-    @Test func `help tells each exit status that is documented, and no other`() async throws {
+    @Test func `help lists exactly the documented exit statuses`() async throws {
         let document = try CommandDocument()
         for command in try await CommandTree.subcommands() {
             let told = try #require(command.paragraph("Exit status: "), "\(command.name) tells no exit status")
@@ -29,12 +29,12 @@ import Testing
                 Set(told.matches(of: #/\b\d+\b/#).compactMap { Int($0.output) }) == Set(documented),
                 "\(command.name)"
             )
-            // Each subcommand has a page with its output.
+            // Each subcommand has a page with captured output.
             #expect(try document.page(of: command.name).contains("<!-- capture"))
         }
     }
 
-    @Test func `every option that takes a duration refuses what is none in the same words`() async throws {
+    @Test func `every duration option refuses an invalid duration with the same message`() async throws {
         for command in try await CommandTree.subcommands() {
             let arguments = Subcommand.all.first { $0.name == command.name }?.arguments ?? []
             for option in command.arguments ?? [] where option.valueName == "duration" {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `the name of a network namespace is completed`() async throws {
+    @Test func `names of network namespaces are completed`() async throws {
         let name = try await NamedNamespace.make()
         for command in try await CommandTree.subcommands()
         where command.arguments?.contains(where: { $0.option == "--netns" }) == true {
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
-    func `there are completions that their shell can read`(shell: String) async throws {
+    func `the completion scripts are valid for their shell`(shell: String) async throws {
         let result = try await Command.run(["--generate-completion-script", shell])
         #expect(result.status == 0)
         let options = ["drop-oldest", "replace-corrupt"]
@@ -73,36 +73,36 @@ import Testing
     }
 }
 
-/// Help is part of the interface: each text is compared whole.
+/// Help is part of the interface: each text is compared completely.
 @Suite struct HelpTests {
-    /// What is expected lies beside this file, one text for each subcommand, and `reachability.txt` for the root.
+    /// Returns the expected text. The texts are beside this file, one per subcommand, and `reachability.txt` for the root.
     private static func expected(_ name: String) throws -> String {
         try Checkout.text("Tests/CommandTests/Help/\(name).txt")
     }
 
     @Test(arguments: [[], ["--help"], ["-h"], ["help"]])
-    func `the root tells what there is`(arguments: [String]) async throws {
+    func `the root prints its subcommands`(arguments: [String]) async throws {
         try await expect(arguments, Self.expected("reachability"))
     }
 
     @Test(arguments: Subcommand.all)
-    func `a subcommand tells its options and exit statuses`(subcommand: Subcommand) async throws {
+    func `each subcommand prints its options and exit statuses`(subcommand: Subcommand) async throws {
         let text = try Self.expected(subcommand.words.joined(separator: "-"))
         try await expect(subcommand.words + ["--help"], text)
-        // One of `reachability` itself, and one of a group.
+        // One subcommand of `reachability` itself, and one of a group.
         guard ["watch", "outbox add"].contains(subcommand.name) else { return }
         try await expect(subcommand.words + ["-h"], text)
         try await expect(["help"] + subcommand.words, text)
     }
 
-    @Test func `each text fits a screen of 80 columns`() throws {
+    @Test func `each help text fits 80 columns`() throws {
         for name in ["reachability"] + Subcommand.all.map({ $0.words.joined(separator: "-") }) {
             for line in try Self.expected(name).split(separator: "\n") { #expect(line.count <= 80, "\(name): \(line)") }
         }
     }
 
     @Test(arguments: [["--version"], ["--version", "status"]])
-    func `the version is a name and a number`(arguments: [String]) async throws {
+    func `--version prints a name and a number`(arguments: [String]) async throws {
         let result = try await Command.run(arguments)
         #expect(result.status == 0)
         #expect(result.output.wholeMatch(of: /reachability \d+\.\d+\.\d+\n/) != nil)
@@ -117,7 +117,7 @@ import Testing
 /// Numbers, durations and times at the borders of their types on the command line: each is used or refused, and none ends the command by a
 /// signal.
 @Suite struct ExtremeArgumentTests {
-    /// An option whose value is the `$V` of a command line of the shell.
+    /// An option whose value is the `$V` of a shell command.
     struct Option: Sendable, CustomTestStringConvertible {
         let script: String
         let values: [String]
@@ -167,7 +167,7 @@ import Testing
 
     @Test(arguments: options) func `any value is used or refused`(option: Option) async throws {
         let directory = try ScratchDirectory()
-        // The status of each, and the number of lines on standard error.
+        // Each exit status, and the number of lines on standard error.
         let script = """
             D=\(directory.path)
             for V in \(option.values.map { "'\($0)'" }.joined(separator: " ")); do
@@ -181,13 +181,13 @@ import Testing
             let words = line.split(separator: " ", maxSplits: 2).map(String.init)
             let status = try #require(Int(words[0]))
             #expect(status < 128, "\(line)")
-            // A refusal is one sentence, or that of the parser with its usage.
+            // A refusal is one sentence, or the parser's message with the usage.
             if status == 64 { #expect(1...5 ~= (Int(words[1]) ?? 0), "\(line)") }
         }
     }
 }
 
-/// What cannot be asked about is refused with one sentence.
+/// Refusals of invalid arguments. Each is one sentence.
 @Suite struct RefusalTests {
     @Test func `a refusal is one sentence on standard error`() async throws {
         let parsed = try await Command.run(["status", "--bogus"])
@@ -216,7 +216,7 @@ import Testing
         ("outbox list", "tools"), ("pin example.org", "tools"), ("trust example.org", "tools"), ("check", "tools"),
         ("serve", "tools"), ("download http://127.0.0.1:1/a", "tools"), ("fleet ca list /nowhere", "fleet"),
     ])
-    func `without its other program the command says what is missing`(words: String, program: String) async throws {
+    func `a missing companion program is reported`(words: String, program: String) async throws {
         let directory = try ScratchDirectory()
         let script = "cp $R \(directory.path)/reachability; \(directory.path)/reachability \(words)"
         let path = directory.file("reachability-\(program)")
@@ -224,7 +224,7 @@ import Testing
             .expectRefusal("cannot run \(path): No such file or directory; install it beside reachability", status: 69)
     }
 
-    @Test func `the other program is also found in libexec`() async throws {
+    @Test func `a companion program is also found in libexec`() async throws {
         let directory = try ScratchDirectory()
         let script = """
             cd \(directory.path) && mkdir -p bin libexec/reachability && cp $R bin/reachability
@@ -234,7 +234,7 @@ import Testing
         try await Command.run(script: script).expectRefusal("/dev/null:1:1: the file ends too early", status: 65)
     }
 
-    /// One command line for each way of printing: by the parser, by the command and by the companion programs.
+    /// A command line for each way of printing: by the parser, by the command, and by the companion programs.
     @Test(arguments: [
         ["\u{1b}c"], ["status", "--\u{1b}c"], ["status", "--mark", "\u{1b}c"], ["record", "/dev/null/\u{1b}c"],
         ["outbox", "list", "--outbox", "/nowhere/\u{1b}c"], ["download", "http://127.0.0.1:1/%1bc"],
@@ -248,7 +248,7 @@ import Testing
         #expect(!result.errors.isEmpty && !result.errors.contains("\u{1b}"), "\(result.errors.debugDescription)")
     }
 
-    @Test func `a namespace that may not be entered`() async throws {
+    @Test func `a namespace without permission to enter it is exit status 77`() async throws {
         let name = try await NamedNamespace.make()
         let sentence =
             "cannot enter the network namespace /run/netns/\(name.name): Operation not permitted; entering another"
@@ -262,7 +262,7 @@ import Testing
         }
     }
 
-    @Test func `a name that stands for no namespace`() async throws {
+    @Test func `a name that is not a namespace is refused`() async throws {
         let name = "file-\(UInt64.random(in: 0 ... .max))"
         let script =
             "mkdir -p /run/netns && touch /run/netns/\(name) && $R status --netns \(name); status=$?; rm /run/netns/\(name); exit $status"

@@ -1,16 +1,16 @@
 import NetworkLab
 import Testing
 
-/// `reachability status`: one line for each host, and an exit status for scripts.
+/// `reachability status`: one line per host, and an exit status for scripts.
 @Suite struct StatusTests {
-    @Test func `0 is reachable, and 1 is not reachable`() async throws {
+    @Test func `exit status 0 is reachable, and 1 is not reachable`() async throws {
         let uplink = try await Uplink.make()
         let result = try await Command.run(["status"], in: uplink.namespace)
         let way = "interface u0, gateway 192.0.2.1, source 192.0.2.2, over IPv4 and IPv6"
         #expect(result.status == 0 && result.errors.isEmpty && result.lines.count == 1)
         #expect(result.output.hasSuffix("Z network: reachable (ethernet or Wi-Fi), \(way)\n"))
         #expect(result.output.prefixMatch(of: #/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z /#) != nil)
-        // Of several hosts, in their order and also named twice, one that is not reachable decides.
+        // With several hosts, one that is not reachable decides. Lines follow the order of the arguments, and hosts may repeat.
         try await uplink.ip("route add prohibit 198.51.100.1")
         for (hosts, status) in [
             (["203.0.113.9", "localhost", "::1", "2001:db8:9::9", "203.0.113.9"], 0),
@@ -47,7 +47,7 @@ import Testing
             .expectRefusal("cannot read the hosts in /nowhere: No such file or directory", status: 66)
     }
 
-    /// A name service that never answers: the question leaves by the uplink, and nobody is there.
+    /// Runs a script with a name service that never answers: the question leaves over the uplink, and no server is there.
     private static func withSilentNames(_ script: String, in namespace: LabNamespace) async throws -> CommandResult {
         let files = """
             d=$(mktemp -d) && echo nameserver 192.0.2.53 > $d/resolv && echo hosts: files dns > $d/switch &&
@@ -56,8 +56,8 @@ import Testing
         return try await Command.run(script: "unshare --mount sh -c '\(files) \(script)'", in: namespace)
     }
 
-    /// The address connections take first, whatever the file's order.
-    @Test func `a name of both families in a hosts file has the address that getaddrinfo has first`() async throws {
+    /// The address that connections use first, regardless of the order in the file.
+    @Test func `a name of both families in a hosts file uses the first address of getaddrinfo`() async throws {
         let uplink = try await Uplink.make()
         let script = """
             d=$(mktemp -d) && echo hosts: files > $d/switch &&
@@ -71,7 +71,7 @@ import Testing
         #expect(result.lines.dropFirst().allSatisfy { $0.contains("\"\(first)\"") }, "\(result)")
     }
 
-    @Test func `2 is unknown, which weighs more than reachable and less than not reachable`() async throws {
+    @Test func `exit status 2 is unknown, and not reachable has priority`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("route add prohibit 198.51.100.1")
         for (hosts, status) in [
@@ -86,8 +86,8 @@ import Testing
         #expect(away.status == 1 && away.output.hasSuffix(" no.example: not reachable, no interface\n"), "\(away)")
     }
 
-    /// Each of them alone takes two seconds: one after the other they would take longer than a command may.
-    @Test func `silent names are waited for side by side`() async throws {
+    /// Each name alone takes two seconds. In sequence they would exceed the time limit.
+    @Test func `silent names are resolved in parallel`() async throws {
         let uplink = try await Uplink.make()
         let names = (1...100).map { "silent\($0).example" }.joined(separator: " ")
         let result = try await Self.withSilentNames("exec $R status \(names)", in: uplink.namespace)
@@ -95,9 +95,9 @@ import Testing
     }
 }
 
-/// `--interface`, `--over`, `-4` and `-6`: the answer is for packets that are bound so.
+/// `--interface`, `--over`, `-4` and `-6`: the answer is about packets with this binding.
 @Suite struct InterfaceTests {
-    @Test func `an interface and a family limit the answer`() async throws {
+    @Test func `an interface and a family restrict the answer`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("link add u1 type veth peer name far1", "link set u1 up", "link set far1 up")
         try await uplink.ip("addr add 198.51.100.2/24 dev u1", "-6 route flush default")
@@ -118,11 +118,11 @@ import Testing
     }
 }
 
-/// Names of other scripts: encoded for the name service, and shown as they were given.
+/// Names in other scripts. They are encoded for the name service, and printed as given.
 @Suite struct InternationalNameTests {
     private static let encoded = "xn--bcher-kva.example"
 
-    @Test func `a name server is asked for the encoded name`() async throws {
+    @Test func `a name server receives the encoded name`() async throws {
         let world = try await NameWorld.make()
         let server = try await world.serve(.portal("203.0.113.9"))
         let status = try await world.run("status bücher.example")

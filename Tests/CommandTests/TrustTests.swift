@@ -26,7 +26,7 @@ import TrustForge
         "none of the pins is on the chain, whose pins are \(TrustWorld.leaf.pin), \(TrustWorld.intermediate.pin),"
         + " \(TrustWorld.root.pin)"
 
-    @Test func `the right pins`() async throws {
+    @Test func `a matching pin is trusted`() async throws {
         let server = try await TLSServer.start()
         let result = try await server.trust(Self.pins([TrustWorld.leaf.pin, TrustWorld.stranger.pin]))
         let text = """
@@ -38,7 +38,7 @@ import TrustForge
         #expect(result == CommandResult(status: 0, output: text, errors: ""))
     }
 
-    @Test func `the wrong pins`() async throws {
+    @Test func `pins that do not match are not trusted`() async throws {
         let server = try await TLSServer.start()
         let result = try await server.trust(Self.pins(Self.wrong))
         let text = """
@@ -61,7 +61,7 @@ import TrustForge
         #expect(checks.map { $0["state"] } == ["ok", "ok", "ok", "ok", "failed"])
     }
 
-    @Test func `a certificate that cannot be used is not trusted`() async throws {
+    @Test func `an unusable certificate is not trusted`() async throws {
         let leaf = TrustWorld.server("example.org").with(\.key, .rsa1024).signed(by: TrustWorld.intermediate)
         let server = try await TLSServer.start(leaf, options: ["-cipher", "DEFAULT:@SECLEVEL=0"])
         let arguments = "trust example.org --connect-to 127.0.0.1:PORT"
@@ -74,20 +74,20 @@ import TrustForge
         try await server.run("pin 127.0.0.1:PORT").expectRefusal("cannot pin 127.0.0.1:PORT: \(reason)", status: 69)
     }
 
-    @Test func `a policy file that cannot be read, or is wrong`() async throws {
+    @Test func `an unreadable or invalid policy file is refused`() async throws {
         let server = try await TLSServer.start()
         try await server.run("trust example.org --policy none.json")
             .expectRefusal("cannot read the policy file none.json: No such file or directory", status: 66)
         try await server.run("trust example.org --at tomorrow").expectRefusal(
             "\"tomorrow\" is not a time; write 2027-11-01 or 2027-11-01T12:00:00Z, in UTC"
         )
-        // What a stranger wrote into it is shown, not done.
+        // Control characters in the file are escaped.
         try await server.trust("{\"hosts\": {\"\u{1b}[2J\": 1}}")
             .expectRefusal("policy.json:1:13: a string may not contain a control character; escape it", status: 65)
     }
 }
 
-/// `reachability pin`: every line it writes.
+/// `reachability pin`: all lines of its output.
 @Suite struct PinTests {
     fileprivate static let certificates = """
         leaf          CN=example.org,O=Forge
@@ -99,7 +99,7 @@ import TrustForge
 
         """
 
-    @Test func `a server that the system trusts`() async throws {
+    @Test func `the pins and a backup of a trusted server are printed`() async throws {
         let server = try await TLSServer.start()
         let text = """
             127.0.0.1:PORT: 2 certificates, TLS 1.3, trusted by the system
@@ -118,7 +118,7 @@ import TrustForge
         #expect(anchored.output == text.replacing("the system", with: "the anchors in root.pem"))
     }
 
-    /// A server that only copied the certificate of another: it signs with a key of its own.
+    /// A server that only copied the certificate of another server, and signs with its own key.
     @Test(arguments: ["-tls1_2", "-tls1_3"], ["pin 127.0.0.1:PORT", "trust example.org --connect-to 127.0.0.1:PORT"])
     func `a server without the key of its certificate gets no verdict`(version: String, arguments: String) async throws
     {
@@ -128,7 +128,7 @@ import TrustForge
         #expect(result.status == 69 && result.output.isEmpty && result.errors.hasPrefix(start), "\(result)")
     }
 
-    @Test func `a server that refuses us for want of a certificate gets no verdict`() async throws {
+    @Test func `a server that requires a client certificate gets no verdict`() async throws {
         let server = try await TLSServer.start(options: ["-tls1_2", "-Verify", "1", "-verify_return_error"])
         let result = try await server.run("pin 127.0.0.1:PORT")
         #expect(result.status == 69)
@@ -155,7 +155,7 @@ import TrustForge
         let namespace = try await NamedNamespace.make()
         defer { namespace.delete() }
         for subcommand in ["pin", "trust"] {
-            // The server is here and not there.
+            // The server is in this namespace and not in the other.
             let there = try await server.run("\(subcommand) 127.0.0.1:PORT --netns \(namespace.name)")
             #expect(there.status == 69)
             #expect(there.errors.hasPrefix("reachability: cannot connect to 127.0.0.1:PORT: "))
@@ -194,7 +194,7 @@ import TrustForge
     }
 
     @Test(arguments: ["pin 127.0.0.1:PORT", "pin --json 127.0.0.1:PORT", "trust 127.0.0.1:PORT"])
-    func `a full disk, and a reader that goes away`(arguments: String) async throws {
+    func `a full disk is an error, and a reader that leaves is not`(arguments: String) async throws {
         let server = try await TLSServer.start()
         try await server.run("\(arguments) > /dev/full")
             .expectRefusal("cannot write to standard output: No space left on device", status: 74)
@@ -203,7 +203,7 @@ import TrustForge
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func `signals end it as they end others`(signal: CInt) async throws {
+    func `a signal ends the command as by default`(signal: CInt) async throws {
         let listener = try ScriptedServer { _ in .silence }
         let command = try await RunningCommand.start(["pin", "127.0.0.1:\(listener.port)"])
         #expect(try await eventually { listener.connections == 1 })

@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test func `its command line is one of ours`() async throws {
+    @Test func `the command line of the unit file is valid`() async throws {
         let line = try #require(try lines("ExecStart").first)
         let words = line.split(separator: " ").map(String.init)
         #expect(words.first == "/usr/bin/reachability")
@@ -21,8 +21,8 @@ import Testing
         #expect(result == CommandResult(status: 0, output: "", errors: ""))
     }
 
-    /// systemd is content with it once the command is where it says.
-    @Test(.enabled(if: Tools.has("systemd-analyze"))) func `systemd takes it`() async throws {
+    /// systemd accepts the unit file when the command is at its path.
+    @Test(.enabled(if: Tools.has("systemd-analyze"))) func `systemd accepts the unit file`() async throws {
         let script = """
             d=$(mktemp -d) && trap 'rm -r $d' EXIT
             sed "s|/usr/bin/reachability|$R|" "$1" >$d/reachability-wait-online.service
@@ -34,8 +34,10 @@ import Testing
         #expect(complaints.isEmpty)
     }
 
-    /// What it takes away is not needed: no capabilities, no privileges to come, another user.
-    @Test(.enabled(if: Tools.has("setpriv") && Tools.hasOtherUsers)) func `it works without privileges`() async throws {
+    /// The removed privileges are not needed: the command runs without capabilities as another user.
+    @Test(.enabled(if: Tools.has("setpriv") && Tools.hasOtherUsers)) func `the command works without privileges`()
+        async throws
+    {
         let uplink = try await Uplink.make()
         let script = """
             exec setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all --no-new-privs \
@@ -48,11 +50,11 @@ import Testing
 
 /// The unit files of `examples/fleet`.
 @Suite struct FleetUnitTests {
-    /// Of the agent and of the hub.
+    /// The units of the agent and the hub.
     private static let units = ["reachability-fleet-agent.service", "reachability-fleet-hub.service"]
 
-    /// systemd is content with each once the command is where it says, and finds it as closed as the service.
-    @Test(.enabled(if: Tools.has("systemd-analyze")), arguments: units) func `systemd takes it`(
+    /// systemd accepts each unit file when the command is at its path, and rates its sandboxing like that of the service.
+    @Test(.enabled(if: Tools.has("systemd-analyze")), arguments: units) func `systemd accepts the unit file`(
         unit: String
     ) async throws {
         let script = """
@@ -69,15 +71,15 @@ import Testing
     }
 
     @Test(arguments: units.map { "fleet/" + $0 } + ["systemd/reachability.service"])
-    func `it has a limit of memory, and is started again however often it fails`(unit: String) throws {
+    func `the unit limits memory and always restarts`(unit: String) throws {
         let lines = try Checkout.text("examples/\(unit)").split(separator: "\n")
         #expect(lines.contains { $0.hasPrefix("MemoryMax=") } && lines.contains("StartLimitIntervalSec=0"))
     }
 
-    @Test(arguments: units) func `its command line is one of ours`(unit: String) async throws {
+    @Test(arguments: units) func `the command line of the unit file is valid`(unit: String) async throws {
         let text = try String(contentsOfFile: FleetAuthorityLab.examples + "/" + unit, encoding: .utf8)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
-        // All but the broker is right.
+        // Only the broker is invalid.
         let values = ["${BROKER}": "http://192.0.2.1", "${SITE}": "hq", "${DEVICE}": "door-7", "%d": "/nowhere"]
         let filled = values.reduce(String(line.dropFirst(10))) { $0.replacing($1.key, with: $1.value) }
         let words = filled.split(separator: " ").map(String.init)

@@ -3,7 +3,7 @@ import Glibc
 import NetworkLab
 import Testing
 
-/// `reachability wait`: how it ends, and what it says then.
+/// `reachability wait`: its end, and its output at the end.
 @Suite struct WaitTests {
     private static let success = CommandResult(status: 0, output: "", errors: "")
 
@@ -17,12 +17,12 @@ import Testing
         ["203.0.113.9", "::1", "--interface", "u0", "--route", "10.0.0.0/8", "--stable", "300ms", "--timeout", "1m"],
         ["--timeout", "0s"],
     ])
-    func `what holds is waited for no longer`(arguments: [String]) async throws {
+    func `a condition that holds ends the wait immediately`(arguments: [String]) async throws {
         let uplink = try await Uplink.make()
         #expect(try await Command.run(["wait"] + arguments, in: uplink.namespace) == Self.success)
     }
 
-    @Test func `a wrong argument is refused`() async throws {
+    @Test func `an invalid argument is refused`() async throws {
         try await Command.run(["wait", "--interface", "a/b"]).expectRefusal("\"a/b\" is not the name of an interface")
         let sentence = "--dns takes a name, and 192.0.2.1 is an address; did you mean: reachability wait 192.0.2.1"
         try await Command.run(["wait", "--dns", "192.0.2.1"]).expectRefusal(sentence)
@@ -33,7 +33,7 @@ import Testing
         #expect(try await Command.run(["wait", "--netns", name.name, "--interface", "u0"]) == Self.success)
     }
 
-    @Test func `time that is up is 75, with a reason for each condition`() async throws {
+    @Test func `a timeout is exit status 75 with a reason for each condition`() async throws {
         let namespace = try await Self.offline()
         let arguments = [
             "wait", "203.0.113.9", "--interface", "eth0", "--route", "10.0.0.0/8", "--dns", "no.example", "--timeout",
@@ -70,7 +70,7 @@ import Testing
         )
     }
 
-    @Test func `it ends with the change that is waited for`() async throws {
+    @Test func `wait ends with the expected change`() async throws {
         let uplink = try await Uplink.make(isConnected: false)
         let waits = try await [[], ["--route", "default"], ["198.51.100.7", "--stable", "300ms"]].asyncMap {
             try await RunningCommand.start(["wait"] + $0, in: uplink.namespace)
@@ -88,7 +88,7 @@ import Testing
         (["wait", "203.0.113.9", "--interface", "no0", "--route", "10.0.0.0/8", "--timeout", "10m"], CInt(143)),
         (["list", "--watch", "--json"], CInt(0)),
     ])
-    func `nothing wakes it while nothing changes, nor do routes to elsewhere`(
+    func `the process sleeps while nothing changes, also if routes to other destinations change`(
         words: [String],
         status: CInt
     ) async throws {
@@ -101,20 +101,20 @@ import Testing
         _ = await wait.restOfLines()
         let routes = (0..<100).map { "route add 172.16.\($0).0/24 via 192.0.2.1" }
         try await LabThread.detached { try uplink.namespace.ip(routes) }
-        // A quiet period: nothing must happen in it.
+        // A quiet period in which nothing may happen.
         try await Task.sleep(for: .seconds(1))
         #expect(try activity.switches == before)
         #expect(await wait.restOfLines().isEmpty)
-        // A list also ends with its reader.
+        // list also ends with its reader.
         if status == 0 { await wait.closeOutput() } else { wait.signal(SIGTERM) }
         #expect(try await wait.result(reading: false).status == status)
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func `signals end it as shells know`(signal: CInt) async throws {
+    func `a signal ends the command with 128 plus its number`(signal: CInt) async throws {
         let namespace = try await Self.offline()
         let wait = try await RunningCommand.start(["wait", "--json"], in: namespace)
-        // Before it blocks them they end it as they end every process. The thread that waits for them does not show it.
+        // Before the command blocks signals, they end it as any process. The thread that waits for signals does not show this.
         let tasks = "/proc/\(wait.identifier)/task"
         let isReady = try await eventually {
             try FileManager.default.contentsOfDirectory(atPath: tasks).contains { thread in
@@ -129,7 +129,7 @@ import Testing
         #expect(try await wait.result() == CommandResult(status: 128 + signal, output: "", errors: ""))
     }
 
-    @Test func `the end as JSON`() async throws {
+    @Test func `--json prints the result as one object`() async throws {
         let uplink = try await Uplink.make(isConnected: false)
         let arguments = ["wait", "--json", "--timeout", "200ms", "--interface", "u0", "--for", "reachable"]
         let late = try await Command.run(arguments, in: uplink.namespace)
@@ -157,7 +157,7 @@ import Testing
         )
     }
 
-    @Test func `a person at a terminal sees what is missing`() async throws {
+    @Test func `a user at a terminal sees the missing conditions`() async throws {
         let namespace = try await Self.offline()
         let script = "script -qec \"$R wait --timeout 3s\" /dev/null </dev/null | tr -d '\\r'"
         let result = try await Command.run(script: script, in: namespace)
@@ -170,7 +170,7 @@ import Testing
 }
 
 extension Array {
-    /// One after the other.
+    /// Maps the elements one after the other.
     fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
         var values: [Value] = []
         for element in self { values.append(try await transform(element)) }

@@ -2,11 +2,11 @@ import Glibc
 import NetworkLab
 import Testing
 
-/// `reachability watch`: the state now, then a line for each change, and no line without a change.
+/// `reachability watch`: the current state, then a line for each change, and no line without a change.
 @Suite struct WatchTests {
     private static let way = "reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2"
 
-    @Test func `the first line is the state now, then each change of the status has a line`() async throws {
+    @Test func `the first line is the current state, and each change of the status has a line`() async throws {
         let uplink = try await Uplink.make()
         let watch = try await RunningCommand.start(["watch"], in: uplink.namespace)
         #expect(try await watch.status() == Self.way)
@@ -14,7 +14,7 @@ import Testing
         #expect(try await watch.status() == "not reachable, no route")
         try await uplink.setConnected(true)
         #expect(try await watch.status() == Self.way)
-        // What does not change the status is silent.
+        // Changes that do not affect the status print nothing.
         try await uplink.ip(
             "route add 203.0.113.0/24 via 192.0.2.7",
             "route del 203.0.113.0/24",
@@ -33,7 +33,7 @@ import Testing
         #expect(try await watch.result().lines.count == 4)
     }
 
-    @Test func `several targets have their own lines, also one that is named twice, and --flags its changes`()
+    @Test func `several targets have their own lines, also if one is given twice, and --flags prints changes of flags`()
         async throws
     {
         let uplink = try await Uplink.make()
@@ -44,7 +44,7 @@ import Testing
         #expect(
             try await watch.status(of: "198.51.100.1").hasPrefix("not reachable, prohibited by a route or rule, flags")
         )
-        // Flags that leave the status alone.
+        // Changes of flags that do not affect the status.
         try await uplink.ip("addr add 203.0.113.1/24 dev u0")
         for _ in 0..<2 {
             let direct = try await watch.status(of: "203.0.113.9")
@@ -54,7 +54,7 @@ import Testing
         #expect(try await watch.result().lines.count == 7)
     }
 
-    @Test func `--paths tells of the way`() async throws {
+    @Test func `--paths prints changes of interface, gateway and source`() async throws {
         let uplink = try await Uplink.make()
         let watch = try await RunningCommand.start(["watch", "--paths"], in: uplink.namespace)
         #expect(try await watch.status() == Self.way)
@@ -75,7 +75,7 @@ import Testing
         #expect(try await watch.result().lines.count == 4)
     }
 
-    @Test func `--mark asks as packets with that mark`() async throws {
+    @Test func `--mark queries for packets with that mark`() async throws {
         let uplink = try await Uplink.make(isConnected: false)
         try await uplink.ip("route add default via 192.0.2.1 table 77", "rule add fwmark 0x4d lookup 77")
         for (mark, status) in [("77", 0), ("0x4d", 0), ("0X4D", 0), ("78", 1), ("0", 1)] as [(String, CInt)] {
@@ -91,11 +91,11 @@ import Testing
         #expect(try await watch.status() == Self.way)
     }
 
-    @Test func `--settle passes over what does not last`() async throws {
+    @Test func `--settle ignores states that do not last`() async throws {
         let uplink = try await Uplink.make()
         let watch = try await RunningCommand.start(["watch", "--settle", "10s"], in: uplink.namespace)
         #expect(try await watch.status() == Self.way)
-        // In one go, so that it cannot last.
+        // The changes are made in one batch, so that the states cannot last.
         try await uplink.ip(
             "link set u0 down",
             "link set u0 up",
@@ -113,7 +113,7 @@ import Testing
         #expect(result.errors.isEmpty)
     }
 
-    @Test func `--verbose logs to standard error alone`() async throws {
+    @Test func `--verbose logs only to standard error`() async throws {
         let uplink = try await Uplink.make()
         let result = try await Command.run(["status", "--verbose"], in: uplink.namespace)
         #expect(result.lines.count == 1)
@@ -126,7 +126,7 @@ import Testing
     }
 }
 
-/// Schema 1: what programs read of both commands.
+/// Schema 1, which programs read from both commands.
 @Suite struct JSONTests {
     private static let refused = "198.51.100.1"
 
@@ -136,7 +136,7 @@ import Testing
         return uplink
     }
 
-    @Test func `watch writes the same schema, and generations grow`() async throws {
+    @Test func `watch prints the same schema as status, and generations increase`() async throws {
         let uplink = try await Self.network()
         let watch = try await RunningCommand.start(
             ["watch", "--json", "203.0.113.9", Self.refused],
@@ -157,7 +157,7 @@ import Testing
     }
 }
 
-/// What `watch` says of itself when it is asked to.
+/// The statistics of `watch`.
 @Suite struct StatisticsTests {
     private static let numbers =
         #"reachability: messages \d+, irrelevant \d+, overruns 0, foreign 0, evaluations [1-9]\d*, "#
@@ -178,7 +178,7 @@ import Testing
     }
 }
 
-/// Netlink denied by a sandbox, for ever or for a while.
+/// Netlink that a sandbox denies permanently or temporarily.
 @Suite struct SandboxTests {
     private static func start(
         _ arguments: [String],
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `status is unknown`() async throws {
+    @Test func `status is unknown without netlink`() async throws {
         let uplink = try await Uplink.make()
         let (sandbox, status) = try await Self.start(
             ["status", "--json", "203.0.113.9", "::1"],
@@ -209,11 +209,11 @@ import Testing
         #expect(sandbox.denials > 0)
     }
 
-    @Test func `watch begins with unknown, and knows when it may`() async throws {
+    @Test func `watch starts with unknown and recovers when netlink is permitted`() async throws {
         let uplink = try await Uplink.make()
         let (sandbox, watch) = try await Self.start(["watch"], in: uplink.namespace, denyingWith: EAFNOSUPPORT)
         #expect(try await watch.status() == "unknown, netlink is not available")
-        // It tries again, and is not told off for trying often.
+        // The command retries, and does not report each attempt.
         #expect(try await eventually { sandbox.denials >= 4 })
         #expect(sandbox.denials < 20)
         sandbox.allow()
@@ -226,12 +226,11 @@ import Testing
         #expect(result.lines.count == 3)
     }
 
-    @Test func `a limit of descriptors under which nothing can be waited for is told, and costs nothing`() async throws
-    {
+    @Test func `a descriptor limit too low for poll is reported and costs no processor time`() async throws {
         let uplink = try await Uplink.make()
         let watch = try await RunningCommand.start(["watch"], in: uplink.namespace)
         #expect(try await watch.status().hasPrefix("reachable"))
-        // poll(2) refuses more descriptors than a process may have, from the next event on.
+        // From the next event on, poll(2) refuses more descriptors than the process may have.
         try await Self.prlimit(watch, "1:4096")
         try await uplink.setConnected(false)
         var status = try await watch.status()

@@ -2,7 +2,7 @@ import Glibc
 import NetworkLab
 import Testing
 
-/// `reachability why`: whole outputs, in namespaces with an uplink to routers that are not there.
+/// `reachability why`: complete outputs, in namespaces with an uplink to routers that do not exist.
 @Suite struct WhyTests {
     private static func run(_ arguments: String..., in uplink: Uplink) async throws -> CommandResult {
         let result = try await Command.run(["why"] + arguments, in: uplink.namespace)
@@ -10,7 +10,7 @@ import Testing
         return result
     }
 
-    @Test func `the network at large`() async throws {
+    @Test func `why explains the network at large`() async throws {
         let uplink = try await Uplink.make()
         let result = try await Self.run(in: uplink)
         #expect(result.status == 0)
@@ -29,7 +29,7 @@ import Testing
         )
     }
 
-    @Test func `status and why say the same, and a namespace can be chosen`() async throws {
+    @Test func `status and why agree, and a namespace can be selected`() async throws {
         let name = try await NamedNamespace.make()
         try await name.uplink.ip("rule add pref 77 fwmark 0x7 prohibit")
         let here = try await LabThread.detached { try LabNamespace() }
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `netlink that is denied`() async throws {
+    @Test func `denied netlink is reported as unknown`() async throws {
         let uplink = try await Uplink.make()
         let (sandbox, command) = try await uplink.namespace.perform {
             try Sandbox.enter(denyingNetlinkWith: EPERM) { RunningCommand(try Command.start(["why", "::1"])) }
@@ -70,11 +70,11 @@ import Testing
     }
 }
 
-/// Names that cannot be asked for: the resolver is a chain of its own, which goes on to the broken link.
+/// Names that cannot be resolved. The steps of the resolver continue to the broken link.
 @Suite struct WhyNameTests {
     private static let order = "files, dns (/etc/nsswitch.conf); not found in /etc/hosts"
 
-    @Test func `with the cable out a name has no carrier`() async throws {
+    @Test func `without carrier a name is explained by the broken link`() async throws {
         let world = try await NameWorld.make()
         let server = try await world.serve(.portal("203.0.113.9"))
         try await world.plug(false)
@@ -109,7 +109,7 @@ import Testing
         ("link set u0 down", "link down"), ("-4 route add prohibit 192.0.2.53", "prohibited"),
         ("addr flush dev u0", "no route"),
     ])
-    func `whatever breaks the way to the server is told`(command: String, reason: String) async throws {
+    func `each fault on the path to the name server is explained`(command: String, reason: String) async throws {
         let world = try await NameWorld.make()
         try await world.ip(command)
         for subcommand in ["why", "status"] {
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `the name is known again when the cable is back`() async throws {
+    @Test func `a name resolves again when the cable is reconnected`() async throws {
         let world = try await NameWorld.make()
         let server = try await world.serve(.portal("203.0.113.9"))
         try await world.plug(false)
@@ -145,7 +145,7 @@ import Testing
         ),
         (.silent, "there is a path, but no answer", "start the name server at 192.0.2.53"),
     ])
-    func `a server that says no, or nothing, is quoted`(
+    func `a refusing or silent name server is named`(
         answer: NameServer.Behaviour,
         summary: String,
         remedy: String
@@ -162,7 +162,7 @@ import Testing
         #expect(line["broken"] == "name")
     }
 
-    @Test func `a name that does not exist is the server's answer`() async throws {
+    @Test func `a name that does not exist is the answer of the name server`() async throws {
         let world = try await NameWorld.make()
         let server = try await world.serve(.ignorant)
         let result = try await world.run("why a.example")
@@ -175,7 +175,7 @@ import Testing
         #expect(result.output.contains("broken  verdict    not reachable, name not resolved"))
     }
 
-    @Test func `the first server is out of reach, the second answers`() async throws {
+    @Test func `the second name server answers if the first is unreachable`() async throws {
         let world = try await NameWorld.make()
         let server = try await world.serve(.portal("203.0.113.9"))
         try await world.ip("-4 route add unreachable 198.51.100.53")
@@ -187,7 +187,7 @@ import Testing
         #expect(result.lines.contains("ok      server     192.0.2.53 over u0: there is a path"))
     }
 
-    @Test func `systemd-resolved is looked behind`() async throws {
+    @Test func `the upstream servers of systemd-resolved are shown`() async throws {
         let world = try await NameWorld.make()
         try await world.plug(false)
         let result = try await world.run(
@@ -201,7 +201,7 @@ import Testing
         #expect(result.output.contains("broken  verdict    not reachable, no carrier"), "\(result.output)")
     }
 
-    @Test func `no server at all, or none that answers`() async throws {
+    @Test func `a missing server and a host without a name server are explained`() async throws {
         let world = try await NameWorld.make()
         let result = try await world.run("why a.example", resolv: "# none\\n")
         #expect(result.status == 1)

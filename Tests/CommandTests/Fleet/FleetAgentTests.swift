@@ -7,7 +7,7 @@ import NetworkLab
 import ReachabilityFleet
 import Testing
 
-/// The agent, with a real service and real brokers, of those that are installed.
+/// The agent, with a real service and each installed broker.
 @Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
 struct FleetAgentTests {
     @Test(
@@ -40,7 +40,7 @@ struct FleetAgentTests {
         #expect(lines.contains("reachability: connected to \(lab.broker.address), as hq/door"))
         let saysVersion = lines.filter { $0.contains("supports MQTT 3.1.1 but not 5") }
         #expect(saysVersion.count == (kind.version == .five ? 0 : 1))
-        // What is kept for who comes later says so, too.
+        // A retained message contains the reason too.
         var options = BrokerOptions(address: lab.broker.address, client: "late")
         options.version = kind.version
         let late = try await BrokerPeer.begin(MosquittoBroker(), options, in: lab.namespace)
@@ -51,14 +51,14 @@ struct FleetAgentTests {
         #expect(try DeviceState(kept.payload).standing == .leaving)
     }
 
-    @Test("An agent that is killed again and again loses nothing", arguments: BrokerKind.tested)
+    @Test("An agent that is killed repeatedly loses no event", arguments: BrokerKind.tested)
     func survivesKills(_ kind: BrokerKind) async throws {
         let lab = try await FleetLab.start(kind)
         let collector = try await FleetLab.hub(of: lab.broker, in: lab.namespace, as: "collector")
         let kills = ProcessInfo.processInfo.environment["FLEET_KILLS"].flatMap { Int($0) } ?? 10
         for number in 0..<kills {
             let agent = try await lab.agent()
-            // At another moment each time: before it is connected, while it tells, and after.
+            // Each kill happens at another moment: before the connection, during the transmission, and after it.
             if number % 3 == 1 { _ = try await lab.hub.state(.online) }
             if number % 3 == 2 { _ = try await lab.hub.outagesUntilCaughtUp() }
             try await lab.outage()
@@ -69,7 +69,7 @@ struct FleetAgentTests {
         let agent = try await lab.agent()
         let all = try await lab.outages()
         #expect(all.count == kills + 1)
-        // An event that never comes ends the test.
+        // An event that never arrives ends the test.
         var heard: Set<String> = []
         while !heard.isSuperset(of: all) {
             let event = try await collector.event { _ in true }
@@ -79,16 +79,16 @@ struct FleetAgentTests {
         #expect(try await agent.result().status == 0)
     }
 
-    @Test("The broker says that it is gone when it is killed, and not when it comes back in time")
+    @Test("The broker reports a killed agent, and not one that returns in time")
     func leavesWill() async throws {
         let lab = try await FleetLab.start()
-        // Long enough for a second one to begin, however busy the machine is.
+        // The delay is long enough for a second agent to start, also on a busy machine.
         let first = try await lab.agent(["--will-delay", "60s"])
         let birth = try await lab.hub.state(.online)
         first.signal(SIGKILL)
         _ = try await first.result()
         let second = try await lab.agent(["--will-delay", "1s"])
-        // The first one says how it is again when it knows whether there is a path to the internet.
+        // The first agent sends its state again when it knows whether there is a path to the internet.
         let again = try await lab.hub.word("state", { try DeviceState($0) }) { state in
             state.session != birth.session || state.standing != .online
         }
@@ -99,7 +99,7 @@ struct FleetAgentTests {
         #expect(will == DeviceState.will(session: again.session))
     }
 
-    @Test("All of it may stand in the service's file, which the service takes, too")
+    @Test("All settings may be in the service's configuration, which the service accepts too")
     func readsConfiguration() async throws {
         let lab = try await FleetLab.start()
         let file = lab.serve.directory.file("serve.toml")
@@ -139,7 +139,7 @@ struct FleetAgentTests {
         #expect(none.status == 64 && none.errors.contains("give --broker, --site and --device"))
     }
 
-    @Test("One state has one agent")
+    @Test("Only one agent uses a state")
     func sharesNoState() async throws {
         let lab = try await FleetLab.start()
         let first = try await lab.agent()

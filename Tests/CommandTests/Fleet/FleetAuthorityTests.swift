@@ -2,9 +2,9 @@ import Foundation
 import NetworkLab
 import Testing
 
-/// `reachability fleet ca` and `fleet enroll`; OpenSSL judges what they make.
+/// `reachability fleet ca` and `fleet enroll`. OpenSSL verifies their results.
 @Suite(.enabled(if: Tools.has("openssl"))) struct FleetAuthorityTests {
-    @Test func `OpenSSL takes requests, certificates and lists, and refuses who is revoked`() async throws {
+    @Test func `OpenSSL accepts requests, certificates and lists, and rejects revoked certificates`() async throws {
         let lab = try await FleetAuthorityLab.start()
         let place = lab.place("door-7")
         _ = try await lab.fleet("enroll", "--device", "door-7", "--directory", place)
@@ -49,7 +49,7 @@ import Testing
             let verified = try await verify(file, purpose)
             #expect(verified.status == 0, "\(verified.errors)")
         }
-        // A machine is no broker, and the broker no machine.
+        // The certificate of a machine is not valid for a broker, and the other way round.
         #expect(try await verify(door, "sslserver").status != 0)
         #expect(try await verify(broker, "sslclient").status != 0)
 
@@ -66,7 +66,7 @@ import Testing
         #expect(again.status == 0 && again.output == "already revoked: \(serial)\n")
     }
 
-    @Test func `what was issued is listed, for people and for programs`() async throws {
+    @Test func `the issued certificates are listed as text and as JSON`() async throws {
         let lab = try await FleetAuthorityLab.start()
         #expect(try await lab.fleet("ca", "list", lab.authority) == CommandResult(status: 0, output: "", errors: ""))
         try await lab.enroll("door-7")
@@ -83,7 +83,7 @@ import Testing
         #expect(objects.map { $0["revoked"] is String } == [false, true, false])
     }
 
-    @Test func `what openssl has made beside make-certificates is an authority, too`() async throws {
+    @Test func `the files of the script make-certificates are an authority too`() async throws {
         let directory = try ScratchDirectory()
         let script = """
             \(FleetAuthorityLab.examples)/make-certificates \(directory.path)/ca broker old && chmod go= \(directory.path)/ca
@@ -97,7 +97,7 @@ import Testing
         #expect(result.output.contains("revoked: old, ") && result.output.contains("new.pem: OK"))
     }
 
-    @Test func `what is wrong in the line or the files is said, with what to do`() async throws {
+    @Test func `errors in the command line and in files are reported with a hint`() async throws {
         let lab = try await FleetAuthorityLab.start()
         func expect(_ words: [String], _ status: CInt, _ text: String) async throws {
             let result = try await Command.run(["fleet"] + words)
@@ -131,11 +131,11 @@ import Testing
 }
 
 extension FleetAuthorityLab {
-    /// The files of `examples/fleet`.
+    /// The directory `examples/fleet`.
     static let examples = Checkout.path("examples/fleet")
 }
 
-/// An authority made by the command, and the files of those it signs for.
+/// An authority created by the command, and the directories of the machines whose certificates it signs.
 struct FleetAuthorityLab {
     let directory: ScratchDirectory
     var authority: String { directory.file("ca") }
@@ -151,7 +151,7 @@ struct FleetAuthorityLab {
 
     func fleet(_ words: String...) async throws -> CommandResult { try await Command.run(["fleet"] + words) }
 
-    /// Runs a program that stands in the path.
+    /// Runs a program of PATH.
     func tool(_ words: String...) async throws -> CommandResult {
         try await LabThread.detached {
             let result = try LabProcess(words[0], Array(words.dropFirst())).wait()
@@ -159,13 +159,13 @@ struct FleetAuthorityLab {
         }
     }
 
-    /// Where somebody's files lie.
+    /// Returns the directory of a machine.
     func place(_ name: String) -> String { directory.file(name) }
 
-    /// The certificate and key of somebody, in one file.
+    /// Returns the file with the certificate and the key of a machine.
     func pair(_ name: String) -> String { "\(place(name))/\(name).pem" }
 
-    /// Goes all the way: asks, signs, installs.
+    /// Requests, signs and installs a certificate.
     @discardableResult
     func enroll(_ name: String, _ options: [String] = []) async throws -> String {
         let place = place(name)

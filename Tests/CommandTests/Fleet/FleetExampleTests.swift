@@ -9,12 +9,12 @@ import ReachabilityFleetAgent
 import ServerTrust
 import Testing
 
-/// The files of `examples/fleet`, as docs/fleet.md uses them.
+/// The files of `examples/fleet`, used as in docs/fleet.md.
 @Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
 struct FleetExampleTests {
     private static let folder = Checkout.path("examples/fleet")
 
-    /// What a machine, or the hub, shows.
+    /// Returns the TLS files of a machine or of the hub.
     private static func tls(_ name: String, in directory: String) -> BrokerOptions.TLS {
         .init(
             authority: "\(directory)/authority.pem",
@@ -23,7 +23,7 @@ struct FleetExampleTests {
         )
     }
 
-    @Test("An agent with a certificate tells the hub of itself, and cannot be another machine")
+    @Test("An agent with a certificate reports to the hub and cannot impersonate another machine")
     func works() async throws {
         let directory = try ScratchDirectory()
         let place = directory.file("fleet")
@@ -37,7 +37,7 @@ struct FleetExampleTests {
             .replacing("/etc/mosquitto/fleet", with: place)
             .replacing("keyfile \(place)/broker.pem", with: "keyfile \(place)/broker.key")
             .split(separator: "\n").map(String.init)
-        // Where it listens, and where it keeps what it has, is the test's; and there is no list of what was revoked.
+        // The test sets the address and the storage. There is no revocation list here.
         let settings = lines.filter { line in
             !["listener", "per_listener_settings", "persistence", "autosave", "crlfile"].contains { line.hasPrefix($0) }
         }
@@ -49,7 +49,7 @@ struct FleetExampleTests {
         _ = try await hub.connected()
         try await hub.subscribe("reach/v1/#")
 
-        // A machine that says it is the hub gets a session of its own, and the hub keeps its own.
+        // A machine that claims to be the hub gets a separate session, and the hub keeps its own.
         var disguise = BrokerOptions(address: broker.address, client: "hub")
         disguise.tls = Self.tls("door-7", in: place)
         let stranger = try await BrokerPeer.begin(MosquittoBroker(), disguise)
@@ -91,13 +91,13 @@ struct FleetExampleTests {
         #expect(try await other.result().status == 0)
     }
 
-    @Test("An agent that is stopped while it connects ends in order")
+    @Test("An agent that is stopped while it connects ends cleanly")
     func endsWhileItConnects() async throws {
         try await withStrangers { address, ours, theirs in
             for delay in 0..<24 {
                 let agent = try await Self.agent(at: address, trusting: theirs, as: ours)
                 try await agent.untilErrors(contain: "certificate verify failed")
-                // It tries again meanwhile, each time a little later.
+                // The agent retries meanwhile, each time after a longer delay.
                 try await Task.sleep(for: .milliseconds(2 * delay))
                 agent.signal(SIGTERM)
                 let result = try await agent.result()
@@ -118,7 +118,7 @@ struct FleetExampleTests {
         ])
     }
 
-    /// A broker, the folder of its authority, and that of another one.
+    /// Provides a broker, the directory of its authority, and that of another authority.
     private func withStrangers(_ body: (String, String, String) async throws -> Void) async throws {
         let directory = try ScratchDirectory()
         let (ours, theirs) = (directory.file("ours"), directory.file("theirs"))
@@ -139,7 +139,7 @@ struct FleetExampleTests {
     }
 }
 
-/// Machines, a hub and a broker with certificates of `fleet ca`, and what a broker does with who is revoked.
+/// Machines, a hub and a broker with certificates of `fleet ca`, and the revocation of certificates.
 @Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
 struct FleetRevocationTests {
     private let lab: FleetAuthorityLab
@@ -152,7 +152,7 @@ struct FleetRevocationTests {
         try await lab.enroll("hub", ["--hub"])
     }
 
-    /// With `mosquitto.conf` of the examples, but for where it listens and what it keeps.
+    /// Starts a broker with the example's `mosquitto.conf`, except for its address and its storage.
     private func broker() async throws -> LabBroker {
         let folder = FleetAuthorityLab.examples
         try lab.directory.write("acl", try String(contentsOfFile: folder + "/acl", encoding: .utf8), mode: 0o644)
@@ -190,7 +190,7 @@ struct FleetRevocationTests {
         )
     }
 
-    /// Waits until a machine says that it is there.
+    /// Waits until a machine reports that it is online.
     private func birth(of device: String, at hub: BrokerPeer) async throws {
         while true {
             let message = try await hub.message()
@@ -199,7 +199,8 @@ struct FleetRevocationTests {
         }
     }
 
-    @Test func `a machine that is revoked is refused when the broker starts again, and no other is`() async throws {
+    @Test func `a revoked machine is rejected after a restart of the broker, and the others are accepted`() async throws
+    {
         try await lab.enroll("door-7")
         try await lab.enroll("door-8")
         let broker = try await self.broker()
@@ -220,7 +221,7 @@ struct FleetRevocationTests {
             agent.signal(SIGTERM)
             #expect(try await agent.result().status == 0)
         }
-        // With another certificate it is let in again.
+        // With another certificate the machine is accepted again.
         OwnFile.remove(lab.pair("door-7"))
         try await lab.enroll("door-7")
         let found = try await agent("door-7", of: broker)

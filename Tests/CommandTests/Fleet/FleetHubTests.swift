@@ -34,7 +34,7 @@ struct FleetHubTests {
         #expect(try await hub.end() == 0)
     }
 
-    @Test("A hub that is killed again and again loses nothing, and makes nothing twice")
+    @Test("A hub that is killed repeatedly loses no outage and stores none twice")
     func survivesKills() async throws {
         let lab = try await FleetLab.start()
         let kills = ProcessInfo.processInfo.environment["HUB_COMMAND_KILLS"].flatMap { Int($0) } ?? 3
@@ -44,7 +44,7 @@ struct FleetHubTests {
             if number % 2 == 0 {
                 try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
             }
-            // Some outages begin while it lives, and some end when it is gone.
+            // Some outages begin while the hub runs, and some end while it does not.
             try await lab.outage()
             hub.command.signal(SIGKILL)
             #expect(try await hub.command.result().status == -SIGKILL)
@@ -57,11 +57,11 @@ struct FleetHubTests {
         #expect(try await hub.end() == 0)
     }
 
-    @Test("What the broker throws away while the hub does not read is missed, and told again")
+    @Test("The hub detects events that the broker dropped, and requests them again")
     func missesWhatWasDropped() async throws {
         let lab = try await FleetLab.start(.mosquitto, ["max_inflight_messages 1", "max_queued_messages 1"])
         let hub = try await HubLab.start(lab)
-        // Each word of its state says what was told before it, as each event does: also the last may be dropped.
+        // Each state message contains the number of the event before it, as each event does. So the loss of the last event is detected too.
         let agent = try await lab.agent(["--refresh", "10s"])
         try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
         hub.command.signal(SIGSTOP)
@@ -74,7 +74,7 @@ struct FleetHubTests {
         #expect(try await hub.end() == 0)
     }
 
-    @Test("The command asks the hub, and has a machine forgotten")
+    @Test("The command queries the hub and deletes a machine")
     func answers() async throws {
         let lab = try await FleetLab.start()
         let hub = try await HubLab.start(lab)
@@ -105,7 +105,7 @@ struct FleetHubTests {
         #expect(try await hub.end() == 0)
     }
 
-    @Test("One history has one hub, and what is wrong in the line or the file is said")
+    @Test("Only one hub uses a history, and errors in the command line and the file are reported")
     func refuses() async throws {
         let lab = try await FleetLab.start()
         let hub = try await HubLab.start(lab)
@@ -137,11 +137,11 @@ struct FleetHubTests {
     }
 }
 
-/// A hub that runs.
+/// A running hub.
 struct HubLab {
     let lab: FleetLab
     let command: RunningCommand
-    /// Where it says it listens.
+    /// The places at which the hub reports that it listens.
     let places: String
 
     static func start(_ lab: FleetLab, _ more: [String] = []) async throws -> HubLab {
@@ -173,10 +173,10 @@ struct HubLab {
         try #require(try await object(target)["items"] as? [[String: any Sendable]])
     }
 
-    /// Waits until it has each outage of the machine, once.
+    /// Waits until the hub has each outage of the machine once.
     func untilAllOutages() async throws {
         let all = try await lab.outages().sorted()
-        // A machine is asked once a minute at most.
+        // A machine is queried at most once per minute.
         let isWhole = try await eventually(every: .milliseconds(100)) {
             try await outages() == all
         }
@@ -184,7 +184,7 @@ struct HubLab {
         #expect(isWhole, "\(found) instead of \(all)")
     }
 
-    /// Asks again and again until it is so.
+    /// Repeats a query until the condition holds.
     @discardableResult
     func until(
         _ target: String,
@@ -199,7 +199,7 @@ struct HubLab {
         return items
     }
 
-    /// The ids of the outages that have ended, of all incidents; one that is there twice twice.
+    /// Returns the ids of the ended outages of all incidents. An outage that is stored twice appears twice.
     func outages() async throws -> [String] {
         var ids: [String] = []
         for incident in try await items("/v1/incidents") {
@@ -219,10 +219,10 @@ struct HubLab {
     }
 }
 
-/// Where a hub listens when it is nobody's, as systemd starts it.
+/// The default listening places of a hub, also as systemd starts it.
 @Suite(.enabled(if: LabThread.canBecomeNobody, "another user cannot be become in this namespace"))
 struct FleetHubPlaceTests {
-    /// Starts a service as another user in a directory of its own; `environment` is for env(1).
+    /// Starts a service as another user in its own directory. `environment` contains arguments of env(1).
     private static func start(
         _ command: String,
         _ environment: String,
@@ -232,7 +232,7 @@ struct FleetHubPlaceTests {
     {
         try #require(chown(directory.path, 65_534, 65_534) == 0)
         let programs = Command.path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
-        // Other users may not see the directory of the build.
+        // Other users may not have access to the build directory.
         let script = """
             set -e
             mount -t tmpfs -o mode=755 tmpfs /run
@@ -246,7 +246,7 @@ struct FleetHubPlaceTests {
         }
     }
 
-    /// Starts a hub, and returns at which of a directory's files it listens, and of which mode that is.
+    /// Starts a hub, and returns the files of a directory at which it listens, with their modes.
     private static func place(_ environment: String, _ arguments: String) async throws -> String {
         let directory = try ScratchDirectory()
         let command = "fleet hub --broker mqtt://127.0.0.1:1 --listen none \(arguments)"
@@ -262,7 +262,8 @@ struct FleetHubPlaceTests {
     }
 
     @Test(arguments: ["serve", "fleet hub --broker mqtt://127.0.0.1:1"])
-    func `a user without a directory for sockets is told that there is none`(command: String) async throws {
+    func `a user without a runtime directory gets a message that there is no Unix socket`(command: String) async throws
+    {
         let directory = try ScratchDirectory()
         let service = try await Self.start("\(command) --listen 127.0.0.1:0", "-u XDG_RUNTIME_DIR", in: directory)
         #expect(try await service.line().hasPrefix("listening at http://127.0.0.1:"))
@@ -274,7 +275,7 @@ struct FleetHubPlaceTests {
         )
     }
 
-    @Test("Everybody may ask at the socket in the directory that systemd has made; elsewhere only its user")
+    @Test("All users can query the socket in the directory that systemd created, and only its user elsewhere")
     func places() async throws {
         #expect(try await Self.place("RUNTIME_DIRECTORY=$PWD:/run/other", "") == "/hub.sock 666")
         #expect(try await Self.place("RUNTIME_DIRECTORY=$PWD", "--socket $PWD/own.sock") == "/own.sock 600")

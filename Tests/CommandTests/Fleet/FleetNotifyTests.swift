@@ -7,10 +7,10 @@ import NetworkLab
 import ReachabilityFleet
 import Testing
 
-/// The hub tells of its incidents, with a real broker and machines that are played.
+/// Notifications of the hub about incidents, with a real broker and simulated machines.
 @Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
 struct FleetNotifyTests {
-    @Test("Who is to be told is read again, also where there was nobody")
+    @Test("A reload adds notifiers, also if there were none")
     func readsAgain() async throws {
         let lab = try await FleetLab.start()
         let directory = lab.serve.directory
@@ -46,7 +46,7 @@ struct FleetNotifyTests {
     }
 }
 
-/// Machines of one site, which say what agents do.
+/// Simulated machines of a site, which send the messages of agents.
 private final class PlayedSite: Sendable {
     private let peer: BrokerPeer
     private let devices: [String]
@@ -61,13 +61,13 @@ private final class PlayedSite: Sendable {
         answering.withLock { $0 = task }
     }
 
-    /// They connect.
+    /// Connects the machines.
     func come(_ session: String) {
         self.session.withLock { $0 = session }
         for device in devices { arrive(device, isRetained: true) }
     }
 
-    /// Their connections end without a word.
+    /// Ends the connections of the machines without a message.
     func fall() {
         let state = DeviceState.will(session: session.withLock(\.self))
         for device in devices { say(state.bytes, device, "state", true) }

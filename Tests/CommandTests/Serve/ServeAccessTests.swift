@@ -6,31 +6,31 @@ import Testing
 import TrustForge
 import X509
 
-/// Who may ask over HTTPS, with curl as users have it.
+/// Access control over HTTPS, tested with curl.
 @Suite(.enabled(if: Tools.has("curl") && Tools.has("openssl"))) struct ServeAccessTests {
-    @Test func `a token lets read, and one of the scope admin change something`() async throws {
+    @Test func `a token permits reading, and one with the scope admin permits changes`() async throws {
         let world = try await AccessWorld(clients: false)
         let (reads, changes) = ("/v1/status", "-X POST URL/v1/reload")
         #expect(try await world.status("URL\(reads)") == "401")
         #expect(try await world.status("-H 'Authorization: Bearer rt_none' URL\(reads)") == "401")
         #expect(try await world.status("-H 'Authorization: Bearer \(world.reader)' URL\(reads)") == "200")
-        // As browsers do it.
+        // Browsers send the token as a password.
         #expect(try await world.status("-u anna:\(world.reader) URL/") == "200")
         #expect(try await world.status("-u anna:\(world.reader) \(changes)") == "403")
         #expect(try await world.status("-u anna:\(world.admin) \(changes)") == "200")
-        // Other programs of this machine read without one, and change something with one.
+        // Programs on this machine read without a token over plain HTTP, and need one for changes.
         #expect(try await world.status("PLAIN\(reads)") == "200")
         #expect(try await world.status("-X POST PLAIN/v1/reload") == "403")
         #expect(try await world.status("-u :\(world.admin) -X POST PLAIN/v1/reload") == "200")
         #expect(try await world.status("-u :rt_none PLAIN\(reads)") == "401")
-        // An address, a name that is not ours, and a page from elsewhere.
+        // Requests to an address are accepted, those with a foreign host name or origin are refused.
         #expect(try await world.status("-u :\(world.reader) https://127.0.0.1:PORT\(reads)") == "200")
         #expect(try await world.status("-u :\(world.reader) -H 'Host: evil.example' URL\(reads)") == "421")
         #expect(try await world.status("-u :\(world.admin) -H 'Origin: https://evil.example' \(changes)") == "403")
         let text = try await world.curl("-i URL/v1/status")
         #expect(text.output.contains("WWW-Authenticate: Bearer realm=\"reachability\"\r\n"))
         #expect(text.output.contains("WWW-Authenticate: Basic realm=\"reachability\", charset=\"UTF-8\"\r\n"))
-        // Who guesses is told a thousand times, and nobody else waits.
+        // A guessing client gets a thousand refusals, and no other client is delayed.
         let many = try await world.curl("-o /dev/null -w '%{http_code}\\n' -u :rt_none 'URL/v1/status?[1-1000]'")
         #expect(Set(many.lines) == ["401"] && many.lines.count == 1000)
         #expect(try await world.status("-u :\(world.reader) URL\(reads)") == "200")
@@ -39,7 +39,7 @@ import X509
         #expect(try await world.lab.end() == 0)
     }
 
-    @Test func `a certificate of the authorities lets read, and another gets nobody in`() async throws {
+    @Test func `a certificate of the authorities permits reading, and another is refused`() async throws {
         let world = try await AccessWorld(clients: true)
         let own = "--cert client.pem --key client.key"
         #expect(try await world.status("URL/v1/status") == "401")
@@ -49,7 +49,7 @@ import X509
         #expect(try await world.status("\(own) -u :rt_none URL/v1/status") == "401")
         let stranger = try await world.curl("--cert stranger.pem --key stranger.key -u :\(world.admin) URL/v1/status")
         #expect(stranger.status != 0 && stranger.output.isEmpty, "\(stranger)")
-        // One for servers is none for clients.
+        // A server certificate is not valid for a client.
         let server = try await world.curl("--cert server.pem --key server.key -u :\(world.admin) URL/v1/status")
         #expect(server.status != 0 && server.output.isEmpty, "\(server)")
         // Clients of other protocols are disconnected.
@@ -63,7 +63,7 @@ import X509
         #expect(try await world.lab.end() == 0)
     }
 
-    @Test func `a reload uses another certificate, and a bad one changes nothing`() async throws {
+    @Test func `a reload uses another certificate, and an invalid one changes nothing`() async throws {
         let world = try await AccessWorld(clients: false)
         let stream = try await world.start("-N -u :\(world.reader) URL/v1/stream")
         while try await !stream.line().hasPrefix("event: snapshot") {}
@@ -84,12 +84,12 @@ import X509
         world.lab.command.signal(SIGHUP)
         try await world.lab.command.untilErrors(contain: "serve.toml is applied\n")
         #expect(try await world.shown() != before)
-        // Nobody has lost a right: what is open stays so.
+        // No permission was removed, so open connections stay open.
         try await world.lab.uplink.setConnected(false)
         while try await !stream.line().hasPrefix("event: outage") {}
 
         try world.configure(tokens: [world.adminTable], clients: false)
-        // Who takes a right away over HTTPS still hears that it was done.
+        // A client that removes its own permission still receives the response.
         #expect(try await world.status("-u :\(world.admin) -X POST URL/v1/reload") == "200")
         _ = try await stream.result()
         #expect(try await world.status("-u :\(world.reader) URL/v1/status") == "401")
@@ -97,7 +97,7 @@ import X509
         #expect(try await world.lab.end() == 0)
     }
 
-    @Test func `an address that is not there yet is listened at`() async throws {
+    @Test func `the service listens at an address that is assigned later`() async throws {
         let world = try await AccessWorld(clients: false, https: "203.0.113.99:9673")
         let request =
             "-u :\(world.reader) -k https://203.0.113.99:9673/v1/status -H 'Host: localhost'"
@@ -109,15 +109,15 @@ import X509
     }
 }
 
-/// A service that listens at an address with TLS, and what its clients have.
+/// A service that listens with TLS, and the files of its clients.
 private final class AccessWorld: Sendable {
     let directory: ScratchDirectory
     let lab: ServeLab
-    /// Tokens.
+    /// The tokens.
     let (reader, admin): (String, String)
-    /// What is said of one in the configuration.
+    /// The table of the admin token in the configuration.
     let adminTable: String
-    /// Where it listens with TLS, and without.
+    /// The ports with TLS and without.
     let (port, plainPort): (String, String)
     var file: String { directory.file("serve.toml") }
 
@@ -151,7 +151,7 @@ private final class AccessWorld: Sendable {
         try directory.write("\(name).pem", PEM.text([forged.der]), mode: 0o644)
         let key = try forged.key.key.serializeAsPEM().pemString
         try directory.write("\(name).key", key, mode: 0o600)
-        // It may have been there with another.
+        // An existing file may have another mode.
         guard chmod(directory.file("\(name).key"), 0o600) == 0 else { throw LabError.system("chmod") }
     }
 
@@ -175,7 +175,7 @@ private final class AccessWorld: Sendable {
         try directory.write("serve.toml", (lines + tokens).joined(separator: "\n") + "\n", mode: 0o644)
     }
 
-    /// The script that runs curl; URL and PLAIN are where the service listens with TLS, and without.
+    /// Returns the script that runs curl. URL and PLAIN are replaced by the addresses with TLS and without.
     private func script(_ arguments: String) -> String {
         let arguments = arguments.replacing("URL", with: "https://localhost:PORT")
             .replacing("PLAIN", with: "http://localhost:\(plainPort)").replacing("PORT", with: port)
@@ -187,7 +187,7 @@ private final class AccessWorld: Sendable {
         try await Command.run(script: script(arguments), in: lab.uplink.namespace)
     }
 
-    /// The status of the answer.
+    /// Returns the HTTP status of the response.
     func status(_ arguments: String) async throws -> String {
         let result = try await curl("-o /dev/null -w '%{http_code}' \(arguments)")
         return result.status == 0 ? result.output : "\(result)"
@@ -197,7 +197,7 @@ private final class AccessWorld: Sendable {
         try await RunningCommand.start(script: script(arguments), in: lab.uplink.namespace)
     }
 
-    /// The certificate it shows.
+    /// Returns the certificate that the service shows.
     func shown() async throws -> String {
         let script = "openssl s_client -connect 127.0.0.1:\(port) </dev/null 2>/dev/null | openssl x509"
         return try await Command.run(script: script, in: lab.uplink.namespace).output
@@ -205,7 +205,7 @@ private final class AccessWorld: Sendable {
 }
 
 extension TrustWorld {
-    /// For this machine.
+    /// A certificate for this machine.
     fileprivate static func here(_ name: String) -> Blueprint {
         server(name).with(\.names, [.dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))])
     }

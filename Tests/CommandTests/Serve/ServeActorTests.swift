@@ -3,7 +3,7 @@ import LinuxSupport
 import NetworkLab
 import Testing
 
-/// Whom `reachability serve` names when real processes delete the route of a real kernel.
+/// The process that `reachability serve` names as the cause of an outage. Real processes delete routes of a real kernel.
 @Suite struct ServeActorTests {
     private struct Actor: Decodable {
         let pid: Int32
@@ -15,14 +15,14 @@ import Testing
         let end: String?
     }
 
-    /// A machine whose one default route is that of IPv4, and the service on it.
+    /// Starts the service on a machine whose only default route is an IPv4 route.
     private func start(_ directory: ScratchDirectory) async throws -> ServeLab {
         let uplink = try await Uplink.make()
         try await uplink.ip("-6 route del default")
         return try await ServeLab.start(history: directory.file("history"), on: uplink, in: directory)
     }
 
-    /// Runs a script that deletes the route, in the namespace; `$0` is a fifo that `$$` holds open, with the command in it.
+    /// Runs a script in the namespace that deletes the route. `$0` is a fifo that `$$` holds open, with the command in it.
     private func run(_ script: String, _ lab: ServeLab) async throws -> RunningCommand {
         let name = "commands-\(UInt64.random(in: 0 ... .max))"
         try lab.directory.makeFifo(name)
@@ -35,7 +35,7 @@ import Testing
         return try JSONDecoder().decode(List.self, from: Data(try await lab.get("/v1/outages").utf8)).items
     }
 
-    /// Lets a script delete the route, and waits until that is an outage.
+    /// Deletes the route with a script, and waits until the outage is known.
     private func lose(_ lab: ServeLab, by script: String) async throws -> RunningCommand {
         let process = try await run(script, lab)
         let isLost = try await eventually {
@@ -45,7 +45,7 @@ import Testing
         return process
     }
 
-    /// Ends what deleted the route, and waits until the outage is over.
+    /// Ends the process that deleted the route, and waits until the outage is over.
     private func regain(_ lab: ServeLab, _ process: RunningCommand) async throws {
         process.signal(SIGKILL)
         _ = try await process.result()
@@ -72,7 +72,7 @@ import Testing
         throw LabError("nobody was named ten times")
     }
 
-    @Test func `a process that runs on is named, and stays so in the history`() async throws {
+    @Test func `a process that keeps running is named, also in the history`() async throws {
         let directory = try ScratchDirectory()
         let lab = try await start(directory)
         let (process, actor) = try await named(lab)
@@ -86,7 +86,7 @@ import Testing
         _ = try await after.end()
     }
 
-    /// One that has the number 1 in a PID namespace of its own, and no socket.
+    /// Starts a process with the number 1 in its own PID namespace, without a netlink socket.
     private func namesake(_ lab: ServeLab) async throws -> RunningCommand {
         let process = try await RunningCommand.start(in: lab.uplink.namespace) {
             try LabProcess("unshare", ["--pid", "--fork", "--kill-child", "sh", "-c", "echo; exec sleep 1000"])
@@ -103,7 +103,7 @@ import Testing
         _ = try await lab.end()
     }
 
-    @Test func `one of another PID namespace is named by the number it has here`() async throws {
+    @Test func `a process of another PID namespace is named by its number in this namespace`() async throws {
         let lab = try await start(try ScratchDirectory())
         let other = try await namesake(lab)
         let (process, actor) = try await named(lab, by: "exec unshare --pid --fork --kill-child ip -batch $0")
@@ -114,17 +114,17 @@ import Testing
 
     @Test(
         arguments: [
-            // It is gone.
+            // The process has ended.
             "ip route del default; exec sleep 1000",
-            // It is gone, and another has its number.
+            // The process has ended, and another one has its number.
             "unshare --pid --fork ip route del default; exec sleep 1000",
         ]
     )
-    func `nobody else is named for one that is gone`(script: String) async throws {
+    func `no other process is named in place of one that has ended`(script: String) async throws {
         let lab = try await start(try ScratchDirectory())
         let other = try await namesake(lab)
         try await regain(lab, try await lose(lab, by: script))
-        // They are looked for one after the other: when this one is found, nobody was before, but who was caught in the act.
+        // Outages are processed in order. When the name for this one is known, none was found for the one before.
         let (known, actor) = try await named(lab)
         #expect(actor.pid == known.identifier)
         #expect(try await outages(lab).allSatisfy { ($0.actor?.program ?? "ip") == "ip" })

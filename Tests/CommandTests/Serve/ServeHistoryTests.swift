@@ -4,7 +4,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// What `reachability serve` keeps. SERVICE_KILLS says how many kills there are, SERVICE_SEED which.
+/// The history of `reachability serve`. SERVICE_KILLS sets the number of kills, and SERVICE_SEED their times.
 @Suite struct ServeHistoryTests {
     private static let kills = EnvironmentVariable.value(of: "SERVICE_KILLS").flatMap(Int.init) ?? 10
     private static let seed = EnvironmentVariable.value(of: "SERVICE_SEED").flatMap(UInt64.init) ?? 18
@@ -22,7 +22,7 @@ import Testing
         return try JSONDecoder().decode(List.self, from: Data(text.utf8)).items
     }
 
-    @Test func `nothing that was written is lost by a kill, and no interval overlaps another`() async throws {
+    @Test func `a kill loses no written event, and intervals never overlap`() async throws {
         let (uplink, directory) = (try await Uplink.make(), try ScratchDirectory())
         var generator = SeededGenerator(seed: Self.seed)
         var known: [String: Int64] = [:]
@@ -39,7 +39,7 @@ import Testing
                 try await uplink.setConnected(false)
                 try await uplink.setConnected(true)
             }
-            // What is told to be on the disk stays.
+            // Events that the service reported as stored must remain.
             if Bool.random(using: &generator) {
                 #expect(
                     try await eventually {
@@ -62,7 +62,7 @@ import Testing
         print("serve: \(Self.kills) kills, \(known.count) outages kept")
     }
 
-    @Test func `an end in order is exact, and the time until the next run is unknown`() async throws {
+    @Test func `a clean end is exact, and the time until the next run is unknown`() async throws {
         let (uplink, directory) = (try await Uplink.make(), try ScratchDirectory())
         let file = directory.file("history.sqlite")
         let first = try await ServeLab.start(history: file, on: uplink, in: directory)
@@ -88,7 +88,7 @@ extension [String: any Sendable] {
     fileprivate var history: [String: any Sendable] { self["history"] as? [String: any Sendable] ?? [:] }
 }
 
-/// `reachability serve` whose history lies on a small disk of its own. SERVICE_FULL says for how many seconds more that is full.
+/// `reachability serve` with its history on a small disk. SERVICE_FULL sets for how many more seconds the disk stays full.
 @Suite struct ServeDiskTests {
     private static let full = EnvironmentVariable.value(of: "SERVICE_FULL").flatMap(Int.init) ?? 0
 
@@ -96,7 +96,7 @@ extension [String: any Sendable] {
     private let machine: PrivateMachine
     private var socket: String { directory.file("api.sock") }
 
-    /// A disk of a megabyte, and a network by a link that can be taken down.
+    /// Creates a disk of one megabyte, and a link that can be taken down.
     init() async throws {
         directory = try ScratchDirectory()
         machine = try await PrivateMachine.make()
@@ -127,7 +127,7 @@ extension [String: any Sendable] {
         let history: History
     }
 
-    /// Waits until the service says of its history what is asked for.
+    /// Waits until the service reports a state of its history.
     private func history(is condition: (Readiness.History) -> Bool) async throws -> Bool {
         try await eventually {
             let text = try await ServeLab.get("/readyz", at: socket)
@@ -135,7 +135,7 @@ extension [String: any Sendable] {
         }
     }
 
-    /// Takes the link down and up, and waits until both are known.
+    /// Takes the link down and up, and waits until both changes are known.
     private func fail(_ number: Int) async throws {
         try await machine.sh("ip link set d0 down")
         #expect(try await eventually { try await open() == 1 })
@@ -151,11 +151,11 @@ extension [String: any Sendable] {
         #expect(try await command.result().status == (signal == SIGKILL ? -SIGKILL : 0))
     }
 
-    @Test func `what happens while the disk is full is written when there is room again`() async throws {
+    @Test func `events during a full disk are written when there is space again`() async throws {
         let first = try await start()
         try await fail(1)
         #expect(try await history { $0 == .init(state: "ok", pending: 0) })
-        // What SQLite has of the disk it keeps, so it must want more than that.
+        // SQLite keeps the space that it has, so it must need more.
         try await machine.sh("! dd if=/dev/zero of=/run/disk/filler bs=4096 2> /run/why && grep -q space /run/why")
         var number = 1
         while try await !history(isFullAfter: &number) {}
@@ -177,7 +177,7 @@ extension [String: any Sendable] {
         try await end(second, by: SIGTERM)
     }
 
-    /// Makes one more outage, and says whether the disk was found to be full by it.
+    /// Causes one more outage, and returns whether the service then found the disk full.
     private func history(isFullAfter number: inout Int) async throws -> Bool {
         number += 1
         try await fail(number)

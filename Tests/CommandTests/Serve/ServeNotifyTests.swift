@@ -2,7 +2,7 @@ import Foundation
 import NetworkLab
 import Testing
 
-/// `reachability serve` tells of outages: hooks, webhooks and Alertmanager, against the real kernel.
+/// Notifications of `reachability serve` with hooks, webhooks and Alertmanager, against the real kernel.
 @Suite struct ServeNotifyTests {
     private let directory: ScratchDirectory
 
@@ -10,7 +10,7 @@ import Testing
         directory = try ScratchDirectory()
     }
 
-    /// Starts the service with these notifiers, each told of everything at once.
+    /// Starts the service with these notifiers, which are notified of everything immediately.
     private func start(
         on uplink: Uplink,
         _ notifiers: String...,
@@ -27,13 +27,13 @@ import Testing
     }
 
     private func server(in uplink: Uplink, _ answer: String) async throws -> AnswerServer {
-        // Its thread is started outside: it would take the namespace along, and stay there to run whatever comes.
+        // The thread of the server is started outside, because it would keep the namespace and run other work in it.
         let server = try await uplink.namespace.perform { try AnswerServer(answer, isAway: true) }
         try server.comeBack()
         return server
     }
 
-    @Test func `hooks are given all of it, and one that hangs is ended with all it has started`() async throws {
+    @Test func `a hook receives all variables, and a hanging hook is killed with its children`() async throws {
         let uplink = try await Uplink.make()
         let hooks = directory.file("hooks.d")
         try directory.makeFolder("hooks.d")
@@ -57,13 +57,13 @@ import Testing
         #expect(["false", "true"].contains(variables["REACHABILITY_DELAYED"]))
         #expect(await lab.command.errors.contains("local: \(hooks)/10-hang: ended by signal 15 after "))
         let child = try #require(pid_t(String(contentsOfFile: directory.file("child"), encoding: .utf8).dropLast()))
-        // A zombie is waited for by whoever has it now.
+        // The process may be a zombie until its new parent waits for it.
         let state = (try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8))?.split(separator: " ")
         #expect(state == nil || state?[2] == "Z")
         #expect(try await lab.end() == 0)
     }
 
-    @Test func `who was told is told nothing more, and the service sleeps`() async throws {
+    @Test func `a delivered notification is not repeated, and the service sleeps`() async throws {
         let uplink = try await Uplink.make()
         let server = try await server(in: uplink, "200 OK")
         let lab = try await start(
@@ -85,12 +85,12 @@ import Testing
             )
         }
         #expect(try await eventually { server.requests.contains { $0.hasPrefix("GET /beat ") } })
-        // A timer of a second would never let it.
+        // With a timer of one second the process would never rest.
         try await ThreadActivity(of: lab.command.identifier).waitForRest()
         #expect(try await lab.end() == 0)
     }
 
-    @Test(.enabled(if: Tools.has(Alertmanager.program))) func `a real Alertmanager has the alert, and its end`()
+    @Test(.enabled(if: Tools.has(Alertmanager.program))) func `a real Alertmanager receives the alert and its end`()
         async throws
     {
         let uplink = try await Uplink.make()
@@ -106,13 +106,13 @@ import Testing
         #expect(alerts.contains("\"attribution\":\"us\"") && alerts.contains("\"cause\":\"route\""))
         #expect(alerts.contains("\"state\":\"active\"") || alerts.contains("\"state\":\"unprocessed\""))
         try await uplink.setConnected(true)
-        // What is over is not listed.
+        // An ended alert is not listed.
         #expect(try await eventually { try await manager.alerts(in: uplink) == "[]\n" })
         #expect(try await lab.end() == 0)
     }
 }
 
-/// The Alertmanager of Debian's package.
+/// The Alertmanager of the Debian package.
 private struct Alertmanager: Sendable {
     static let program = "prometheus-alertmanager"
 

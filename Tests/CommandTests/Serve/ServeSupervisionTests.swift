@@ -3,7 +3,7 @@ import LinuxSupport
 import NetworkLab
 import Testing
 
-/// What `reachability serve` tells the service manager that has started it.
+/// Reports of `reachability serve` to the service manager.
 @Suite struct ServeSupervisionTests {
     private let directory: ScratchDirectory
     private let receiver: DatagramReceiver
@@ -18,7 +18,7 @@ import Testing
         return try await LabThread.detached { receiver.texts(to: beginning) }
     }
 
-    @Test func `it is told from the beginning to the end`() async throws {
+    @Test func `the service manager is notified from the start to the end`() async throws {
         try directory.write("serve.toml", "schema = 1\n", mode: 0o644)
         let lab = try await ServeLab.start(
             ["--config", directory.file("serve.toml")],
@@ -38,7 +38,7 @@ import Testing
         #expect(try await texts(to: "STOPPING").last == "STOPPING=1")
     }
 
-    @Test func `that it lives is told for as long as it is watched`() async throws {
+    @Test func `watchdog messages are sent while the watchdog is set`() async throws {
         let lab = try await ServeLab.start(
             in: directory,
             environment: ["NOTIFY_SOCKET=\(receiver.place)", "WATCHDOG_USEC=100000"]
@@ -50,7 +50,7 @@ import Testing
         #expect(try await lab.end() == 0)
     }
 
-    @Test func `a manager that does not hear is told of once, and is nothing to the service`() async throws {
+    @Test func `an unreachable service manager is reported once and does not affect the service`() async throws {
         let lab = try await ServeLab.start(
             environment: ["NOTIFY_SOCKET=/nowhere/notify", "WATCHDOG_USEC=100000"]
         )
@@ -63,7 +63,7 @@ import Testing
         )
     }
 
-    @Test func `the history lies in the directory that was made for it`() async throws {
+    @Test func `the history is in the directory that systemd created`() async throws {
         let arguments = ["serve", "--listen", "none", "--socket", directory.file("s")]
         let directory = directory
         let command = try await RunningCommand.start(in: try await Uplink.make().namespace) {
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: [("signal", true), ("watchdog", false)])
-    func `a service that was killed observed until then, one that hung did not`(
+    func `time before a kill counts as observed, and time before a watchdog kill does not`(
         result: String,
         isKnown: Bool
     ) async throws {
@@ -84,14 +84,14 @@ import Testing
         let uplink = try await Uplink.make()
         let first = try await ServeLab.start(history: file, on: uplink, in: directory)
         try await uplink.setConnected(false)
-        // All is written: there is nothing more to happen.
+        // All events are written. No other event is expected.
         #expect(
             try await eventually {
                 let (outage, readiness) = (try await first.get("/v1/outages/latest"), try await first.get("/readyz"))
                 return outage.contains("\"phase\":\"during\"") && readiness.contains("\"pending\":0")
             }
         )
-        // Between what was written and the kill there is some time, more than the kernel's hundredth of a second.
+        // More time than the kernel's resolution of 10 ms passes between the last write and the kill.
         try await Task.sleep(for: .milliseconds(50))
         let killed = Date(timeIntervalSinceNow: -0.025)
         #expect(try await first.end(SIGKILL) == -SIGKILL)
@@ -107,7 +107,7 @@ import Testing
     }
 }
 
-/// `reachability serve` with sockets that were handed over (`sd_listen_fds(3)`).
+/// `reachability serve` with inherited sockets (`sd_listen_fds(3)`).
 @Suite struct ServeActivationTests {
     private let directory: ScratchDirectory
     private var path: String { directory.file("handed.sock") }
@@ -116,7 +116,7 @@ import Testing
         directory = try ScratchDirectory()
     }
 
-    /// Makes sockets, and becomes the command with them as its descriptors from 3 on.
+    /// Creates sockets, and executes the command with them as its descriptors from 3 on.
     private static let parent = """
         import os, socket, sys
         files = []
@@ -151,11 +151,11 @@ import Testing
 
     private func ask(_ path: String) async throws -> String { try await ServeLab.get("/healthz", at: path) }
 
-    @Test func `a Unix socket is taken in place of its own, and stays`() async throws {
+    @Test func `an inherited Unix socket replaces the service's own and is not removed`() async throws {
         let command = try await start("unix=\(path)", names: "api", ["--listen", "none"])
         #expect(try await command.line() == "listening at \(path)")
         #expect(try await ask(path) == "ok\n")
-        // What the service starts does not get it: O_CLOEXEC among the flags.
+        // Child processes do not inherit the socket: O_CLOEXEC is among the flags.
         let flags = try String(contentsOfFile: "/proc/\(command.identifier)/fdinfo/3", encoding: .utf8)
         let line = flags.split(separator: "\n").first { $0.hasPrefix("flags:") } ?? ""
         #expect(Int(line.dropFirst(6).filter { !$0.isWhitespace }, radix: 8).map { $0 & 0o2000000 } == 0o2000000)
@@ -165,7 +165,7 @@ import Testing
         #expect(try LocalSocket.occupant(of: path) == .stale)
     }
 
-    @Test func `both kinds are taken, and no other is opened`() async throws {
+    @Test func `inherited sockets of both kinds are used, and no other is opened`() async throws {
         let command = try await start("tcp=127.0.0.1,unix=\(path)", names: "http:api")
         let line = try await command.line()
         #expect(line.wholeMatch(of: #/listening at http://127\.0\.0\.1:[0-9]+/, .+handed\.sock/#) != nil, "\(line)")
@@ -180,14 +180,14 @@ import Testing
         ("unix=PATH", "http", "descriptor 3 (http): it is not a TCP socket"),
         ("tcp=127.0.0.1", "api", "descriptor 3 (api): it is not a Unix socket"),
     ])
-    func `what cannot be listened at is refused`(sockets: String, names: String, why: String) async throws {
+    func `an unusable inherited socket is refused`(sockets: String, names: String, why: String) async throws {
         let command = try await start(sockets.replacing("PATH", with: path), names: names, ["--socket", "none"])
         let result = try await command.result()
         #expect(result.errors == "reachability: cannot listen at \(why)\n")
         #expect(result.status == 78)
     }
 
-    @Test func `a socket that others can reach, and one for TLS, need a certificate`() async throws {
+    @Test func `an inherited socket that others can reach, and one for TLS, need a certificate`() async throws {
         let secured = try await start("tcp=127.0.0.1", names: "https").result()
         let words = "cannot use TLS at the inherited socket: set certificate and key"
         #expect(secured.errors.contains(words) && secured.status == 78)
@@ -196,9 +196,9 @@ import Testing
         #expect(open.status == 78)
     }
 
-    /// The first who asks starts it, and gets an answer, not an excuse.
+    /// The first client starts the service, and gets a complete response.
     @Test(.enabled(if: access("/usr/bin/systemd-socket-activate", X_OK) == 0))
-    func `systemd hands over a socket that somebody waits at`() async throws {
+    func `systemd passes a socket at which a client already waits`() async throws {
         let path = path
         let words = ["-l", path, "--fdname=api", Command.path, "serve", "--listen", "none", "--history", "none"]
         let command = try await RunningCommand.start(in: try await Uplink.make().namespace) {

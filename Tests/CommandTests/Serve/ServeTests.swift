@@ -6,21 +6,21 @@ import Testing
 
 /// `reachability serve` against the real kernel.
 @Suite struct ServeTests {
-    @Test func `it sleeps while nothing happens, also after an outage and questions`() async throws {
+    @Test func `the service sleeps while nothing happens, also after an outage and requests`() async throws {
         let directory = try ScratchDirectory()
         let lab = try await ServeLab.start(history: directory.file("history.sqlite"), in: directory)
         try await lab.uplink.ip("link set far down")
         #expect(try await eventually { try await !lab.outages().isEmpty })
         for path in ["/", "/outages", "/metrics", "/v1/status"] { _ = try await lab.get(path) }
-        // The history marks an outage that lasts every ten seconds.
+        // The history marks a lasting outage every ten seconds.
         try await lab.uplink.ip("link set far up")
         #expect(try await eventually { try await lab.outages().allSatisfy { $0.end != nil } })
-        // A timer of a second would never let it.
+        // With a timer of one second the process would never rest.
         try await ThreadActivity(of: lab.command.identifier).waitForRest()
         #expect(try await lab.end() == 0)
     }
 
-    @Test(arguments: [SIGTERM, SIGINT]) func `a signal ends it cleanly`(signal: CInt) async throws {
+    @Test(arguments: [SIGTERM, SIGINT]) func `a signal ends the service cleanly`(signal: CInt) async throws {
         let lab = try await ServeLab.start()
         #expect(try await lab.get("/healthz") == "ok\n")
         #expect(try await lab.end(signal) == 0)
@@ -28,7 +28,7 @@ import Testing
         #expect(await lab.command.errors == "")
     }
 
-    @Test func `a stream tells of the kernel's change, and ends whole with the service`() async throws {
+    @Test func `an event stream reports the kernel's change and ends completely with the service`() async throws {
         let lab = try await ServeLab.start()
         async let stream = lab.get("/v1/stream")
         #expect(
@@ -45,7 +45,7 @@ import Testing
         #expect(text.hasSuffix("0\r\n\r\n"))
     }
 
-    @Test func `a socket that is served is refused, and one that a kill left is taken`() async throws {
+    @Test func `a socket in use is refused, and one left by a killed service is replaced`() async throws {
         let lab = try await ServeLab.start()
         let arguments = ["serve", "--listen", "none", "--socket", lab.socket, "--history", "none"]
         try await Command.run(arguments)
@@ -57,7 +57,7 @@ import Testing
         #expect(try await next.end() == 0)
     }
 
-    @Test func `an address that is taken is refused`() async throws {
+    @Test func `an address in use is refused`() async throws {
         let namespace = try await Uplink.make().namespace
         let first = try await RunningCommand.start(["serve", "--socket", "none", "--history", "none"], in: namespace)
         #expect(try await first.line() == "listening at http://127.0.0.1:9672/")
@@ -67,7 +67,7 @@ import Testing
         #expect(try await first.result().status == 0)
     }
 
-    @Test func `what cannot be listened at is refused`() async throws {
+    @Test func `an unusable listening place is refused`() async throws {
         try await Command.run(["serve", "--listen", "192.0.2.1:80", "--socket", "none", "--history", "none"])
             .expectRefusal(
                 "cannot listen at 192.0.2.1:80: without TLS, only loopback addresses are allowed; use listen.https in the configuration"
@@ -79,7 +79,7 @@ import Testing
     }
 }
 
-/// The configuration of `reachability serve`, reading it again, and its checks.
+/// The configuration of `reachability serve`, its reload, and its checks.
 @Suite struct ServeConfigurationTests {
     private let directory: ScratchDirectory
     private var file: String { directory.file("serve.toml") }
@@ -95,7 +95,7 @@ import Testing
     private static let internet = "[[target]]\nname = \"internet\"\nat-large = true\n"
     private static let other = "[[target]]\nname = \"other\"\nhost = \"203.0.113.9\"\n"
 
-    @Test func `what has changed is applied, and the rest keeps its time`() async throws {
+    @Test func `a reload applies changes and keeps the state of unchanged targets`() async throws {
         try write(Self.internet)
         let lab = try await ServeLab.start(["--config", file], in: directory)
         try await lab.uplink.setConnected(false)
@@ -104,7 +104,7 @@ import Testing
         lab.command.signal(SIGHUP)
         try await lab.command.untilErrors(contain: "reachability: \(file) is applied\n")
         #expect(try await lab.get("/metrics").contains("seconds_total{target=\"other\",state=\"us\"}"))
-        // The outage that lasts is the same.
+        // The lasting outage is the same.
         #expect(try await lab.outages().filter { $0.target == "internet" }.map(\.end) == [nil])
         try write(Self.other)
         #expect(try await post(lab).contains("\"needsRestart\":[],\"targets\":[\"other\"]"))
@@ -116,7 +116,7 @@ import Testing
         #expect(try await lab.end() == 0)
     }
 
-    @Test func `the command lets the service read it again`() async throws {
+    @Test func `--reload makes the service read its configuration again`() async throws {
         try write(Self.internet)
         let lab = try await ServeLab.start(["--config", file], in: directory)
         let reload = ["serve", "--reload", "--socket", lab.socket]
@@ -148,7 +148,7 @@ import Testing
         #expect(try await without.end() == 0)
     }
 
-    @Test func `a file is checked without running`() async throws {
+    @Test func `--check validates a file without running the service`() async throws {
         try write(Self.internet)
         for good in [file, Checkout.path("examples/serve.toml")] {
             let result = try await Command.run(["serve", "--check", good])
@@ -186,7 +186,7 @@ import Testing
         return "\(target["attribution"] ?? "-") \(target["basis"] ?? "-")"
     }
 
-    @Test func `a namespace that goes is not observed, and nothing is blamed`() async throws {
+    @Test func `a deleted namespace is not observed, and no fault is attributed`() async throws {
         let namespace = try await NamedNamespace.make()
         try write(
             "[[target]]\nname = \"it\"\nat-large = true\nnamespace = \"\(namespace.name)\"\nchecks = [\"network\"]\n"
@@ -197,7 +197,7 @@ import Testing
         #expect(try await eventually { try await attribution(lab) == "unknown path" })
         #expect(try await lab.object("/v1/targets/it")["cause"] as? String == "notObserved")
         #expect(try await lab.outages().map(\.ending) == ["unknown"])
-        // Another one of that name is checked, not the one that is gone.
+        // A new namespace with the same name is checked, and not the deleted one.
         let other = try await NamedNamespace.make(namespace.name)
         #expect(try await eventually { try await attribution(lab) == "upstream path+checks" })
         let counters = "/proc/thread-self/net/dev"
@@ -210,7 +210,7 @@ import Testing
         #expect(try await lab.end() == 0)
     }
 
-    @Test func `it ends at once while checks are under way`() async throws {
+    @Test func `the service ends immediately during checks`() async throws {
         try write(
             (1...50).map { "[[target]]\nname = \"\($0)\"\nhost = \"203.0.113.\($0)\"\nchecks = [\"tcp:443\"]\n" }
                 .joined()
@@ -223,11 +223,11 @@ import Testing
         )
         let start = ContinuousClock.now
         #expect(try await lab.end() == 0)
-        // Only a machine without other work can keep this limit.
+        // Only a machine without other work can meet this limit.
         if getenv("SERVICE_TIMES") != nil { #expect(ContinuousClock.now - start < .seconds(1)) }
     }
 
-    @Test func `names that do not resolve keep nobody from asking, and cost no more than they may`() async throws {
+    @Test func `unresolved names delay no request and stay within their limits`() async throws {
         let names = (1...1000).map {
             "[[target]]\nname = \"\($0)\"\nhost = \"n\($0).invalid\"\nchecks = [\"tcp:443\"]\n"
         }

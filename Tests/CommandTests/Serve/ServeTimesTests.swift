@@ -10,12 +10,12 @@ import Testing
 /// agree to the millisecond, which needs a machine with nothing else to do. Otherwise a process may wait for a processor for longer than
 /// the network was away, so a duration is only compared with the time that the test has observed.
 @Suite(.serialized) struct ServeTimesTests {
-    /// A way to lose the network and to get it back, and what that is called.
+    /// A loss of the network and its return, with names for both.
     struct Loss: Sendable, CustomTestStringConvertible {
         let cause: String
         let away: [String]
         let back: [String]
-        /// In a line of `ip monitor`, what the kernel says when it is away, and when it is back.
+        /// The text in a line of `ip monitor` for the loss and for the return.
         let awaySign: String
         let backSign: String
         var testDescription: String { cause }
@@ -46,14 +46,14 @@ import Testing
     private static let attempts = isExact ? 1 : 10
 
     @Test(arguments: [Loss.link, Loss.route])
-    func `outages of 4 s, 400 ms and 40 ms are found, attributed, and as long as they were`(loss: Loss) async throws {
+    func `outages of 4 s, 400 ms and 40 ms are found, attributed, and measured exactly`(loss: Loss) async throws {
         let uplink = try await Uplink.make(isConnected: false)
         try await uplink.ip("-6 addr flush dev u0", "-4 route add default via 192.0.2.1")
         let lab = try await ServeLab.start(on: uplink)
         let monitor = try await RunningCommand.start(in: uplink.namespace) {
             try LabProcess("stdbuf", ["-oL", "ip", "-4", "-ts", "-o", "monitor", "link", "route"])
         }
-        // The monitor listens when it tells of something.
+        // `ip monitor` is ready when it prints an event.
         #expect(
             try await eventually {
                 try await uplink.ip("route add 203.0.113.0/24 via 192.0.2.9", "route del 203.0.113.0/24")
@@ -114,7 +114,7 @@ extension Uplink {
 }
 
 extension RunningCommand {
-    /// When `ip -ts monitor` heard of something, on the wall clock.
+    /// Returns the time of an event according to `ip -ts monitor`, on the wall clock.
     fileprivate func time(of sign: String) async throws -> Duration {
         while true {
             let line = try await line()

@@ -4,7 +4,7 @@ import Testing
 
 /// `reachability outages`, `availability` and `report`.
 @Suite struct ServiceClientTests {
-    @Test func `they print what a service has seen`() async throws {
+    @Test func `the commands print the observations of a service`() async throws {
         let lab = try await ServeLab.start()
         let socket = ["--socket", lab.socket]
         #expect(try await Command.run(["outages"] + socket) == CommandResult(status: 0, output: "", errors: ""))
@@ -54,7 +54,7 @@ import Testing
         #expect(try await lab.end() == 0)
     }
 
-    @Test func `outages are chosen by time, state and number, over HTTP, too`() async throws {
+    @Test func `outages are selected by time, state and number, also over HTTP`() async throws {
         let directory = try ScratchDirectory()
         let admin = try await Command.run(["serve", "token", "--name", "ops", "--scope", "admin"]).output
             .split(separator: "\n", maxSplits: 1).map(String.init)
@@ -88,7 +88,7 @@ import Testing
         try await run(["outages", "--since", "soon"]).expectRefusal(
             "\"soon\" is not a time; write a duration such as 24h, or a time such as 2026-11-21T08:15:30Z"
         )
-        // What a time zone makes of the first line.
+        // The first line in another time zone.
         let script = "TZ=XYZ-05:30 $R outages --limit 1 --socket \(lab.socket)"
         let local = try #require(try await Command.run(script: script, in: lab.uplink.namespace).lines.first)
         #expect(local.contains(#/^[-0-9]{10}T[0-9:.]{12}\+05:30 internet: us\./#), "\(local)")
@@ -96,7 +96,7 @@ import Testing
             try await Command.run(script: script + " --utc", in: lab.uplink.namespace).lines == Array(all.prefix(1))
         )
 
-        // Changes need a token over HTTP.
+        // Changes over HTTP need a token.
         let token = url + ["--token-file", directory.file("token")]
         #expect(try await run(["note", "It rained."]).status == 77)
         let note = try await run(["note", "It rained."], token)
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: ["outages", "availability", "report", "note text", "maintenance", "check-now erp"])
-    func `without a service that is said`(words: String) async throws {
+    func `a missing service is reported with a hint`(words: String) async throws {
         try await Command.run(words.split(separator: " ").map(String.init) + ["--socket", "/nowhere"])
             .expectRefusal(
                 "cannot query /nowhere: no service listens there; start one with `reachability serve`, or name its socket with --socket",

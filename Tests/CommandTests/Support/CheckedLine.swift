@@ -4,14 +4,14 @@ import NetworkLab
 import TrustForge
 import WebLab
 
-/// A machine, its gateway and a provider with a DNS server, for checks that go on; the world answers at 203.0.113.7.
+/// A machine, its gateway and a provider with a DNS server, for continuous checks. The internet is the host 203.0.113.7.
 final class CheckedLine: Sendable {
     let pc: LabNamespace
     let gateway: LabNamespace
     let provider: LabNamespace
     private let row: LabRow
     private let names: NameServer
-    /// With the root of the lab's web servers.
+    /// The directory with the root certificate of the lab's web servers.
     private let directory: TrustForge.ScratchDirectory
     private let roots: String
 
@@ -25,7 +25,7 @@ final class CheckedLine: Sendable {
         (pc, gateway, provider) = (row.stations[0], row.stations[1], row.stations[2])
         try gateway.ip("route add default via 10.9.0.2", "route add default via fd09::2")
         try gateway.sysctl("net.ipv6.conf.g0.keep_addr_on_down", "1")
-        // What nobody has goes into the dark.
+        // Packets to unassigned addresses are dropped.
         try provider.ip(
             "link add d0 type veth peer name d1",
             "link set d1 up",
@@ -46,12 +46,12 @@ final class CheckedLine: Sendable {
         row.close()
     }
 
-    /// Plugs the machine's cable in or out.
+    /// Connects or disconnects the machine's cable.
     func connect(_ isConnected: Bool) async throws {
         try await LabThread.detached { [gateway] in try gateway.ip("link set g0 \(isConnected ? "up" : "down")") }
     }
 
-    /// The gateway's router advertisement, with the address of a portal's server.
+    /// Sends a router advertisement of the gateway with the address of a captive portal API.
     func announce(_ uri: String) async throws {
         try await LabThread.detached { [gateway] in
             try gateway.perform { try RouterAdvertisement.send(portal: uri, through: "g0") }
@@ -62,7 +62,7 @@ final class CheckedLine: Sendable {
         "export SSL_CERT_FILE=\(roots); exec \(prefix) $R \(arguments) --dns \(Self.world)"
     }
 
-    /// Runs the command on the machine, with the provider's DNS server and the lab's root; `prefix` runs it in its turn.
+    /// Runs the command on the machine, with the provider's DNS server and the lab's root. `prefix` is a command that runs it.
     func run(_ arguments: String, after prefix: String = "") async throws -> CommandResult {
         try await Command.run(script: script(arguments, after: prefix), in: pc)
     }
@@ -73,7 +73,7 @@ final class CheckedLine: Sendable {
 }
 
 extension RunningCommand {
-    /// The place of the next verdict, which is a line of JSON.
+    /// Returns the place of the next verdict in JSON.
     func place() async throws -> String {
         let line = try await line()
         let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
@@ -84,9 +84,10 @@ extension RunningCommand {
     }
 }
 
-/// A router advertisement with the URI of a portal's server (option 37, RFC 8910), as a router sends it to all; radvd cannot.
+/// A router advertisement with the URI of a captive portal API (option 37, RFC 8910), sent to all nodes. radvd does not support this.
 enum RouterAdvertisement {
-    /// Sends one from the calling thread's namespace; the kernel adds the checksum. It makes nobody a router: its lifetime is zero.
+    /// Sends an advertisement from the calling thread's namespace. The kernel adds the checksum. The sender does not become a default
+    /// router, because the lifetime is zero.
     static func send(portal uri: String, through interface: String) throws {
         let text = Array(uri.utf8)
         let length = (2 + text.count + 7) / 8

@@ -4,17 +4,17 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// The `reachability` binary under test: REACHABILITY_BINARY, else the one beside the running test bundle.
+/// The `reachability` binary under test: REACHABILITY_BINARY, or the one beside the running test bundle.
 enum Command {
     static let path: String = {
         if let chosen = getenv("REACHABILITY_BINARY") { return String(cString: chosen) }
         return BuiltProgram.path("reachability")
     }()
 
-    /// Neither how wide a terminal is nor whom this machine trusts: in debug builds reading its roots takes long.
+    /// Removes the width of the terminal and the trust store of this machine, which takes long to read in debug builds.
     private static let base = ["-u", "COLUMNS", "-u", "NO_COLOR", "-u", "SSL_CERT_DIR", "SSL_CERT_FILE=/dev/null"]
 
-    /// Starts the binary in the calling thread's namespace, under an environment that does not depend on ours.
+    /// Starts the binary in the calling thread's namespace. The environment does not depend on that of the tests.
     static func start(_ arguments: [String], environment: [String] = []) throws -> LabProcess {
         try LabProcess("env", base + environment + [path] + arguments)
     }
@@ -24,17 +24,17 @@ enum Command {
         try LabProcess("env", base + ["R=\(path)", "sh", "-c", script, "sh"] + arguments)
     }
 
-    /// Runs the binary to its end, in a namespace if one is given.
+    /// Runs the binary to its end, in a namespace if given.
     static func run(_ arguments: [String], in namespace: LabNamespace? = nil) async throws -> CommandResult {
         try await perform(in: namespace) { try start(arguments) }
     }
 
-    /// Runs a shell script to its end, in a namespace if one is given.
+    /// Runs a shell script to its end, in a namespace if given.
     static func run(script: String, in namespace: LabNamespace? = nil) async throws -> CommandResult {
         try await perform(in: namespace) { try shell(script) }
     }
 
-    /// Expects a process to be gone, or dead and not yet collected by its parent.
+    /// Expects that a process has ended. It may be a zombie.
     static func expectEnd(of process: pid_t) async throws {
         let script = "! grep -q '^State:[[:space:]][^ZX]' /proc/\(process)/status 2>/dev/null"
         #expect(try await run(script: script).status == 0, "process \(process) is still there")
@@ -51,19 +51,19 @@ enum Command {
     }
 }
 
-/// What is left of a run of the command.
+/// The result of a run of the command.
 struct CommandResult: Sendable, Equatable {
-    /// The exit status, or minus the number of the signal that ended it.
+    /// The exit status, or the negative number of the signal that ended it.
     let status: CInt
     let output: String
     let errors: String
 
-    /// What was written to standard error, with TIME for how long programs took.
+    /// The text of standard error, with TIME in place of durations of programs.
     var errorsWithoutDurations: String { errors.replacing(#/ after \d+\.\d{3}s/#, with: " after TIME") }
 
     var lines: [Substring] { output.split(separator: "\n") }
 
-    /// Expects a refusal: one sentence on standard error, nothing on standard output, and that exit status.
+    /// Expects a refusal: one sentence on standard error, nothing on standard output, and the exit status.
     func expectRefusal(_ sentence: String, status: CInt = 64, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(
             self == CommandResult(status: status, output: "", errors: "reachability: \(sentence)\n"),
@@ -72,7 +72,7 @@ struct CommandResult: Sendable, Equatable {
     }
 }
 
-/// A command under way: its lines as they come, and its end. It blocks no thread.
+/// A running command with its lines and its end. Waiting blocks no thread.
 actor RunningCommand {
     private let process: LabProcess
     private var taken = 0
@@ -88,12 +88,12 @@ actor RunningCommand {
         try await start(in: namespace) { try Command.start(arguments) }
     }
 
-    /// Starts a shell script, in which `$R` is the binary, in a namespace.
+    /// Starts a shell script in a namespace. `$R` is the binary.
     static func start(script: String, in namespace: LabNamespace? = nil) async throws -> RunningCommand {
         try await start(in: namespace) { try Command.shell(script) }
     }
 
-    /// Starts what the body makes, on a thread in a namespace.
+    /// Starts the process that `body` creates, on a thread in a namespace.
     static func start(
         in namespace: LabNamespace?,
         _ make: @escaping @Sendable () throws -> LabProcess
@@ -101,7 +101,7 @@ actor RunningCommand {
         try await LabNamespace.perform(in: namespace) { RunningCommand(try make()) }
     }
 
-    /// The next line, as soon as it is complete.
+    /// Returns the next complete line.
     func line(within limit: Duration = .patience) async throws -> String {
         var line: String?
         _ = try await eventually(within: limit, every: .milliseconds(5)) {
@@ -112,7 +112,7 @@ actor RunningCommand {
         return line
     }
 
-    /// The next line about a target, with the text before it cut off; other lines are passed over.
+    /// Returns the next line about a target without the text before the state. Other lines are skipped.
     func status(of target: String = "network") async throws -> Substring {
         while true {
             let line = try await line()
@@ -120,23 +120,23 @@ actor RunningCommand {
         }
     }
 
-    /// Complete lines that have come and were not taken.
+    /// Returns the complete lines that were received and not returned yet.
     func restOfLines() -> [String] {
         var lines: [String] = []
         while let line = takeLine() { lines.append(line) }
         return lines
     }
 
-    /// What has been written to standard error so far.
+    /// The text of standard error so far.
     var errors: String {
         _ = process.drain()
         return String(decoding: process.errors, as: UTF8.self)
     }
 
-    /// Whether standard output has a text so far, in a line or not.
+    /// Returns whether standard output contains a text so far.
     func hasWritten(_ text: String) -> Bool { String(decoding: process.drain(), as: UTF8.self).contains(text) }
 
-    /// Waits until standard error has a text so many times.
+    /// Waits until standard error contains a text `times` times.
     func untilErrors(contain text: String, times: Int = 1, within limit: Duration = .patience) async throws {
         let isThere = try await eventually(within: limit, every: .milliseconds(5)) {
             errors.ranges(of: text).count >= times
@@ -148,13 +148,13 @@ actor RunningCommand {
         kill(identifier, number)
     }
 
-    /// So many descriptors the command may have; those it has stay.
+    /// Limits the number of open files of the command. Open descriptors stay open.
     nonisolated func limitDescriptors(to count: Int) throws {
         let result = try LabProcess("prlimit", ["--pid", "\(identifier)", "--nofile=\(count):"]).wait()
         guard result.status == 0 else { throw LabError(result.errors) }
     }
 
-    /// Waits for the end, while reading what is written or not.
+    /// Waits for the end, with or without reading the output.
     func result(within limit: Duration = .patience, reading: Bool = true) async throws -> CommandResult {
         let hasEnded = try await eventually(within: limit, every: .milliseconds(5)) {
             if reading { _ = process.drain() }
@@ -167,12 +167,12 @@ actor RunningCommand {
         return CommandResult(status: result.status, output: result.output, errors: result.errors)
     }
 
-    /// Nobody reads any more what the command writes.
+    /// Closes the reading end of the command's output.
     func closeOutput() {
         process.outputDescriptor.close()
     }
 
-    /// Waits until the command can write no more, for nobody reads.
+    /// Waits until the command blocks because its output is not read.
     func untilPipeIsFull() async throws {
         var counts: [Substring?] = []
         let isFull = try await eventually {
@@ -192,9 +192,9 @@ actor RunningCommand {
     }
 }
 
-/// Programs a test needs beside the command.
+/// Programs that a test needs in addition to the command.
 enum Tools {
-    /// Whether there are users besides our own; inside `unshare -Ur` there is one only.
+    /// True if there are other users. In `unshare -Ur` there is only one.
     static var hasOtherUsers: Bool {
         (try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8))?.hasSuffix(" 1\n") == false
     }

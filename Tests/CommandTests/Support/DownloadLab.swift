@@ -2,7 +2,7 @@ import Foundation
 import NetworkLab
 import Testing
 
-/// A client and a server at the ends of a cable, the command, and a directory for what it fetches.
+/// A client and a server at the ends of a cable, the command, and a directory for downloads.
 final class DownloadLab: Sendable {
     let directory: ScratchDirectory
     let server: FileServer
@@ -31,7 +31,7 @@ final class DownloadLab: Sendable {
         try await LabThread.detached { try DownloadLab(try ScratchDirectory(), behaviour) }
     }
 
-    /// Pulls the cable at the server's end, or puts it in.
+    /// Connects or disconnects the cable at the server's end.
     func setCable(isIn: Bool) async throws {
         try await LabThread.detached { [far] in try far.ip("link set s0 \(isIn ? "up" : "down")") }
     }
@@ -42,18 +42,18 @@ final class DownloadLab: Sendable {
         return try await RunningCommand.start(script: script, in: client)
     }
 
-    /// Runs it to its end.
+    /// Runs a download to its end.
     func run(_ options: String = "", environment: String = "true") async throws -> CommandResult {
         try await start(options, environment: environment).result()
     }
 
-    /// Waits until so many bytes of the file are here.
+    /// Waits until `count` bytes of the file were received.
     func untilPart(has count: Int) async throws {
         let isThere = try await eventually(every: .milliseconds(5)) { size(part) >= count }
         guard isThere else { throw LabError("not \(count) bytes, but \(size(part))") }
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until `count` requests were received.
     func untilRequests(are count: Int) async throws {
         let isThere = try await eventually(every: .milliseconds(5)) {
             server.requests.count >= count
@@ -70,16 +70,16 @@ final class DownloadLab: Sendable {
     }
 }
 
-/// A server in a namespace that has one file, tells its version and sends parts of it; and whose connections and versions a test changes.
+/// A server in a namespace with one file. It sends the version and ranges of the file. A test changes its connections and versions.
 final class FileServer: Sendable {
     struct Behaviour {
         var content: [UInt8]
-        /// The field ETag; nil for none.
+        /// The header field ETag; nil for none.
         var tag: String? = #""v1""#
         var status = 200
-        /// Up to which place of the file it sends; what is behind it waits.
+        /// The end of the range that the server sends. It delays the bytes after it.
         var limit = Int.max
-        /// Whether a connection is closed where it would wait.
+        /// True if the server closes the connection instead of delaying.
         var closes = false
     }
 
@@ -105,7 +105,7 @@ final class FileServer: Sendable {
         let (addresses, port) = (ScriptedServer.anyAddress, ScriptedServer.labPort)
         server = try .perConnection(in: namespace, at: addresses, port: port) { connection in
             while let request = connection.nextRequest() {
-                // A tunnel of a proxy: what is asked through it is asked of this server.
+                // A tunnel of a proxy: requests in it are for this server.
                 if request.method == "CONNECT" {
                     guard connection.send("HTTP/1.1 200 OK\r\n\r\n") else { return }
                 } else if !Self.answer(request.head, on: connection, state) {
@@ -117,10 +117,10 @@ final class FileServer: Sendable {
 
     deinit { stop() }
 
-    /// What was asked: heads, in order.
+    /// The heads of the received requests, in order.
     var requests: [String] { server.requests }
 
-    /// Changes what it does, also where it waits.
+    /// Changes the behaviour, also of a waiting response.
     func behave(_ change: (inout Behaviour) -> Void) {
         state.with { state in
             change(&state.behaviour)

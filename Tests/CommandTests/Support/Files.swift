@@ -12,7 +12,7 @@ enum Checkout {
     static func text(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
 }
 
-/// A directory that is gone when nobody holds it any more.
+/// A directory that is removed with its last reference.
 final class ScratchDirectory: Sendable {
     let path = "/tmp/scratch-\(getpid())-\(UInt64.random(in: 0 ... .max))"
 
@@ -36,12 +36,12 @@ final class ScratchDirectory: Sendable {
 
     func bytes(of name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: file(name)))) }
 
-    /// Makes a fifo to hold a command up with.
+    /// Creates a fifo that delays a command.
     func makeFifo(_ name: String) throws {
         guard mkfifo(file(name), 0o600) == 0 else { throw LabError.system("mkfifo \(name)") }
     }
 
-    /// Lets one command go on that reads from a fifo; waits until it does.
+    /// Releases a command that reads from a fifo, and waits until it continues.
     func release(_ name: String) async throws {
         let file = file(name)
         try await LabThread.detached { try "\n".write(toFile: file, atomically: false, encoding: .utf8) }
@@ -66,7 +66,7 @@ final class ScratchDirectory: Sendable {
     }
 }
 
-/// A file of hosts that is gone when nobody holds it any more.
+/// A file of hosts that is removed with its last reference.
 final class HostsFile: Sendable {
     let path = "/tmp/hosts-\(getpid())-\(UInt64.random(in: 0 ... .max))"
 
@@ -93,7 +93,7 @@ final class HostsFile: Sendable {
     }
 }
 
-/// An outbox file of its own, and what the command says about it, with TIME for each time.
+/// An outbox file, and the command's output about it, with TIME in place of each time.
 final class OutboxScratch: Sendable {
     let directory: ScratchDirectory
     var file: String { directory.file("outbox") }
@@ -102,7 +102,7 @@ final class OutboxScratch: Sendable {
         directory = try ScratchDirectory()
     }
 
-    /// Runs `reachability outbox` on the file, after what the script says.
+    /// Runs `reachability outbox` on the file, after a shell script.
     func run(
         _ arguments: String,
         after script: String = "",

@@ -7,7 +7,7 @@ import NetworkLab
 import ReachabilityFleet
 import Testing
 
-/// A service, an agent of it, a broker, and somebody who hears everything, in one namespace.
+/// A service, an agent, a broker and a subscriber to all topics, in one namespace.
 final class FleetLab: Sendable {
     let serve: ServeLab
     let broker: LabBroker
@@ -19,7 +19,7 @@ final class FleetLab: Sendable {
         (self.serve, self.broker, self.hub) = (serve, broker, hub)
     }
 
-    /// - Parameter settings: More lines of the configuration of mosquitto.
+    /// - Parameter settings: Additional lines of the mosquitto configuration.
     static func start(_ kind: BrokerKind = .mosquitto, _ settings: [String] = []) async throws -> FleetLab {
         let serve = try await ServeLab.start()
         let lines = ["allow_anonymous true"] + settings
@@ -27,7 +27,7 @@ final class FleetLab: Sendable {
         return FleetLab(serve, broker, try await hub(of: broker, in: serve.uplink.namespace))
     }
 
-    /// What a hub does: it hears everything, and what is sent while it is away waits for it.
+    /// Connects like a hub: it subscribes to all topics, and messages wait for it while it is disconnected.
     static func hub(
         of broker: LabBroker,
         in namespace: LabNamespace,
@@ -54,7 +54,7 @@ final class FleetLab: Sendable {
         )
     }
 
-    /// Takes the network away and brings it back, and waits each time until the service has seen it.
+    /// Takes the network down and up, and waits until the service has seen each change.
     func outage() async throws {
         let count = try await serve.outages().count
         try await serve.uplink.setConnected(false)
@@ -70,12 +70,12 @@ final class FleetLab: Sendable {
         guard isSo else { throw LabError("the service does not see it") }
     }
 
-    /// The ids of the outages that have ended, as the service has them.
+    /// The ids of the ended outages according to the service.
     func outages() async throws -> Set<String> { Set(try await serve.outages().filter { $0.end != nil }.map(\.id)) }
 }
 
 extension BrokerPeer {
-    /// The next word of a machine on a topic.
+    /// Returns the next message of the machine on a topic.
     func word<Value>(
         _ kind: String,
         _ read: ([UInt8]) throws -> Value,
@@ -97,7 +97,7 @@ extension BrokerPeer {
         try await word("event", { try DeviceEvent($0) }, where: condition)
     }
 
-    /// The ids of the outages that have ended, of all events until it has caught up.
+    /// Returns the ended outages in all events until the agent has caught up.
     func outagesUntilCaughtUp() async throws -> [DeviceOutage] {
         var found: [DeviceOutage] = []
         while true {

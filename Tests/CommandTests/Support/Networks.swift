@@ -1,7 +1,7 @@
 import Glibc
 import NetworkLab
 
-/// A namespace with a name of its own under /run/netns, as `ip netns add` makes it.
+/// A namespace with a name in /run/netns, as created by `ip netns add`.
 final class NamedNamespace: Sendable {
     let uplink: Uplink
     private let entry: NamespaceName
@@ -12,12 +12,12 @@ final class NamedNamespace: Sendable {
         entry = try NamespaceName(name, for: uplink.namespace)
     }
 
-    /// Makes one, of a random name if none is given.
+    /// Creates a namespace, with a random name by default.
     static func make(_ name: String = "cli-\(UInt64.random(in: 0 ... .max))") async throws -> NamedNamespace {
         try await LabThread.detached { try NamedNamespace(name) }
     }
 
-    /// Takes the name away and lets the namespace go: it is gone unless somebody else holds it.
+    /// Removes the name and releases the namespace.
     func delete() {
         entry.remove()
         uplink.namespace.close()
@@ -28,12 +28,12 @@ final class NamedNamespace: Sendable {
     }
 }
 
-/// A network, and a /run of its own with its own names of namespaces: no other test's are seen there.
+/// A network namespace with its own /run, so that names of namespaces are independent of other tests.
 final class PrivateMachine: Sendable {
     private let holder: RunningCommand
 
     private init() async throws {
-        // Ends when its standard input does, which is empty; so it is put to sleep.
+        // The shell would end at the end of its empty standard input, so it sleeps.
         let script = "mount -t tmpfs tmpfs /run && ip link set lo up && echo ready && exec sleep infinity"
         holder = try await RunningCommand.start(in: nil) {
             try LabProcess("unshare", ["--net", "--mount", "sh", "-c", script])
@@ -45,17 +45,17 @@ final class PrivateMachine: Sendable {
 
     private var entry: String { "nsenter --target \(holder.identifier) --mount --net" }
 
-    /// Starts `reachability` there.
+    /// Starts `reachability` on the machine.
     func start(_ arguments: String) async throws -> RunningCommand {
         try await RunningCommand.start(script: "exec \(entry) $R \(arguments)")
     }
 
-    /// Runs `reachability` there to its end, after `prefix`.
+    /// Runs `reachability` on the machine to its end, with `prefix` before it.
     func run(_ prefix: String, _ arguments: String) async throws -> CommandResult {
         try await Command.run(script: "exec \(entry) \(prefix) $R \(arguments)")
     }
 
-    /// Runs a shell script there, which must succeed, and returns its output.
+    /// Runs a shell script on the machine, which must succeed, and returns its output.
     @discardableResult
     func sh(_ script: String) async throws -> String {
         let identifier = holder.identifier
@@ -67,7 +67,7 @@ final class PrivateMachine: Sendable {
         return result.output
     }
 
-    /// Makes a namespace with an uplink; the far end, outside, is named after it and lives as long.
+    /// Creates a namespace with an uplink. Its far end is outside, has the same name, and exists as long.
     func add(_ name: String) async throws {
         try await sh(
             """
@@ -81,7 +81,7 @@ final class PrivateMachine: Sendable {
         )
     }
 
-    /// Waits until the kernel has freed every namespace that is not named, and says whether it came to that.
+    /// Waits until the kernel has freed every namespace without a name. Returns whether it did.
     func isFreed() async throws -> Bool {
         try await eventually {
             let (links, names) = (try await sh("ip -o link show type veth"), try await sh("ip netns list"))
@@ -115,7 +115,7 @@ final class NameWorld: Sendable {
         try await LabThread.detached { try self.client.ip(commands) }
     }
 
-    /// Takes the cable out, and puts it in again.
+    /// Connects or disconnects the cable.
     func plug(_ isIn: Bool) async throws {
         try await LabThread.detached { try self.neighbour.ip("link set far \(isIn ? "up" : "down")") }
     }
@@ -125,7 +125,7 @@ final class NameWorld: Sendable {
         try await LabThread.detached { try NameServer(in: self.neighbour, at: ["192.0.2.53"], behaviour) }
     }
 
-    /// Puts files of its own in place of the machine's, then does `script`.
+    /// Returns a script that replaces the files of the machine's name service, and then runs `script`.
     static func script(_ script: String, resolv: String, order: String, upstream: String?) -> String {
         var files = "printf '\(resolv)' > /run/resolv && printf '\(order)' > /run/order && "
         files += "mount --bind /run/resolv /etc/resolv.conf && mount --bind /run/order /etc/nsswitch.conf && "

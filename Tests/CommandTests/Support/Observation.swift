@@ -3,11 +3,11 @@ import Glibc
 import NetworkLab
 import Testing
 
-/// A line of schema 1, its keys and types checked.
+/// A line of schema 1 with checked keys and types.
 struct JSONLine {
     let members: [String: Any]
 
-    /// Which values each key may have.
+    /// The values that each key may have.
     private static let schema: [String: @Sendable (Any) -> Bool] = [
         "schema": { $0 as? Int == 1 },
         "time": { ($0 as? String)?.wholeMatch(of: #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/#) != nil },
@@ -39,7 +39,7 @@ struct JSONLine {
             let value = try #require(members[key], "the key \(key) is missing")
             #expect(isValid(value), "\(key) is \(value)")
         }
-        // A type and a reason exclude each other, and each belongs to its status.
+        // Type and reason exclude each other, and each depends on the status.
         #expect((self["status"] == "reachable") == (self["connectionType"] != nil))
         #expect((self["status"] == "reachable") == (self["reason"] == nil))
     }
@@ -58,12 +58,12 @@ struct ThreadActivity {
         self.process = process
     }
 
-    /// The sum over all threads there are. Throws when the process is gone.
+    /// The sum over all threads. Throws if the process has ended.
     var switches: Int {
         get throws {
             let directory = "/proc/\(process)/task"
             return try FileManager.default.contentsOfDirectory(atPath: directory).reduce(0) { sum, thread in
-                // One that has just ended counts no more.
+                // A thread that has just ended does not count.
                 let status = (try? String(contentsOfFile: "\(directory)/\(thread)/status", encoding: .utf8)) ?? ""
                 let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
                 return sum + (line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
@@ -85,7 +85,7 @@ struct ThreadActivity {
     }
 }
 
-/// What programs write to the system's log, by `syslog(3)`: a socket of our own takes the place of `/dev/log`.
+/// The messages of programs in the system log (`syslog(3)`). A socket of the test replaces `/dev/log`.
 final class SystemLog: Sendable {
     private let directory: ScratchDirectory
     private let receiver: DatagramReceiver
@@ -96,7 +96,7 @@ final class SystemLog: Sendable {
         try check("chmod", chmod(receiver.place, 0o777))
     }
 
-    /// A script that runs `program`, with devices of its own among which this log is.
+    /// Returns a script that runs `program` with its own /dev, which contains this log.
     func script(running program: String) -> String {
         let devices = directory.file("dev")
         return """
@@ -112,7 +112,7 @@ final class SystemLog: Sendable {
             """
     }
 
-    /// What has been written so far.
+    /// The messages so far.
     var messages: [String] {
         var messages: [String] = []
         while let message = receiver.next(within: .zero) { messages.append(message) }

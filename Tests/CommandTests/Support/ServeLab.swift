@@ -3,12 +3,12 @@ import LinuxSupport
 import NetworkLab
 import Testing
 
-/// `reachability serve` in a namespace, asked over its socket.
+/// `reachability serve` in a namespace, queried over its socket.
 final class ServeLab: Sendable {
     let directory: ScratchDirectory
     let uplink: Uplink
     let command: RunningCommand
-    /// Where it says it listens.
+    /// The places at which the service reports that it listens.
     let places: String
     var socket: String { directory.file("api.sock") }
 
@@ -16,7 +16,7 @@ final class ServeLab: Sendable {
         (self.directory, self.uplink, self.command, self.places) = (directory, uplink, command, places)
     }
 
-    /// Starts it, and waits until it listens.
+    /// Starts the service, and waits until it listens.
     static func start(
         _ arguments: [String] = [],
         history: String = "none",
@@ -36,16 +36,16 @@ final class ServeLab: Sendable {
         return ServeLab(directory, uplink, command, places)
     }
 
-    /// Asks for a path, and returns the body.
+    /// Requests a path, and returns the body.
     func get(_ path: String) async throws -> String { try await Self.get(path, at: socket) }
 
-    /// Asks the service at a socket for a path, and returns the body.
+    /// Requests a path from the service at a socket, and returns the body.
     static func get(_ path: String, at socket: String) async throws -> String {
         let text = try await send("GET", path, at: socket)
         return text.firstRange(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
     }
 
-    /// Sends a request to the service at a socket, and returns the whole answer.
+    /// Sends a request to the service at a socket, and returns the complete response.
     static func send(_ method: String, _ path: String, at socket: String) async throws -> String {
         try await LabThread.detached {
             let length = method == "GET" ? "" : "Content-Length: 0\r\n"
@@ -73,14 +73,14 @@ final class ServeLab: Sendable {
         return try JSONDecoder().decode(List.self, from: Data(text.utf8)).items
     }
 
-    /// Ends it by a signal, and returns its exit status.
+    /// Ends the service with a signal, and returns its exit status.
     func end(_ signal: CInt = SIGTERM) async throws -> CInt {
         command.signal(signal)
         return try await command.result().status
     }
 }
 
-/// An outage as the service tells it.
+/// An outage in the service's JSON.
 struct ServedOutage: Decodable, Sendable {
     let id: String
     let target: String

@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// A subcommand, an ordinary use of it, and how it ends: what is true of every subcommand is tested on this list.
+/// A subcommand with typical arguments and its end. The tests of all subcommands use this list.
 struct Subcommand: Sendable, CustomTestStringConvertible {
     let name: String
-    /// Arguments with which it prints something at once, if it ever does, and whatever the network is like.
+    /// Arguments with which the subcommand prints something immediately in any network, if it ever does.
     var arguments = ["127.0.0.1"]
-    /// Whether it writes to standard output itself.
+    /// True if it writes to standard output itself.
     var prints = true
-    /// Arguments with which it prints more than a pipe holds, so that it is found at work; empty when there are none.
+    /// Arguments with which it prints more than a pipe holds, so that it is observed at work; empty if there are none.
     var manyArguments: [String] = []
-    /// Whether it goes on until it is told to end, with status 0.
+    /// True if it runs until it is ended, with status 0.
     var stays = false
 
     static let all = everywhere + fleet
@@ -24,10 +24,10 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         Subcommand(name: "run", arguments: ["--", "true"], prints: false, stays: true),
         Subcommand(name: "retry", arguments: ["--", "true"], prints: false),
         Subcommand(name: "list", arguments: []),
-        // What becomes of its output does not end it.
+        // A closed output does not end the command.
         Subcommand(name: "record", prints: false, stays: true),
         Subcommand(name: "replay", arguments: [recording]),
-        // A service goes on whatever becomes of its output.
+        // A closed output does not end a service.
         Subcommand(
             name: "serve",
             arguments: ["--listen", "127.0.0.1:0", "--socket", "none", "--history", "none"],
@@ -35,31 +35,31 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
             stays: true
         ),
         Subcommand(name: "serve token", arguments: []),
-        // They need a service: their outputs are tested with one.
+        // These need a service. Their outputs are tested with one.
         Subcommand(name: "outages", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "availability", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "report", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "note", arguments: ["--socket", "/nowhere", "text"], prints: false),
         Subcommand(name: "maintenance", arguments: ["--socket", "/nowhere", "work"], prints: false),
         Subcommand(name: "check-now", arguments: ["--socket", "/nowhere", "erp"], prints: false),
-        // It prints nothing: what it makes is tested with a server.
+        // It prints nothing. Its result is tested with a server.
         Subcommand(name: "download", arguments: ["--output", "/nowhere/a", "http://127.0.0.1:1/"], prints: false),
         Subcommand(name: "outbox", arguments: []),
         Subcommand(name: "outbox add", arguments: SharedOutbox.arguments + ["--drop-oldest", "http://127.0.0.1/"]),
-        // The rest print nothing when there is nothing: their outputs are tested where there is.
+        // The others print nothing if the outbox is empty. Their outputs are tested elsewhere.
         Subcommand(name: "outbox list", arguments: SharedOutbox.arguments, prints: false),
         Subcommand(name: "outbox flush", arguments: SharedOutbox.arguments + ["--with", "true"], prints: false),
         Subcommand(name: "outbox requeue", arguments: SharedOutbox.arguments + ["--all"], prints: false),
         Subcommand(name: "outbox drop", arguments: SharedOutbox.arguments + ["--all"], prints: false),
-        // They need a server: their outputs are tested with one.
+        // These need a server. Their outputs are tested with one.
         Subcommand(name: "pin", arguments: ["127.0.0.1:1"], prints: false),
         Subcommand(name: "trust", arguments: ["127.0.0.1:1"], prints: false),
         Subcommand(name: "fleet", arguments: []),
-        // They need a hub: their outputs are tested with one.
+        // These need a hub. Their outputs are tested with one.
         Subcommand(name: "fleet devices", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "fleet incidents", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "fleet forget", arguments: ["--socket", "/nowhere", "d"], prints: false),
-        // They need an authority: their outputs are tested with one.
+        // These need an authority. Their outputs are tested with one.
         Subcommand(name: "fleet enroll", arguments: ["--device", "d", "--directory", "/dev/null"], prints: false),
         Subcommand(name: "fleet ca", arguments: []),
         Subcommand(name: "fleet ca init", arguments: ["/dev/null"], prints: false),
@@ -68,7 +68,7 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         Subcommand(name: "fleet ca list", arguments: ["/nowhere"], prints: false),
     ]
 
-    // Without the trait the program says that it is built without it.
+    // Without the trait, the program reports that it was built without it.
     #if Fleet
     private static let fleet = [
         Subcommand(
@@ -103,10 +103,10 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// `outbox` and `add`, for example.
+    /// The words of the subcommand, for example `outbox` and `add`.
     var words: [String] { name.split(separator: " ").map(String.init) }
 
-    /// What a signal makes of it: an exit status, or minus the number of the signal.
+    /// Returns the end after a signal: an exit status, or the negative number of the signal.
     func status(after signal: CInt) -> CInt {
         stays && [SIGINT, SIGTERM].contains(signal) ? 0 : -signal
     }
@@ -115,12 +115,12 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
     var script: String { "$R \(name) \(arguments.joined(separator: " "))" }
 }
 
-/// So many hosts that their lines do not fit into a pipe.
+/// Hosts whose lines do not fit into a pipe.
 enum ManyHosts {
     static let all = (1...250).flatMap { ["127.0.0.\($0)", "127.0.1.\($0)"] }
 }
 
-/// An outbox for what is true of every subcommand, whatever is in it; gone when the tests have ended.
+/// An outbox with any content for the tests of all subcommands. Removed when the tests have ended.
 enum SharedOutbox {
     private static let directory = "/tmp/outbox-\(getpid())"
 
@@ -128,13 +128,13 @@ enum SharedOutbox {
         mkdir(directory, 0o700)
         atexit { try? FileManager.default.removeItem(atPath: directory) }
         let file = ["--outbox", "\(directory)/outbox"]
-        // Only `add` makes it.
+        // Only `add` creates the outbox.
         _ = try? Command.start(["outbox", "add"] + file + ["http://127.0.0.1/"]).wait()
         return file
     }()
 }
 
-/// What the binary says of its own subcommands and their options.
+/// The binary's own description of its subcommands and options.
 struct CommandTree: Decodable {
     let command: Node
 
@@ -143,18 +143,18 @@ struct CommandTree: Decodable {
         let discussion: String?
         let subcommands: [Node]?
         let arguments: [Argument]?
-        /// What is written after `reachability` to have it.
+        /// The words after `reachability`.
         private(set) var path: [String] = []
 
         private enum CodingKeys: CodingKey {
             case commandName, discussion, subcommands, arguments
         }
 
-        /// The path as one text: `outbox add`.
+        /// The words as one text: `outbox add`.
         var name: String { path.joined(separator: " ") }
         var testDescription: String { name }
 
-        /// All below it, without `help`.
+        /// All commands below this one, without `help`.
         var descendants: [Node] {
             (subcommands ?? []).filter { $0.commandName != "help" }.flatMap { node in
                 var node = node
@@ -163,7 +163,7 @@ struct CommandTree: Decodable {
             }
         }
 
-        /// The paragraph of help that begins so, without that beginning.
+        /// Returns the paragraph of the help that begins with a text, without that text.
         func paragraph(_ beginning: String) -> String? {
             guard let discussion, let start = discussion.firstRange(of: beginning)?.upperBound else { return nil }
             let lines = discussion[start...].split(separator: "\n", omittingEmptySubsequences: false)
@@ -182,18 +182,18 @@ struct CommandTree: Decodable {
             let name: String
         }
 
-        /// As it is written: `--settle`.
+        /// The option as written on the command line: `--settle`.
         var option: String? { preferredName.map { ($0.kind == "long" ? "--" : "-") + $0.name } }
     }
 
-    /// Asks the binary.
+    /// Reads the description from the binary.
     static func read() async throws -> Node {
         let result = try await Command.run(["--experimental-dump-help"])
         #expect(result.status == 0)
         return try JSONDecoder().decode(CommandTree.self, from: Data(result.output.utf8)).command
     }
 
-    /// The subcommands and what is below them, without `help`.
+    /// Returns all subcommands at all levels, without `help`.
     static func subcommands() async throws -> [Node] {
         try await read().descendants
     }
@@ -207,18 +207,18 @@ struct CommandDocument {
         text = try Checkout.text("docs/cli/README.md")
     }
 
-    /// The text of the page of a subcommand, such as `outbox add`.
+    /// Returns the text of the page of a subcommand, such as `outbox add`.
     func page(of subcommand: String) throws -> String {
         try Checkout.text("docs/cli/\(subcommand.split(separator: " ").joined(separator: "-")).md")
     }
 
-    /// The text of `README.md` below a heading of the second level.
+    /// Returns the text of `README.md` below a heading of the second level.
     func section(_ heading: String) throws -> Substring {
         let start = try #require(text.firstRange(of: "\n## \(heading)\n"), "there is no section \(heading)").upperBound
         return text[start...].prefix(upTo: text[start...].firstRange(of: "\n## ")?.lowerBound ?? text.endIndex)
     }
 
-    /// The first cells of the rows of a section's table that are about a subcommand.
+    /// Returns the first cells of the rows of a section's table that mention a subcommand.
     func keys(_ heading: String, of subcommand: String) throws -> [String] {
         try section(heading).split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst().compactMap { row in
             let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }

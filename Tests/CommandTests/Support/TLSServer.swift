@@ -11,9 +11,9 @@ final class TLSServer: Sendable {
     private let server: OpenSSLServer
 
     /// - Parameters:
-    ///   - leaf: Its own certificate; the intermediate is sent too.
-    ///   - isKeyless: Whether it has the certificate of somebody else, and not the key.
-    ///   - options: More arguments.
+    ///   - leaf: The server's own certificate. The intermediate is sent too.
+    ///   - isKeyless: True if the server uses the certificate of another server without its key.
+    ///   - options: Additional arguments.
     static func start(
         _ leaf: Forged = TrustWorld.leaf,
         isKeyless: Bool = false,
@@ -51,7 +51,7 @@ final class TLSServer: Sendable {
         )
     }
 
-    /// `reachability trust` with a policy file, for `example.org`.
+    /// Runs `reachability trust` with a policy file for `example.org`.
     func trust(_ policy: String, host: String = "example.org", options: String = "") async throws -> CommandResult {
         try directory.write("policy.json", policy)
         return try await run("trust \(host) --connect-to \(address):PORT --policy policy.json \(options)")
