@@ -10,7 +10,7 @@ import TrustForge
 @testable import reachability_fleet
 @testable import reachability_tools
 
-/// Durations, sizes and lists of exit statuses, as options take them.
+/// Durations, sizes and lists of exit statuses in the notation of options.
 @Suite struct ArgumentTests {
     @Test(arguments: [
         ("500ms", Duration.milliseconds(500)), ("1.5s", .milliseconds(1500)), ("2m", .seconds(120)),
@@ -31,7 +31,7 @@ import TrustForge
     }
 
     @Test(arguments: ["", "KB", "0", "-1KB", "1kb", "1K", "1.5MB", "1 MB", "9223372036854775807KB"])
-    func `what is no size is refused`(text: String) {
+    func `other texts are not a size`(text: String) {
         #expect(throws: ExitMessage.self) { try SizeArgument(argument: text).bytes }
     }
 
@@ -75,7 +75,7 @@ import TrustForge
         (["--broker", "mqtts://a", "--refresh", "0s"] + place, "--refresh takes a duration from 1s to 24h"),
         (["--broker", "mqtt://a"], "give --broker, --site and --device"),
     ])
-    func `a wrong option is a usage error`(words: [String], text: String) throws {
+    func `an invalid option is a usage error`(words: [String], text: String) throws {
         let arguments = try FleetAgentArguments.parse(words)
         let refusal = Refusal.of { try AgentOptions(arguments) }
         #expect(refusal?.status == .usage && refusal?.text.contains(text) == true, "\(refusal?.text ?? "accepted")")
@@ -83,7 +83,7 @@ import TrustForge
 }
 #endif
 
-/// Files of hosts, one host on each line.
+/// Files of hosts, one per line.
 @Suite struct TargetFileTests {
     private let directory: ScratchDirectory
 
@@ -91,7 +91,7 @@ import TrustForge
         directory = try ScratchDirectory()
     }
 
-    /// The hosts of a file, and its bad lines without the name of the file.
+    /// Returns the hosts of a file, and its bad lines without the file name.
     private func read(_ text: String) throws -> (hosts: [String], bad: [String]) {
         let path = try directory.write("hosts", text)
         let (hosts, bad) = try TargetFile(path: path).read { text throws(HostError) in try HostError.check(text) }
@@ -178,7 +178,7 @@ import TrustForge
     ]
 
     @Test(arguments: wrong)
-    func `a wrong target or option is a usage error`(words: [String], text: String) throws {
+    func `an invalid target or option is a usage error`(words: [String], text: String) throws {
         let arguments = try CheckArguments.parse(words)
         let refusal = Refusal.of {
             _ = try CheckOptions(arguments)
@@ -195,14 +195,14 @@ import TrustForge
         ),
         ("{\"anchors\": [\"nowhere.pem\"], \"hosts\": {}}", .noInput, "nowhere.pem"),
     ])
-    func `a wrong policy file is refused`(policy: String, status: ExitMessage.Status, text: String) throws {
+    func `an invalid policy file is refused`(policy: String, status: ExitMessage.Status, text: String) throws {
         let directory = try ScratchDirectory()
         let arguments = try CheckArguments.parse(["--policy", try directory.write("policy.json", policy)])
         let refusal = Refusal.of { try CheckOptions(arguments) }
         #expect(refusal?.status == status && refusal?.text.contains(text) == true, "\(refusal?.text ?? "accepted")")
     }
 
-    @Test func `of several targets the nearest broken place decides the exit status`() {
+    @Test func `the nearest broken place of several targets decides the exit status`() {
         func status(_ places: CheckPlace..., simple: Bool = false) -> Int32 {
             CheckPlace.exitCode(of: places, simple: simple)
         }

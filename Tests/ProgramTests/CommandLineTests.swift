@@ -67,7 +67,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: wrong) func `a wrong option is a usage error`(words: [String], text: String) {
+    @Test(arguments: wrong) func `an invalid option is a usage error`(words: [String], text: String) {
         do {
             _ = try ReachabilityCommand.parseAsRoot(words)
             Issue.record("it is accepted")
@@ -165,7 +165,7 @@ import Testing
     ]
 
     @Test(arguments: absent)
-    func `a target that does not exist is refused`(words: [String], sentence: String) throws {
+    func `a missing target is refused`(words: [String], sentence: String) throws {
         let options = try TargetOptions.parse(words)
         #expect(Refusal.of { try options.makeTargets() } == Refusal(sentence))
     }
@@ -180,7 +180,7 @@ struct Refusal: Hashable {
         (self.text, self.status) = (text, status)
     }
 
-    /// The refusal that a closure throws; nil if the closure returns. Another error appears with its description.
+    /// Returns the refusal that a closure throws. Nil if the closure returns. Another error is returned with its description.
     static func of<Value>(_ body: () throws -> Value) -> Refusal? {
         do {
             _ = try body()

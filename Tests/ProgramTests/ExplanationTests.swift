@@ -6,9 +6,9 @@ import NetworkLab
 import NetworkReachability
 import Testing
 
-/// The whole output of `reachability why`, in namespaces with an uplink to routers that do not exist.
+/// The complete output of `reachability why`, in namespaces with an uplink to routers that do not exist.
 @Suite struct ExplanationTests {
-    @Test func `the network at large has votes of each family, or of the one that counts`() async throws {
+    @Test func `the network at large shows the votes of each family, or of the selected one`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("-6 route flush default")
         let four = try await Explanation.of(nil, in: uplink.namespace, family: .ipv4)
@@ -19,7 +19,7 @@ import Testing
         #expect(both.lines.last == "ok      verdict    reachable (ethernet or Wi-Fi), over IPv4 only (IPv6: no route)")
     }
 
-    @Test func `a cable that is out breaks the link`() async throws {
+    @Test func `a missing carrier is a broken link`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("link set far down")
         let result = try await Explanation.of("203.0.113.9", in: uplink.namespace)
@@ -58,7 +58,7 @@ import Testing
         )
     }
 
-    @Test func `a gateway without an answer does not change the verdict`() async throws {
+    @Test func `a silent gateway does not change the verdict`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("neigh add 192.0.2.1 dev u0 nud failed")
         let result = try await Explanation.of("203.0.113.9", in: uplink.namespace)
@@ -81,7 +81,7 @@ import Testing
         #expect(result.lines.last == "broken  verdict    not reachable, no route")
     }
 
-    @Test func `a name of the hosts file needs no server`() async throws {
+    @Test func `a name in the hosts file needs no name server`() async throws {
         let uplink = try await Uplink.make()
         let result = try await Explanation.of("localhost", in: uplink.namespace)
         #expect(result.isReachable)
@@ -90,7 +90,7 @@ import Testing
         #expect(result.lines.dropFirst().first?.hasPrefix("ok      name       localhost: ") == true)
     }
 
-    @Test func `JSON of a reachable host has the rule, the route and the neighbour`() async throws {
+    @Test func `JSON for a reachable host contains the rule, the route and the neighbour`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("neigh add 192.0.2.1 lladdr 02:00:00:00:00:99 dev u0 nud permanent")
         let line = try await Explanation.of("203.0.113.9", in: uplink.namespace)
@@ -124,7 +124,7 @@ import Testing
         )
     }
 
-    @Test func `JSON of an unreachable network has the votes`() async throws {
+    @Test func `JSON for an unreachable network contains the votes`() async throws {
         let uplink = try await Uplink.make(isConnected: false)
         let line = try await Explanation.of(nil, in: uplink.namespace)
         #expect(try line.member("target") == "null" && line.member("reason") == "\"noRoute\"")
@@ -141,9 +141,9 @@ import Testing
     }
 }
 
-/// The output of `reachability why` for a host in a namespace, made in this process.
+/// The output of `reachability why` for a host in a namespace, created in this process.
 struct Explanation: @unchecked Sendable {
-    /// Without colours.
+    /// The lines without colours.
     let lines: [String]
     let object: [String: Any]
     let isReachable: Bool
@@ -179,7 +179,7 @@ struct Explanation: @unchecked Sendable {
         }
     }
 
-    /// A member of the object as JSON with sorted keys.
+    /// Returns a member of the object as JSON with sorted keys.
     func member(_ key: String) throws -> String {
         let options: JSONSerialization.WritingOptions = [.sortedKeys, .fragmentsAllowed]
         let data = try JSONSerialization.data(withJSONObject: object[key] ?? "missing", options: options)

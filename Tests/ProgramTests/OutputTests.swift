@@ -30,7 +30,7 @@ import Testing
         return PathLine(target: host, namespace: namespace, path: path)
     }
 
-    /// The text behind the time, without colours.
+    /// Returns the text after the time, without colours.
     private func text(
         _ host: String?,
         flags: Bool = false,
@@ -45,7 +45,7 @@ import Testing
 
     private static let way = "reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2"
 
-    @Test func `a line of text has the target, the status and the way`() throws {
+    @Test func `a line of text contains the target, the status and the path`() throws {
         #expect(try text(nil) == "network: \(Self.way), over IPv4 and IPv6")
         #expect(try text("203.0.113.9") == "203.0.113.9: \(Self.way)")
         let flags = Self.way.replacing("i), ", with: "i), flags -R -------, ")
@@ -57,7 +57,7 @@ import Testing
         )
     }
 
-    @Test func `the network at large has the families that work`() throws {
+    @Test func `the network at large shows the working families`() throws {
         kernel.removeRoute("::/0")
         #expect(try text(nil).hasSuffix(", over IPv4 only"))
         kernel.addRoute("::/0", via: "2001:db8::1")
@@ -72,7 +72,7 @@ import Testing
         (.unreachable, "unreachable", "unreachable route"),
         (.blackhole, "blackholed", "blackholed by a route or rule"),
     ])
-    func `a refused target has its reason`(kind: FakeKernel.RouteKind, name: String, words: String) throws {
+    func `a refused target shows its reason`(kind: FakeKernel.RouteKind, name: String, words: String) throws {
         kernel.addRoute("198.51.100.1", kind: kind)
         #expect(try text("198.51.100.1").hasPrefix("198.51.100.1: not reachable, \(words)"))
         let object = String(decoding: try line("198.51.100.1").json(at: Timestamp()), as: UTF8.self)
@@ -86,7 +86,7 @@ import Testing
             ("fe80::1%u0", nil), ("2001:db8:9::9", nil),
         ] as [(String, String?)]
     )
-    func `the reason of JSON is null for a reachable target`(host: String, reason: String?) throws {
+    func `the reason in JSON is null for a reachable target`(host: String, reason: String?) throws {
         kernel.addLink("idle", carrier: false)
         kernel.addAddress("198.18.0.1/24", to: "idle")
         let object = String(decoding: try line(host).json(at: Timestamp()), as: UTF8.self)
@@ -94,7 +94,7 @@ import Testing
         #expect(object.contains("\"status\":\"\(reason == nil ? "reachable" : "notReachable")\""), "\(object)")
     }
 
-    @Test func `a line of JSON has every key in its order`() throws {
+    @Test func `a line of JSON contains every key in order`() throws {
         let object = String(decoding: try line("203.0.113.9", namespace: "blue").json(at: Timestamp()), as: UTF8.self)
         let head = #/\{"schema":1,"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","monotonicNanoseconds":\d+,/#
         #expect(
@@ -107,7 +107,7 @@ import Testing
         )
     }
 
-    @Test func `a program of run or retry has every variable, and what is not known is empty`() throws {
+    @Test func `a program of run or retry gets every variable, and unknown ones are empty`() throws {
         kernel.addRoute("198.51.100.1", kind: .prohibit)
         func variables(_ host: String, _ previous: NetworkReachabilityStatus?) throws -> String {
             let change = StateChange(path: try line(host).path, previous: previous)
@@ -130,7 +130,7 @@ import Testing
         )
     }
 
-    @Test func `JSON escapes the name of an interface, and text shows it escaped`() throws {
+    @Test func `the name of an interface is escaped in JSON and in text`() throws {
         let name = "e\u{1b}[2J\u{7}\"\\"
         kernel.rename("u0", to: name)
         let object = String(decoding: try line("203.0.113.9").json(at: Timestamp()), as: UTF8.self)
@@ -182,7 +182,7 @@ import Testing
         #expect(text.hasSuffix("    default via \(gateway) metric 4096 table 10000"))
     }
 
-    @Test func `the name of an interface is escaped, and its state has a colour`() {
+    @Test func `the name of an interface is escaped, and its state is coloured`() {
         let table = ListTable([details("e\u{1b}[2J", index: 7)], isColoured: true).text
         #expect(table.contains("e\\u{1b}[2J  wired-virtual  \u{1b}[32mup\u{1b}[0m"))
     }

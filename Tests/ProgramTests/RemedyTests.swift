@@ -2,7 +2,7 @@ import Foundation
 import NetworkLab
 import Testing
 
-/// `why` names the broken step, and its remedy brings packets through.
+/// The broken step of `why`, and the effect of its remedy on real packets.
 @Suite struct RemedyTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let name: String
@@ -10,7 +10,7 @@ import Testing
         let commands: [String]
         /// The summary of the broken step.
         let summary: String
-        /// Commands that are needed after the command of the remedy.
+        /// Additional commands after the remedy.
         var rest: [String] = []
 
         var testDescription: String { name }
@@ -99,7 +99,7 @@ import Testing
             ),
         ]
 
-    /// Runs commands, `ip` left out of most.
+    /// Runs commands. `ip` is added to most of them.
     private static func run(_ commands: [String], in namespace: LabNamespace) async throws {
         try await LabThread.detached {
             for command in commands {
@@ -151,7 +151,7 @@ import Testing
         #expect(result.text.contains("-> find the other machine, or give c0 another address"))
     }
 
-    @Test func `the remedy warns before it deletes a possible kill switch`() async throws {
+    @Test func `the remedy warns before it deletes a route that may be a kill switch`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("-4 rule add pref 70 not fwmark 0xca6c prohibit")
         let result = try await Explanation.of("203.0.113.9", in: uplink.namespace)
@@ -167,7 +167,7 @@ import Testing
         )
     }
 
-    @Test func `a bridge without a working port gets the advice to add one`() async throws {
+    @Test func `the remedy of a bridge without a working port is to add one`() async throws {
         let namespace = try await LabThread.detached {
             let namespace = try LabNamespace()
             try namespace.ip(
@@ -199,7 +199,7 @@ import Testing
         ),
         (["route add default via 10.1.0.1 table 77"], "notAsked", "0.0.0.0/0", nil),
     ])
-    func `JSON has the route that a lookup passed over`(
+    func `JSON contains the route that a lookup skipped`(
         commands: [String],
         cause: String,
         prefix: String,
@@ -216,7 +216,7 @@ import Testing
         #expect(named?["priority"] as? Int == rule)
     }
 
-    @Test func `a rule that suppresses short prefixes says so`() async throws {
+    @Test func `a rule that suppresses short prefixes is named`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("-4 rule add pref 70 lookup main suppress_prefixlength 0")
         let result = try await Explanation.of("192.0.2.9", in: uplink.namespace)
@@ -225,7 +225,7 @@ import Testing
         #expect(rule["suppressPrefixLength"] as? Int == 0)
     }
 
-    @Test func `JSON has the refusing route with its rule and table`() async throws {
+    @Test func `JSON contains the refusing route with its rule and table`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("-4 route add blackhole 198.51.100.0/24 table 88", "-4 rule add pref 71 lookup 88")
         let object = try await Explanation.of("198.51.100.1", in: uplink.namespace).object

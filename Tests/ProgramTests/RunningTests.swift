@@ -10,9 +10,9 @@ import TrustForge
 @testable import CommandLineSupport
 @testable import reachability
 
-/// What `reachability run` makes of the states it is given, one after the other.
+/// Decisions of `reachability run` for sequences of states.
 @Suite struct RunDecisionTests {
-    /// States in short: `r` reachable, `w` reachable over WWAN, `n` not reachable, `u` unknown.
+    /// Abbreviated states: `r` reachable, `w` reachable over WWAN, `n` not reachable, `u` unknown.
     private static let flags: [Character: NetworkReachabilityFlags?] = [
         "r": [.reachable], "w": [.reachable, .isWWAN], "n": [], "u": nil,
     ]
@@ -21,25 +21,25 @@ import TrustForge
         ("rnr", "rn nr"), ("rnnr", "rn nr"), ("urnu", "rn nu"), ("uuu", ""), ("r", ""), ("rr", ""), ("rwr", "rw wr"),
         ("nun", "nu un"),
     ])
-    func `change: every change of what is known`(states: String, runs: String) {
+    func `the event change includes every change of a known status`(states: String, runs: String) {
         #expect(Self.runs(states, [.change]) == runs)
     }
 
     @Test(arguments: [
         ("rnr", "nr"), ("nrwn", "nr"), ("nunr", "nr"), ("nur", "ur"), ("urn", ""), ("rwr", ""),
     ])
-    func `reachable: becoming so, however`(states: String, runs: String) {
+    func `the event reachable includes every change to reachable`(states: String, runs: String) {
         #expect(Self.runs(states, [.reachable]) == runs)
     }
 
     @Test(arguments: [
         ("rnr", "rn"), ("rwn", "wn"), ("nun", "un"), ("unr", ""), ("rur", ""),
     ])
-    func `not-reachable: becoming so, from anything`(states: String, runs: String) {
+    func `the event not-reachable includes every change to not reachable`(states: String, runs: String) {
         #expect(Self.runs(states, [.notReachable]) == runs)
     }
 
-    @Test func `both: not from one connection type to another`() {
+    @Test func `both events exclude a change of the connection type`() {
         #expect(Self.runs("rwnrun", [.reachable, .notReachable]) == "wn nr un")
     }
 
@@ -47,11 +47,11 @@ import TrustForge
         ("r", RunTrigger.change, "-r"), ("urn", .change, "-r rn"), ("n", .reachable, ""), ("nr", .reachable, "nr"),
         ("unr", .notReachable, "-n"), ("u", .change, ""),
     ])
-    func `initial: the first that is known counts too`(states: String, trigger: RunTrigger, runs: String) {
+    func `--initial includes the first known status`(states: String, trigger: RunTrigger, runs: String) {
         #expect(Self.runs(states, [trigger], initially: true) == runs)
     }
 
-    /// The runs in short: the state before, `-` for none, and the state.
+    /// Returns the abbreviated runs: the previous state, or `-` for none, and the state.
     private static func runs(_ states: String, _ triggers: Set<RunTrigger>, initially: Bool = false) -> String {
         var decision = RunDecision(triggers, runsInitially: initially)
         return states.compactMap { state in
@@ -67,7 +67,7 @@ import TrustForge
     }
 }
 
-/// How programs end that `run`, `retry` and notifiers start.
+/// The ends of the programs of `run`, `retry` and notifiers.
 @Suite struct ProgramRunnerTests {
     @Test func `a program ends with its status or its signal`() async {
         func cause(_ script: String) async -> ProgramEnd.Cause {
@@ -84,13 +84,13 @@ import TrustForge
         ("/text", 126, "Permission denied"), ("/folder", 126, "Permission denied"),
         ("/orphan", 127, "its interpreter is missing"), ("/garbage", 126, "Exec format error"),
     ])
-    func `a program that cannot be started has the status of a shell`(
+    func `a program that cannot be started has the exit status of a shell`(
         name: String,
         status: CInt,
         why: String
     ) async throws {
         let directory = try ScratchDirectory()
-        // A process of its own writes the files: a child of another test would hold them open for writing (ETXTBSY).
+        // A separate process writes the files. A child of another test would hold them open for writing (ETXTBSY).
         let script = """
             cd "$0" && : >text && mkdir folder && echo '#!/no/such/interpreter' >orphan && printf '\\1\\2\\3\\n' >garbage
             chmod 755 orphan garbage
@@ -102,7 +102,7 @@ import TrustForge
         #expect(await ProgramRunner().cause(of: program, .inherit) == .notStarted(status, why))
     }
 
-    @Test func `the line about an end has the target, the program and the time`() {
+    @Test func `the line about an end contains the target, the program and the time`() {
         func line(_ target: String?, _ cause: ProgramEnd.Cause, late limit: String? = nil) -> String {
             let duration = Duration.milliseconds(1204)
             return
@@ -120,7 +120,7 @@ import TrustForge
     }
 }
 
-/// Which ends of a program `retry` repeats.
+/// The ends of a program that `retry` repeats.
 @Suite struct CommandFailureTests {
     @Test(
         arguments: [
@@ -128,19 +128,19 @@ import TrustForge
             (.signalled(9), nil, false), (.signalled(9), [137], true), (.notStarted(127, "x"), [127], false),
         ] as [(ProgramEnd.Cause, Set<CInt>?, Bool)]
     )
-    func `--on-exit chooses what is retried`(cause: ProgramEnd.Cause, statuses: Set<CInt>?, isRetried: Bool) {
+    func `--on-exit selects the statuses to retry`(cause: ProgramEnd.Cause, statuses: Set<CInt>?, isRetried: Bool) {
         let end = ProgramEnd(target: nil, program: "sh", cause: cause, duration: .zero, exceededLimit: nil)
         let stage = CommandFailure(end: end, statuses: statuses).failureStage
         #expect(stage == (isRetried ? .mayHaveBeenProcessed : nil))
     }
 }
 
-/// Ending all that a program has started.
+/// The end of a process group.
 @Suite struct ProcessGroupTests {
     /// Starts a program that leads its own process group. Only the test waits for it.
     private static func leader(_ script: String) throws -> LabProcess {
         let process = try LabProcess("setsid", ["sh", "-c", script])
-        // Until it leads.
+        // Waits until the process leads its group.
         while getpgid(process.identifier) != process.identifier { sched_yield() }
         return process
     }
@@ -152,7 +152,7 @@ import TrustForge
     }
 
     @Test(.timeLimit(.minutes(15)))
-    func `one that has ended and is not waited for does not hold it up`() async throws {
+    func `an ended leader that is a zombie does not delay the end`() async throws {
         let leader = try Self.leader("exit 0")
         #expect(try await eventually { Self.hasEnded(leader.identifier) })
         #expect(kill(-leader.identifier, 0) == 0, "the kernel counts zombies")
@@ -161,14 +161,14 @@ import TrustForge
     }
 
     @Test(.timeLimit(.minutes(15)))
-    func `one that obeys and is not waited for does not hold it up`() async throws {
+    func `a leader that ends and stays a zombie does not delay the end`() async throws {
         let leader = try Self.leader("sleep 1000 & exec sleep 1000")
         await ProcessGroup(leader.identifier).finish(by: SIGTERM, within: .seconds(3600))
         #expect(ProcessTable.livingMember(of: leader.identifier) == nil)
         _ = try leader.wait()
     }
 
-    @Test func `one that does not obey is killed, beside one that is not waited for`() async throws {
+    @Test func `a member that ignores the signal is killed although another is a zombie`() async throws {
         let leader = try Self.leader("trap '' TERM; sh -c 'while :; do sleep 1000; done' & exit 0")
         #expect(try await eventually { Self.hasEnded(leader.identifier) })
         let child = try #require(ProcessTable.livingMember(of: leader.identifier))
@@ -178,14 +178,14 @@ import TrustForge
         _ = try leader.wait()
     }
 
-    @Test func `the table is of our own processes`() {
+    @Test func `/proc is that of this process namespace`() {
         #expect(ProcessTable.isOurs)
         #expect(ProcessTable.lives(getpid(), in: getpgrp()))
         #expect(!ProcessTable.lives(getpid(), in: 1))
     }
 }
 
-/// The files and directories that `run --hooks` and `exec` of a notifier refuse.
+/// Files and directories that `run --hooks` and `exec` of a notifier refuse.
 @Suite struct HookCheckTests {
     private let directory: ScratchDirectory
 
@@ -216,7 +216,7 @@ import TrustForge
         refusal { () throws(HookRefusal) in try HookCheck().checkDirectory(path) }
     }
 
-    @Test func `a hook is an executable that only its owner can write`() throws {
+    @Test func `a hook is an executable file that only its owner can write`() throws {
         #expect(hook(try file("own")) == nil)
         #expect(hook("/bin/echo") == nil)
         #expect(hook(try file("group", mode: 0o775)) == .writableByOthers)
@@ -229,7 +229,7 @@ import TrustForge
         #expect(hook(link) == .unreadable("No such file or directory"))
     }
 
-    @Test func `a directory of hooks is closed to others`() throws {
+    @Test func `a directory of hooks is not writable by others`() throws {
         #expect(chmod(directory.path, 0o755) == 0)
         #expect(folder(directory.path) == nil)
         #expect(folder(try file("file")) == .noDirectory)
@@ -252,7 +252,7 @@ import TrustForge
         #expect(refusal { () throws(HookRefusal) in try HookCheck(user: 65_534).checkHook(path) } == nil)
     }
 
-    @Test func `a refusal says what to do`() {
+    @Test func `a refusal contains the remedy`() {
         let texts = [
             HookRefusal.noDirectory: "it is not a directory", .noRegularFile: "it is not a regular file",
             .notExecutable: "it is not executable; make it executable with `chmod +x`",

@@ -7,16 +7,16 @@ import TrustForge
 @testable import ReachabilityRequests
 @testable import reachability_tools
 
-/// Headers and files that `reachability outbox add` takes as arguments.
+/// Headers and files in the arguments of `reachability outbox add`.
 @Suite struct OutboxArgumentTests {
     @Test(arguments: ["A: 1\r\n\r\nB: 2\n", "A: 1\nB:2", "A:1\r\nB: 2\r\n"])
-    func `headers come from a file, whatever its line ends`(text: String) throws {
+    func `headers are read from a file with any line ends`(text: String) throws {
         let directory = try ScratchDirectory()
         let file = try directory.write("headers", text)
         #expect(try HeaderArgument(text: "@\(file)").headers.map { "\($0.name)=\($0.value)" } == ["A=1", "B=2"])
     }
 
-    @Test func `a header has a colon`() throws {
+    @Test func `a header without a colon is refused`() throws {
         #expect(try HeaderArgument(text: "A: \"q\\").headers.map(\.value) == ["\"q\\"])
         #expect(try HeaderArgument(text: "B:").headers.map(\.value) == [""])
         let refusal = Refusal.of { try HeaderArgument(text: "x").headers }
@@ -28,7 +28,7 @@ import TrustForge
         (".", "cannot read .: Is a directory", .noInput),
         ("/dev/zero", "cannot read /dev/zero: it has more than 1048576 bytes", .usage),
     ])
-    func `a file that cannot be taken is refused`(path: String, sentence: String, status: ExitMessage.Status) {
+    func `an unusable file is refused`(path: String, sentence: String, status: ExitMessage.Status) {
         #expect(Refusal.of { try ArgumentFile(path).bytes(limit: 1 << 20) } == Refusal(sentence, status))
         #expect(Refusal.of { try HeaderArgument(text: "@\(path)").headers } == Refusal(sentence, status))
     }
@@ -44,7 +44,7 @@ import TrustForge
         (.until(.seconds(1)), "http://a: 1 left, not before 1970-01-01T00:00:01.000Z, as the server requested"),
         (.behind(7), "http://a: 1 left, waiting for 7"),
     ])
-    func `a line says why nothing is sent to a server`(skip: OutboxSkip, line: String) {
+    func `a line gives the reason why requests are left`(skip: OutboxSkip, line: String) {
         #expect(OutboxEvent.skipped(origin: "http://a", count: 1, skip).line == line)
     }
 
@@ -67,9 +67,9 @@ import TrustForge
         (Int64(0), "0 B"), (999, "999 B"), (1000, "1.0 kB"), (999_999, "999.9 kB"), (1_000_000, "1.0 MB"),
         (270_040_000, "270.0 MB"), (12_300_000_000, "12.3 GB"), (Int64.max, "9223372.0 TB"),
     ])
-    func `numbers of bytes`(bytes: Int64, text: String) { #expect(ByteText.text(bytes) == text) }
+    func `numbers of bytes are shortened`(bytes: Int64, text: String) { #expect(ByteText.text(bytes) == text) }
 
-    @Test func `a line tells how far it is, how fast and how long it will take`() {
+    @Test func `the progress line contains share, rate and remaining time`() {
         var line = ProgressLine()
         func text(_ completed: Int64, of total: Int64?, at seconds: Int, isWaiting: Bool = false) -> String {
             var step = DownloadProgress(completed: completed, total: total)
@@ -79,7 +79,7 @@ import TrustForge
         #expect(text(0, of: 10_000_000, at: 0) == "  0 % [>                   ] 0 B of 10.0 MB")
         let half = "[==========>         ] 5.0 MB of 10.0 MB"
         #expect(text(5_000_000, of: 10_000_000, at: 5) == " 50 % \(half), 1.0 MB/s, 5 s left")
-        // For a whole window nothing has come.
+        // No data has arrived for the whole period.
         #expect(text(5_000_000, of: 10_000_000, at: 10) == " 50 % \(half), 0 B/s")
         let waiting = text(5_000_000, of: 10_000_000, at: 11, isWaiting: true)
         #expect(waiting == "waiting for the network; 5.0 MB are here")
@@ -129,7 +129,7 @@ import TrustForge
         (["--output", "-"], "--output cannot be standard output; --output ./- is a file with this name"),
         (["--deadline", "0s"], "--deadline takes more than 0"),
     ])
-    func `a wrong option is refused`(words: [String], sentence: String) {
+    func `an invalid option is refused`(words: [String], sentence: String) {
         #expect(Self.refusal(words + ["http://127.0.0.1:1/a"]) == Refusal(sentence))
     }
 
@@ -160,7 +160,7 @@ import TrustForge
         #expect(Refusal.of { try ServerAddress(text) } == Refusal(sentence))
     }
 
-    @Test func `a file without a certificate has no anchors`() throws {
+    @Test func `a file without a certificate is not usable for --anchors`() throws {
         let directory = try ScratchDirectory()
         let files = [
             try directory.write("key.pem", TrustWorld.leaf.key), try directory.write("empty.pem", ""), "/dev/null",
@@ -185,12 +185,12 @@ import TrustForge
         ("http://h:0", "the port is not a number from 1 to 65535"), ("http://[::1", "it has no valid host"),
         ("http://u@h/", "a user name, a query, a space or a character outside ASCII is not allowed"),
     ])
-    func `a URL of a service that cannot be used is named, with the reason`(url: String, reason: String) {
+    func `an unusable URL of a service is quoted with the reason`(url: String, reason: String) {
         let sentence = "cannot use \"\(url)\": \(reason); write http://127.0.0.1:9672, for example"
         #expect(Refusal.of { try ServiceURL(url) } == Refusal(sentence))
     }
 
-    @Test func `the command asks a service without TLS`() throws {
+    @Test func `https is refused because the command does not support TLS`() throws {
         let hint = "use an HTTPS client such as curl, or run the command on the service's machine"
         #expect(
             Refusal.of { try ServiceURL("https://h/") }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// What is written of a target: reports, histories, pages and webhooks contain it.
+/// The text of a target. Reports, histories, pages and webhooks contain it.
 @Suite struct CheckTargetTests {
     @Test(arguments: [
         ("https://example.org/health?key=hush", "https://example.org/health?***"),
@@ -15,14 +15,14 @@ import Testing
     func `a query is masked`(text: String, shown: String) throws {
         let target = try CheckTarget(text)
         #expect(target.text == shown)
-        // It is sent as it was written.
+        // The request contains the URL as given.
         if case .web(let url) = target.service { #expect("\(url)".contains("hush") == text.contains("hush")) }
     }
 
     @Test(arguments: [
         "https://exam ple.org/?key=hush", "https:///?key=hush", "gopher://example.org/?hush", "https://a:x/?hush",
     ])
-    func `a target that is refused is told without its query`(text: String) throws {
+    func `the message about an invalid target masks its query`(text: String) throws {
         let error = #expect(throws: CheckInputError.self) { try CheckTarget(text) }
         #expect(error?.description.contains("hush") == false)
     }

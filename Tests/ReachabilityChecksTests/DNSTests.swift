@@ -5,7 +5,7 @@ import Testing
 @testable import ReachabilityChecks
 
 struct DNSTests {
-    /// `ipv4only.arpa` with both addresses of RFC 7050, the owner a pointer to the question.
+    /// `ipv4only.arpa` with both addresses of RFC 7050. The owner is a pointer to the question.
     static let known = hex(
         """
         1234 8180 0001 0002 0000 0001 08 697076346f6e6c79 04 61727061 00 0001 0001
@@ -31,7 +31,7 @@ struct DNSTests {
 
     private func name(_ text: String) throws -> DNSName { try #require(DNSName(text)) }
 
-    @Test func readsAddresses() throws {
+    @Test func `addresses of a response are returned`() throws {
         let question = DNSQuestion(try name("IPv4only.ARPA."), .a, identifier: 0x1234)
         guard case .whole(let message) = DNSAnswer(Self.known, to: question) else {
             Issue.record("not whole")
@@ -41,19 +41,19 @@ struct DNSTests {
         #expect(message.code == .noError && message.flags.contains(.recursionAvailable))
     }
 
-    @Test func followsAliases() throws {
+    @Test func `aliases are followed`() throws {
         let message = try DNSMessage(Self.alias)
         #expect(message.addresses(of: try name("www.example.org")).map(\.description) == ["2001:db8::5"])
         #expect(message.addresses(of: try name("other.example.org")) == [])
     }
 
-    @Test func readsAbsence() throws {
+    @Test func `NXDOMAIN and an extended error are parsed`() throws {
         let message = try DNSMessage(Self.absent)
         #expect(message.code == .nameError)
         #expect(message.extendedErrors == [15])
     }
 
-    @Test func seesWhatIsNotForUs() throws {
+    @Test func `responses to other questions are not accepted`() throws {
         let name = try name("ipv4only.arpa")
         #expect(DNSAnswer(Self.known, to: DNSQuestion(name, .a, identifier: 1)) == .mismatched)
         #expect(DNSAnswer(Self.known, to: DNSQuestion(name, .aaaa, identifier: 0x1234)) == .mismatched)
@@ -65,7 +65,7 @@ struct DNSTests {
         #expect(DNSAnswer([0x12, 0x34, 0x80], to: question) == .malformed(.short))
     }
 
-    @Test func seesTruncation() throws {
+    @Test func `a truncated response is recognised at any length`() throws {
         let question = DNSQuestion(try name("ipv4only.arpa"), .a, identifier: 0x1234)
         var bytes = Self.known
         bytes[2] |= 2
@@ -78,14 +78,14 @@ struct DNSTests {
         #expect(DNSAnswer(Array(Self.known.dropLast(20)), to: question) == .malformed(.short))
     }
 
-    @Test func refusesLoops() throws {
+    @Test func `compression loops are refused`() throws {
         let head = hex("0001 8180 0001 0000 0000 0000")
         for name in ["c00c", "c00e c00c", "03 616263 c00c", "ffff", "40 00", "80 00"] {
             #expect(throws: DNSFault.self) { try DNSMessage(head + hex(name) + hex("0001 0001")) }
         }
     }
 
-    @Test func limitsNames() throws {
+    @Test func `labels and names have a maximum length`() throws {
         #expect(DNSName(String(repeating: "a", count: 63)) != nil)
         #expect(DNSName(String(repeating: "a", count: 64)) == nil)
         #expect(DNSName("a..b") == nil)
@@ -96,7 +96,7 @@ struct DNSTests {
         #expect(DNSName(labels: [[0x1b, 0x2e]])?.description == "\\027\\046")
     }
 
-    @Test func readsItsOwnQuestions() throws {
+    @Test func `an own question can be parsed`() throws {
         for (text, type) in [("a", DNSRecordType.a), ("ipv4only.arpa", .aaaa), (".", .cname)] {
             let question = DNSQuestion(try name(text), type, identifier: 77)
             let message = try DNSMessage(question.bytes)
@@ -105,29 +105,29 @@ struct DNSTests {
         }
     }
 
-    @Test func framesMessages() throws {
+    @Test func `messages in a stream are framed by their length`() throws {
         let framed = try #require(DNSStream.frame(Self.known)) + (DNSStream.frame(Self.alias) ?? [])
         for count in 0..<(2 + Self.known.count) { #expect(DNSStream.first(in: Array(framed.prefix(count))) == nil) }
         #expect(DNSStream.first(in: framed).map(Array.init) == Self.known)
         #expect(DNSStream.frame([UInt8](repeating: 0, count: 65_536)) == nil)
     }
 
-    @Test func survivesDamage() async throws {
+    @Test func `damaged messages never crash the parser`() async throws {
         var mutation = Mutation(seed: 17)
         let question = DNSQuestion(try name("ipv4only.arpa"), .a, identifier: 0x1234)
         for round in 0..<Mutation.count {
             await takeTurns(in: round)
             let bytes = mutation.damaged(mutation.pick([Self.known, Self.alias, Self.absent]))
             if case .whole(let message) = DNSAnswer(bytes, to: question) {
-                // Each record takes at least eleven bytes.
+                // A record has at least eleven bytes.
                 #expect(message.answers.count * 11 <= bytes.count)
                 _ = message.addresses(of: question.name)
             }
         }
     }
 
-    @Test func boundsPointers() {
-        // Pointers that lead to pointers, each one two bytes towards the front.
+    @Test func `chains of compression pointers are limited`() {
+        // Each pointer leads to another one, two bytes further to the front.
         var bytes = hex("0001 8180 0001 0000 0000 0000") + [1, 97, 0]
         for index in 0..<6000 {
             let target = index == 0 ? 12 : 15 + 2 * (index - 1)

@@ -6,11 +6,11 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// What probes say of a host that answers, is silent, or is kept from us, and by whom.
+/// Probes of a host that answers, is silent, or is blocked, with the location of the block.
 @Suite struct HostProbeTests {
     private static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0
 
-    /// Does something to a line, and probes the host behind it.
+    /// Changes a line, and probes the host behind it.
     private func probe(
         _ family: AddressFamily,
         asNobody: Bool = false,
@@ -45,7 +45,7 @@ import Testing
     private static let users = LabThread.canBecomeNobody ? [false, true] : [false]
 
     @Test(arguments: AddressFamily.allCases, users)
-    func `a host answers`(family: AddressFamily, asNobody: Bool) async throws {
+    func `a host that answers works`(family: AddressFamily, asNobody: Bool) async throws {
         try await probe(family, asNobody: asNobody, { _ in }) { prober, host in
             let echo = await prober.echo(.target, to: host, limit: .seconds(20))
             #expect(echo.outcome == .answered && echo.request.kind == (asNobody ? .udp : .echo), "\(echo)")
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: AddressFamily.allCases, users)
-    func `a host is silent`(family: AddressFamily, asNobody: Bool) async throws {
+    func `a silent host is the fault`(family: AddressFamily, asNobody: Bool) async throws {
         let hole: @Sendable (ProbedLine) throws -> Void = { line in
             let option = family == .ipv4 ? "-4" : "-6"
             try line.provider.ip("\(option) route add blackhole \(family == .ipv4 ? "203.0.113.9" : "fd77::9")")
@@ -76,13 +76,13 @@ import Testing
         }
     }
 
-    /// Who says that it is prohibited.
+    /// The sender of "prohibited".
     enum Fence: CaseIterable {
         case ownMachine, router, host
     }
 
     @Test(.enabled(if: hasPacketFilter, "there is no nft"), arguments: Fence.allCases, users)
-    func `a packet filter rejects`(fence: Fence, asNobody: Bool) async throws {
+    func `a rejecting packet filter is located`(fence: Fence, asNobody: Bool) async throws {
         for family in AddressFamily.allCases {
             let reject = "reject with icmpx type admin-prohibited"
             let setUp: @Sendable (ProbedLine) throws -> Void = { line in
@@ -102,7 +102,7 @@ import Testing
                 var results = [
                     await prober.connect(.target, to: host, port: EchoServer.port, limit: .seconds(20))
                 ]
-                // An echo that this machine rejects is refused at once, or is not heard of.
+                // An echo that this machine rejects is refused immediately, or gets no answer.
                 if !asNobody, fence != .ownMachine {
                     results.append(await prober.echo(.target, to: host, limit: .seconds(20)))
                 }
@@ -117,12 +117,15 @@ import Testing
         }
     }
 
-    /// A rule for a protocol or a port, which no lookup of a route shows.
+    /// A rule for a protocol or a port, which a route lookup does not show.
     @Test(
         arguments: AddressFamily.allCases,
         [("prohibit", EACCES), ("unreachable", ENETUNREACH), ("blackhole", EINVAL)]
     )
-    func `a rule of this machine refuses`(family: AddressFamily, kind: (name: String, number: CInt)) async throws {
+    func `a rule of this machine that refuses is reported with its error number`(
+        family: AddressFamily,
+        kind: (name: String, number: CInt)
+    ) async throws {
         let option = family == .ipv4 ? "-4" : "-6"
         let icmp = family == .ipv4 ? "icmp" : "ipv6-icmp"
         let rules = ["tcp dport 7", "udp dport 53", icmp].map {
@@ -144,12 +147,12 @@ import Testing
     }
 
     @Test(.enabled(if: hasPacketFilter, "there is no nft"), arguments: AddressFamily.allCases)
-    func `the packet filter of this machine drops`(family: AddressFamily) async throws {
+    func `dropped packets of this machine are a fault of its packet filter`(family: AddressFamily) async throws {
         try await probe(family, { try Self.filter($0.pc, "output", "drop") }) { prober, host in
             let connection = await prober.connect(.target, to: host, port: EchoServer.port, limit: .milliseconds(500))
             #expect(connection.outcome == .silent, "\(connection)")
             let echo = await prober.echo(.target, to: host, limit: .milliseconds(500))
-            // IPv6 keeps it to itself.
+            // IPv6 does not report the drop.
             let expected: [ProbeOutcome] = family == .ipv4 ? [.blockedHere(1)] : [.silent, .blockedHere(1)]
             #expect(expected.contains(echo.outcome), "\(echo)")
         }

@@ -6,7 +6,7 @@ import Testing
 @testable import ReachabilityChecks
 
 struct JudgePropertyTests {
-    /// Any evidence at all, also what no network would give.
+    /// Returns random evidence, including combinations that no network produces.
     static func random(_ chance: inout SeededGenerator) -> Situation {
         let target: CheckTarget? = Bool.random(using: &chance) ? SituationTests.port : nil
         var situation = Situation(Int.random(in: 0..<3, using: &chance) == 0 ? target : nil)
@@ -41,7 +41,7 @@ struct JudgePropertyTests {
         return situation
     }
 
-    @Test func hasOnePlaceForAnything() async {
+    @Test func `any evidence has exactly one verdict`() async {
         var chance = SeededGenerator(seed: 50)
         var places: Set<CheckPlace> = []
         for round in 0..<MutationCount.value {
@@ -54,29 +54,29 @@ struct JudgePropertyTests {
         #expect(places.count >= 9, "\(places)")
     }
 
-    /// A gateway, a router, a server, an anchor or a target that answers moves the place away from this machine, or not at all.
-    @Test func isNotMovedNearerByLife() async {
+    /// An answer of a gateway, router, server, anchor or target moves the place away from this machine, or does not move it.
+    @Test func `an answer never moves the place nearer`() async {
         var chance = SeededGenerator(seed: 51)
         for round in 0..<MutationCount.value {
             await takeTurns(in: round)
             let situation = Self.random(&chance).over(.ipv4)
             let before = situation.verdict
-            // Behind a portal whoever answers in the name of the target is the portal.
+            // Behind a portal, an answer in place of the target comes from the portal.
             let isProof = situation.evidence.target != nil && !situation.evidence.valid.contains(where: \.looksCaptive)
-            // A certificate shows that there is no portal; what is wrong then was there all the time.
+            // A verified certificate proves that there is no portal, and reveals the fault behind it.
             let anchors = before.place == .portal ? [] : [situation.verified("a"), situation.verified("d")]
-            // Of two families the one that gets further is told; a proof may change which one that is.
+            // The family that reaches farther decides. A proof may change which one that is.
             let isSingle = situation.evidence.results.allSatisfy { $0.request.binding.family == .ipv4 }
             let proofs =
                 [situation.gateway(.answered)] + (isSingle ? [situation.hop(), situation.server()] + anchors : [])
                 + (isProof ? [situation.target(.tcp, .answered)] : [])
             for proof in proofs {
                 let after = proof.verdict
-                // That datagrams are answered is what tells a filter of connections from a line that is cut (row 6).
+                // Answered datagrams are the evidence for a filter of connections in place of a broken line (row 6).
                 if after.reason == .tcpFiltered { continue }
-                // A refusal of this machine is reported if the line is good.
+                // A refusal by this machine is reported only if the uplink works.
                 if after.text.contains(" refuses packets to ") { continue }
-                // Who intercepts over one family is told of where of the other nothing is known but that it gets further.
+                // An interception over one family is reported if the other family is only known to reach farther.
                 if after.place == .portal, !isSingle { continue }
                 if after.place.distance < before.place.distance, before.place != .inconclusive {
                     Issue.record(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// Hosts with several addresses, some of which are dead.
+/// Hosts with several addresses, some of which do not answer.
 @Suite struct ManyAddressesTests {
     private func withLine(_ body: (ProbedLine, CheckOptions) async throws -> Void) async throws {
         let line = try await LabThread.detached { try ProbedLine() }
@@ -38,9 +38,9 @@ import Testing
         }
     }
 
-    @Test func `addresses without a path are left out before the others are counted`() async throws {
+    @Test func `addresses without a path do not count against the limit`() async throws {
         try await withLine { line, options in
-            // Another uplink, whose cable is out.
+            // Another uplink without carrier.
             try line.pc.ip(
                 "link add u0 type veth peer name u1",
                 "link set u0 up",
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `families take turns, and a number of addresses is tried`() async throws {
+    @Test func `families alternate, and the number of probed addresses is limited`() async throws {
         try await withLine { _, options in
             let site = try CheckSite(options)
             func order(_ addresses: [String]) -> [String] {
@@ -69,9 +69,9 @@ import Testing
         }
     }
 
-    /// An anchor that is known by its challenge.
+    /// An anchor that proves itself with the challenge.
     @Test(arguments: [["198.18.0.1", "203.0.113.7"], ["fd98::1", "fd77::10"], ["fd98::1", "203.0.113.7"]])
-    func `an anchor proves the internet at an address behind dead ones`(addresses: [String]) async throws {
+    func `an anchor proves internet access at an address behind dead ones`(addresses: [String]) async throws {
         try await withLine { line, options in
             let anchor = try await LabThread.detached {
                 try ScriptedServer(in: line.provider, at: ["203.0.113.7", "fd77::10"], port: 8090) { request in
@@ -120,12 +120,13 @@ import Testing
         }
     }
 
-    // MARK: The size of packets
+    // MARK: Large packets
 
     private static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0
 
     @Test(.enabled(if: hasPacketFilter, "there is no nft"), arguments: AddressFamily.allCases, [true, false])
-    func `large packets to a target that answers are lost`(family: AddressFamily, isSilent: Bool) async throws {
+    func `lost large packets to a target that answers are reported`(family: AddressFamily, isSilent: Bool) async throws
+    {
         try await withLine { line, options in
             try line.gateway.ip("link set g1 mtu 1400")
             try line.provider.ip("link set v0 mtu 1400")
@@ -146,7 +147,7 @@ import Testing
             let expected = isSilent ? ProbeReason.pathMTU : .targetAnswers
             let verdict = try await NetworkCheck(target: target, options: options).run().verdict
             #expect(verdict.reason == expected && verdict.place == (isSilent ? .degraded : .works), "\(verdict)")
-            // Of several targets, and of targets that are checked again and again.
+            // Several targets, and targets that are checked repeatedly.
             let reports = Locked<[Int: CheckReport]>([:])
             try await NetworkCheck.run([target, target], options) { number, report in
                 reports.withLock { $0[number] = report }
@@ -161,7 +162,7 @@ import Testing
                 return later?.probes.contains { $0.kind == .mtu } == true
             }
             #expect(isTested && later?.verdict.reason == expected, "\(String(describing: later?.verdict))")
-            // What was found remains valid, and no packet is sent for it.
+            // The result stays valid, and no packet is sent for it.
             let last = try #require(try await engine.check(target, .lasting))
             #expect(last.verdict.reason == expected)
             #expect(last.probes.filter { $0.kind == .mtu }.allSatisfy { $0.cost == ProbeCost() })
@@ -171,9 +172,9 @@ import Testing
     }
 
     @Test(arguments: AddressFamily.allCases)
-    func `a target that limits the rate of its errors loses no large packets`(family: AddressFamily) async throws {
+    func `a target that limits its errors is not reported to lose large packets`(family: AddressFamily) async throws {
         try await withLine { line, options in
-            // Without permission to ping, the errors of a closed port are the answers. Linux sends six at once, then one a second.
+            // Without permission for echoes, the answers are errors of a closed port. Linux sends a burst of six, and then one per second.
             try line.pc.sysctl("net.ipv4.ping_group_range", "1 0")
             let host = ProbedLine.world(family)
             let target = try CheckTarget(
@@ -188,20 +189,20 @@ import Testing
 
     // MARK: Documentation prefixes
 
-    @Test func `an address that no host has is of a prefix that is not in use`() async throws {
+    @Test func `the unassigned address is in a documentation prefix without a route`() async throws {
         try await withLine { line, options in
             func unassigned() throws -> [String] {
                 try CheckSite(options).lines.compactMap { $0.unassigned.map { "\($0)" } }
             }
             #expect(try unassigned() == ["192.0.2.1", "2001:db8::1"])
-            // A route that is no default route leads to a network that exists.
+            // A route other than a default route leads to an existing network.
             try line.pc.ip("route add 192.0.2.0/24 via 10.1.0.1", "route add 2001:db8:7::/48 via fd01::1")
             #expect(try unassigned() == ["198.51.100.1", "2001:db8::1"])
             try line.pc.ip("addr add 198.51.100.77/24 dev p0", "addr add 2001:db8:1::77/64 dev p0 nodad")
             #expect(try unassigned() == ["203.0.113.1", "3fff::1"])
             try line.pc.ip("route add 203.0.113.0/24 via 10.1.0.1", "route add 3fff::/20 via fd01::1")
             #expect(try unassigned().isEmpty)
-            // Halves of everything are default routes.
+            // Two halves of the address space are default routes.
             try line.pc.ip(
                 "route del 192.0.2.0/24",
                 "route del default",

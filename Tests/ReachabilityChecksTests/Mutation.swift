@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Damages bytes at random, the same way for the same seed.
+/// Damages bytes at random. The same seed causes the same damage.
 struct Mutation {
     private var chance: SeededGenerator
 
@@ -30,7 +30,7 @@ struct Mutation {
     }
 }
 
-/// Bytes of a dump in hexadecimal digits, blanks between them.
+/// Returns the bytes of a hexadecimal dump with spaces.
 func hex(_ text: String) -> [UInt8] {
     let digits = text.filter(\.isHexDigit).compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// What probes say of name servers that do all that name servers do in the world, and what is made of it where the internet is proven.
+/// Probes of name servers with every known behaviour, and the verdicts if internet access is proven.
 @Suite struct NameProbeTests {
-    /// How a server is made to behave, and what becomes of a question for a name that everybody knows.
+    /// The behaviour of a server, and the expected result of a question for `ipv4only.arpa`.
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let behaviour: NameServer.Behaviour
@@ -53,7 +53,7 @@ import Testing
     ]
 
     @Test(arguments: AddressFamily.allCases, cases)
-    func `a server`(family: AddressFamily, expected: Case) async throws {
+    func `each behaviour of a name server has its verdict`(family: AddressFamily, expected: Case) async throws {
         try await AskedLine.run(family, expected.behaviour) { line in
             let limit = expected.outcome == .answered ? .seconds(20) : Prober.connectLimit
             let result = try await line.ask(.known, "ipv4only.arpa", limit: limit)
@@ -62,13 +62,13 @@ import Testing
             #expect(verdict.place == expected.place && verdict.reason == expected.reason, "\(verdict)")
             let asked = Set(line.server.questions.map(\.name))
             #expect(asked == (expected.behaviour == .closed ? [] : ["ipv4only.arpa"]))
-            // With the question over TCP.
+            // Including the question over TCP.
             #expect(result.cost.packets > 0 && result.cost.packets <= 12)
         }
     }
 
     @Test(arguments: AddressFamily.allCases)
-    func `what was cut off is whole over TCP`(family: AddressFamily) async throws {
+    func `a truncated answer is complete over TCP`(family: AddressFamily) async throws {
         try await AskedLine.run(family, .truncated(streams: .open)) { line in
             let result = try await line.ask(.known, "ipv4only.arpa")
             #expect(result.evidence.dns?.addresses.map(\.description) == ["192.0.0.170", "192.0.0.171"])
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: [NameServer.Behaviour.invents("192.0.2.9"), .portal("192.0.2.9")])
-    func `names that nobody has are invented`(behaviour: NameServer.Behaviour) async throws {
+    func `invented answers for names that do not exist are reported`(behaviour: NameServer.Behaviour) async throws {
         try await AskedLine.run(.ipv4, behaviour) { line in
             let known = try await line.ask(.known, "ipv4only.arpa")
             let invented = try await line.ask(.invented, "0123456789.invalid")
@@ -88,15 +88,15 @@ import Testing
         }
     }
 
-    /// Our number is 77, with the bit of a response.
-    @Test func `a bad answer with the right number does not keep the good one away`() async throws {
+    /// The identifier of the question is 77. The first response has it, and is malformed.
+    @Test func `a malformed answer with the right identifier does not hide the correct one`() async throws {
         try await AskedLine.run(.ipv4, .preceded(by: [0, 77, 0x80], [0, 77, 0x81, 0x80, 0, 1])) { line in
             let result = try await line.ask(.known, "ipv4only.arpa")
             #expect(result.outcome == .answered, "\(result)")
         }
     }
 
-    @Test func `what everybody knows has another address`() async throws {
+    @Test func `a wrong address of a known name is a fault`() async throws {
         try await AskedLine.run(.ipv4, zone: ["ipv4only.arpa": ["10.9.9.9"]]) { line in
             let known = try await line.ask(.known, "ipv4only.arpa")
             let verdict = line.judge([known])
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `a name has other addresses than is expected`() async throws {
+    @Test func `an unexpected address of a name is a fault`() async throws {
         try await AskedLine.run(.ipv6, zone: ["www.example": ["192.0.2.9", "fd00::9"]]) { line in
             for (type, address) in [(DNSRecordType.a, "192.0.2.9"), (.aaaa, "fd00::9")] {
                 let result = try await line.ask(.expected("www.example"), "www.example", type)
@@ -123,7 +123,10 @@ import Testing
         (NameServer.Behaviour.Answer.zone, ProbeReason.nameNotFound), (.code(2), .serverFailed),
         (.blocked(15), .blockedByPolicy), (.blocked(18), .blockedByPolicy),
     ])
-    func `a target has no address`(answer: NameServer.Behaviour.Answer, reason: ProbeReason) async throws {
+    func `a target without an address is a fault of DNS`(
+        answer: NameServer.Behaviour.Answer,
+        reason: ProbeReason
+    ) async throws {
         try await AskedLine.run(.ipv4) { line in
             try await LabThread.detached { try line.server.behave(.well, but: ["www.example": answer]) }
             let known = try await line.ask(.known, "ipv4only.arpa")
@@ -133,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `a target has no address of one family`() async throws {
+    @Test func `a target without an address of one family is no fault`() async throws {
         try await AskedLine.run(.ipv4, zone: ["www.example": ["fd00::9"], "empty.example": []]) { line in
             let known = try await line.ask(.known, "ipv4only.arpa")
             for name in ["www.example", "empty.example"] {
@@ -146,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `one of two servers is silent`() async throws {
+    @Test func `one silent server of two is a degradation`() async throws {
         try await AskedLine.run(.ipv4, .silent) { line in
             let gateway = try await LabThread.detached { try NameServer(in: line.line.gateway, at: ["10.1.0.1"]) }
             defer { gateway.stop() }
@@ -157,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `questions for IPv6 addresses are not answered`() async throws {
+    @Test func `unanswered AAAA questions are a degradation`() async throws {
         try await AskedLine.run(.ipv6, .deafToIPv6) { line in
             let known = try await line.ask(.known, "ipv4only.arpa")
             let deaf = try await line.ask(.known, "ipv4only.arpa", .aaaa)
@@ -167,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `a server is asked over the link that it names`() async throws {
+    @Test func `a link-local server is queried over the link of its zone`() async throws {
         try await AskedLine.run(.ipv6) { line in
             let server = try await LabThread.detached {
                 try line.line.gateway.ip("addr add fe80::53/64 dev g0 nodad")
@@ -180,14 +183,14 @@ import Testing
     }
 }
 
-/// A line with a name server behind the provider, and what asks it.
+/// A line with a name server behind the provider, and a prober for it.
 struct AskedLine: Sendable {
     let line: ProbedLine
     let server: NameServer
     let family: AddressFamily
     private let prober: Prober
 
-    /// Runs the body with a line of its own, and takes that away.
+    /// Runs the body with a separate line, and removes the line.
     static func run(
         _ family: AddressFamily,
         _ behaviour: NameServer.Behaviour = .well,
@@ -196,7 +199,7 @@ struct AskedLine: Sendable {
     ) async throws {
         let line = try await LabThread.detached { try ProbedLine() }
         defer { line.close() }
-        // The kernel takes up addresses in the background.
+        // The kernel assigns addresses in the background.
         #expect(try await line.carriesPackets(family, expecting: true))
         let server = try await LabThread.detached {
             try NameServer(in: line.provider, at: [ProbedLine.world(family)], zone: zone, behaviour)
@@ -205,7 +208,7 @@ struct AskedLine: Sendable {
         try await body(AskedLine(line: line, server: server, family: family, prober: try line.prober(family)))
     }
 
-    /// - Parameter address: the server's, if it is another one.
+    /// - Parameter address: The address of the server, if it is another one.
     func ask(
         _ purpose: NamePurpose,
         _ name: String,
@@ -218,7 +221,7 @@ struct AskedLine: Sendable {
         return await prober.ask(address, purpose, question, limit: limit)
     }
 
-    /// What is said where an anchor proves the internet.
+    /// Returns the verdict if an anchor proves internet access.
     func judge(_ results: [ProbeResult], _ change: (inout CheckEvidence) -> Void = { _ in }) -> CheckVerdict {
         let generation = results.first?.generation ?? 1
         let request = ProbeRequest(.http, .anchor("a.example"), binding: ProbeBinding(family: family))

@@ -6,10 +6,10 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// Which servers are configured, and what programs get for a name.
+/// The configured name servers, and the results of the name service for programs.
 @Suite struct NameServiceTests {
     @Test(.enabled(if: NamespaceSettings.isPermitted, "nobody may write to /etc here"))
-    func `a namespace has servers of its own`() async throws {
+    func `a namespace has its own name servers`() async throws {
         try await LabThread.detached {
             let namespace = try LabNamespace()
             defer { namespace.close() }
@@ -20,20 +20,20 @@ import Testing
                 try NameServers.configured(in: .named(name.name)).servers.map(\.description)
             }
             #expect(try servers() == ["192.0.2.1", "fe80::1%eth0"])
-            // The C library would ask 127.0.0.1, where nobody is.
+            // The C library would query 127.0.0.1, where no server runs.
             try settings.write("search example.org\n", to: "resolv.conf")
             #expect(try servers() == [])
         }
     }
 
-    @Test func `a stub asks others`() throws {
+    @Test func `the servers behind a stub are queried`() throws {
         func servers(_ resolv: String, _ upstream: String?) -> NameServers {
             NameServers(ResolverConfiguration(resolv: resolv, order: nil, upstream: upstream))
         }
         let (stub, server) = (try #require(IPAddress("127.0.0.53")), try #require(IPAddress("192.0.2.1")))
         #expect(servers("nameserver 127.0.0.53\n", "nameserver 192.0.2.1\n") == NameServers([server], stub: stub))
         #expect(servers("nameserver 127.0.0.53\n", "") == NameServers([], stub: stub))
-        // Whom it asks is not known, so it is asked itself.
+        // The upstream servers are unknown, so the stub is queried.
         #expect(servers("nameserver 127.0.0.53\n", nil) == NameServers([stub], stub: stub))
         #expect(servers("nameserver 192.0.2.1\n", "nameserver 192.0.2.2\n") == NameServers([server]))
     }
@@ -42,7 +42,7 @@ import Testing
 
     private static let names = ["www.example": ["203.0.113.7", "fd77::10"], "empty.example": []]
 
-    /// Asks for names in a namespace whose only server behaves so.
+    /// Provides a prober in a namespace with a single name server.
     private func withNames(_ body: @Sendable (Prober, NameServer) async throws -> Void) async throws {
         let line = try await LabThread.detached { try ProbedLine() }
         defer { line.close() }
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(.enabled(if: NamespaceSettings.isPermitted, "nobody may write to /etc here"))
-    func `programs get addresses, or hear why there are none`() async throws {
+    func `programs get addresses, or the reason why there are none`() async throws {
         try await withNames { prober, server in
             let limit = Duration.seconds(30)
             let known = await prober.resolve("www.example", limit: limit)
@@ -92,11 +92,11 @@ import Testing
         }
     }
 
-    // MARK: What is made of it
+    // MARK: Verdicts
 
     private static let web = CheckTarget("https://www.example.org", name: "www.example.org", decisive: .http)
 
-    @Test func `a name that a file has needs no server`() {
+    @Test func `a name in a file needs no name server`() {
         let known = Situation(Self.web).gateway(.answered).hop().verified().target(.resolve, .answered)
         let silent = known.server(.silent).target(.http, .silent).verdict
         #expect(silent.place == .host, "\(silent)")
@@ -113,13 +113,13 @@ import Testing
         #expect(verdict.place == .works, "\(verdict)")
     }
 
-    @Test func `an echo is no answer to a question`() {
+    @Test func `an echo is not an answer to a question`() {
         let echo = Situation().allWell.server(.silent, Situation.gateway)
             .adding(.echo, .server(Situation.gateway, .known), .answered)
         #expect(echo.verdict.place == .degraded && echo.verdict.reason == .serverSilent, "\(echo.verdict)")
     }
 
-    @Test func `what the servers know may not get to programs`() {
+    @Test func `a failing name service is a fault although the servers answer`() {
         let well = Situation(Self.web).allWell.asked(.target, addresses: ["203.0.113.7"])
         for (outcome, reason) in [
             (ProbeOutcome.invalid(.temporaryFailure), ProbeReason.temporaryFailure), (.silent, .temporaryFailure),
@@ -128,7 +128,7 @@ import Testing
             let verdict = well.target(.resolve, outcome).verdict
             #expect(verdict.place == .dns && verdict.reason == reason && verdict.confidence == .likely, "\(verdict)")
         }
-        // An address alone is no sign of life.
+        // An address alone is no sign of a live host.
         #expect(well.target(.resolve, .answered).target(.http, .silent).verdict.place == .host)
     }
 }

@@ -10,7 +10,7 @@ struct PortalTests {
         "seconds-remaining": 326, "bytes-remaining": 18446744073709551615, "can-extend-session": true, "other": [1, {"a": null}]}
         """
 
-    @Test func readsTheAPI() throws {
+    @Test func `the response of a captive portal API is parsed`() throws {
         let information = try PortalInformation(json: Array(Self.captive.utf8))
         #expect(information.isCaptive && information.userPortalURL == "https://portal.example/a")
         #expect(information.secondsRemaining == 326)
@@ -26,7 +26,7 @@ struct PortalTests {
         (String(repeating: "[", count: 8000), .notJSON), (String(repeating: " ", count: 9000), .tooLong),
         ("{\"captive\":\"\\ud800\"}", .notJSON),
     ])
-    func refuses(text: String, fault: PortalFault) {
+    func `another response is refused with its reason`(text: String, fault: PortalFault) {
         #expect(throws: fault) { try PortalInformation(json: Array(text.utf8)) }
     }
 
@@ -34,11 +34,11 @@ struct PortalTests {
     static let servers = hex("19 03 0000 00000e10 20010db8000000000000000000000053")
     static let prefix = hex("26 02 0708 0064ff9b0000000000000000")
 
-    @Test func readsOptions() throws {
+    @Test func `the API in a router advertisement is returned`() throws {
         #expect(RouterOption.portals(in: Self.servers + Self.portal + Self.prefix) == ["https://a.example/api"])
     }
 
-    @Test func leavesOutWhatItCannotRead() {
+    @Test func `malformed options are ignored`() {
         #expect(RouterOption.portals(in: []).isEmpty)
         #expect(RouterOption.portals(in: Self.portal.dropLast()).isEmpty)
         #expect(RouterOption.portals(in: [37, 0, 1, 2, 3, 4, 5, 6]).isEmpty)
@@ -46,7 +46,7 @@ struct PortalTests {
         #expect(RouterOption.portals(in: [25, 1, 0, 0, 0, 0, 0, 1]).isEmpty)
     }
 
-    @Test func survivesDamage() async {
+    @Test func `damaged responses never crash the parser`() async {
         var mutation = Mutation(seed: 18)
         let options = Self.portal + Self.servers + Self.prefix
         for round in 0..<Mutation.count {

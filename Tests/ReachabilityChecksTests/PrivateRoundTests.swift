@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// What a round that contacts nobody says of a real line, where packets show what is broken.
+/// Private rounds on a real line, on which packets prove the fault.
 @Suite struct PrivateRoundTests {
-    /// Breaks a line, and sees to it that a packet does or does not get through before anything is judged.
+    /// Breaks a line, and proves with a packet that it is broken or not before the verdict.
     private func check(
         _ family: AddressFamily,
         works: Bool = false,
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: AddressFamily.allCases)
-    func `the provider answers`(family: AddressFamily) async throws {
+    func `a provider that answers works`(family: AddressFamily) async throws {
         let (verdict, results) = try await check(family, works: true) { _ in }
         #expect(verdict.place == .works && verdict.reason == .upstreamAnswers, "\(results)")
         #expect(results.count == 5)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: AddressFamily.allCases)
-    func `the gateway has lost its line`(family: AddressFamily) async throws {
+    func `a gateway without a route reports the upstream fault`(family: AddressFamily) async throws {
         let option = family == .ipv4 ? "-4" : "-6"
         let (verdict, results) = try await check(family) { try $0.gateway.ip("\(option) route del default") }
         #expect(verdict.place == .upstream && verdict.reason == .noRoute, "\(results)")
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: AddressFamily.allCases)
-    func `the gateway prohibits`(family: AddressFamily) async throws {
+    func `a gateway that prohibits reports the upstream fault`(family: AddressFamily) async throws {
         let option = family == .ipv4 ? "-4" : "-6"
         let (verdict, results) = try await check(family) {
             try $0.gateway.ip("\(option) route del default", "\(option) route add prohibit default")
@@ -49,13 +49,13 @@ import Testing
     }
 
     @Test(arguments: AddressFamily.allCases)
-    func `the gateway forwards nothing`(family: AddressFamily) async throws {
+    func `a gateway that forwards nothing is an upstream fault`(family: AddressFamily) async throws {
         let (verdict, results) = try await check(family) { try LabRow.forward(false, in: $0.gateway) }
         #expect(verdict.place == .upstream && verdict.reason == .silentBeyond, "\(results)")
     }
 
     @Test(arguments: AddressFamily.allCases)
-    func `the gateway is gone`(family: AddressFamily) async throws {
+    func `a dead gateway is the fault`(family: AddressFamily) async throws {
         let (verdict, results) = try await check(family) {
             try $0.gateway.ip("addr flush dev g0")
             try $0.pc.ip("neigh flush all")
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(.enabled(if: LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
-    func `nobody, who may not even ping, finds the same places`(family: AddressFamily) async throws {
+    func `a user without permission for echoes finds the same places`(family: AddressFamily) async throws {
         let option = family == .ipv4 ? "-4" : "-6"
         let (good, results) = try await check(family, works: true, asNobody: true) { _ in }
         #expect(good.place == .works, "\(results)")
@@ -73,15 +73,15 @@ import Testing
         #expect(lost.verdict.place == .upstream && lost.verdict.reason == .noRoute, "\(lost.results)")
         let silent = try await check(family, asNobody: true) { try LabRow.forward(false, in: $0.gateway) }
         #expect(silent.verdict.place == .upstream && silent.verdict.reason == .silentBeyond, "\(silent.results)")
-        // What could not be asked makes silence less sure.
+        // A probe that was not permitted makes conclusions from silence less certain.
         #expect(silent.verdict.confidence == .suspected)
     }
 
     private static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0
 
-    /// Its neighbours find it, and that is all.
+    /// Its neighbours can resolve it, and it answers no other packet.
     @Test(.enabled(if: hasPacketFilter, "there is no nft"), arguments: AddressFamily.allCases)
-    func `a gateway that is deaf and mute is asked for three errors at most`(family: AddressFamily) async throws {
+    func `a silent gateway is made to send at most three errors`(family: AddressFamily) async throws {
         let line = try await LabThread.detached { try ProbedLine() }
         defer { line.close() }
         #expect(try await line.carriesPackets(family, expecting: true))
@@ -103,9 +103,9 @@ import Testing
         guard result.status == 0 else { throw LabError(result.errors) }
     }
 
-    /// Whoever may not send echoes has nothing but the gateway's errors, which all rounds together may ask for three times.
+    /// Without permission for echoes, the only answers are the gateway's errors. All rounds together may cause three of them.
     @Test(.enabled(if: hasPacketFilter && LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
-    func `rounds at the same time find one place`(family: AddressFamily) async throws {
+    func `concurrent rounds find the same place`(family: AddressFamily) async throws {
         let line = try await LabThread.detached { try ProbedLine() }
         defer { line.close() }
         #expect(try await line.carriesPackets(family, expecting: true))
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasPacketFilter && LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
-    func `a gateway that sends no errors any more is alive`(family: AddressFamily) async throws {
+    func `a gateway that has stopped sending errors is alive`(family: AddressFamily) async throws {
         let line = try await LabThread.detached { try ProbedLine() }
         defer { line.close() }
         #expect(try await line.carriesPackets(family, expecting: true))
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: AddressFamily.allCases)
-    func `the cable is out`(family: AddressFamily) async throws {
+    func `a missing carrier is reported by the kernel`(family: AddressFamily) async throws {
         let (verdict, _) = try await check(family) { try $0.gateway.ip("link set g0 down") }
         #expect(verdict.place == .link && verdict.reason.rawValue == "noCarrier" && verdict.confidence == .proven)
     }

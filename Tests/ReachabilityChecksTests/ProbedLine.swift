@@ -13,10 +13,10 @@ final class ProbedLine: Sendable {
     let provider: LabNamespace
     private let row: LabRow
 
-    /// Where the provider answers, by family.
+    /// Returns the address at which the provider answers.
     static func world(_ family: AddressFamily) -> String { LabRow.host(family) }
 
-    /// An address far away, which nobody answers at.
+    /// Returns a far address without a host.
     static func direction(_ family: AddressFamily) -> String { family == .ipv4 ? "198.18.0.1" : "fd98::1" }
 
     init() throws {
@@ -28,7 +28,7 @@ final class ProbedLine: Sendable {
         try pc.ip("addr add 10.1.0.3/24 dev p0", "addr add fd01::3/64 dev p0 nodad")
         try gateway.ip("route add default via 10.9.0.2", "route add default via fd09::2")
         try provider.ip(
-            // Everything else leads on, into the dark.
+            // All other packets are forwarded and dropped.
             "link add d0 type veth peer name d1",
             "link set d1 up",
             "link set d0 up",
@@ -37,10 +37,10 @@ final class ProbedLine: Sendable {
         )
     }
 
-    /// Whether packets get to the world and back. They come from an address of their own: a router sends two errors about its routes
-    /// to each, and then one in two seconds, and the probes are to have them.
+    /// Returns whether packets reach the internet and return. They use a separate source address, because a router sends each address a
+    /// burst of two errors about its routes and then one every two seconds, which the probes need.
     ///
-    /// - Parameter expected: What is expected: a neighbour may take its time to be found, and silence is waited for.
+    /// - Parameter expected: The expected result. A neighbour may need time to be resolved, and silence needs time to be certain.
     func carriesPackets(_ family: AddressFamily, expecting expected: Bool) async throws -> Bool {
         guard let world = WireAddress(Self.world(family)),
             let source = WireAddress(family == .ipv4 ? "10.1.0.3" : "fd01::3")
@@ -60,12 +60,12 @@ final class ProbedLine: Sendable {
         row.close()
     }
 
-    /// One private round of the machine, judged.
+    /// Runs a private round of the machine, and returns the verdict.
     ///
     /// - Parameters:
-    ///   - asNobody: Whether it has no privilege, and may not send an echo either.
+    ///   - asNobody: True if it has no privilege and no permission for echoes.
     ///   - interface: The interface that probes are bound to.
-    ///   - gate: What the round shares with others.
+    ///   - gate: The rate limits that are shared with other rounds.
     func check(
         _ family: AddressFamily,
         asNobody: Bool = false,
@@ -79,16 +79,16 @@ final class ProbedLine: Sendable {
         options.interface = interface
         let outcome = try await round(options, engine: pc.engine(asNobody: asNobody), gate: gate)
         var evidence = outcome.evidence
-        // Nothing is to be said of names.
+        // Names are not part of the verdict.
         evidence.servers = nil
         return (CheckJudge.judge(evidence), evidence.results)
     }
 
-    /// One round about the line.
+    /// Runs a round about the uplink.
     ///
     /// - Parameters:
-    ///   - engine: nil for one that a check makes for itself.
-    ///   - gate: What the round shares with others.
+    ///   - engine: The socket engine. If nil, the check creates one.
+    ///   - gate: The rate limits that are shared with other rounds.
     func round(
         _ options: CheckOptions,
         engine: SocketEngine? = nil,
@@ -105,9 +105,9 @@ final class ProbedLine: Sendable {
         return (evidence, .now - begun)
     }
 
-    /// What probes of the machine are sent with.
+    /// Returns a prober of the machine.
     ///
-    /// - Parameter namespace: The machine's, where it has a name.
+    /// - Parameter namespace: The namespace of the machine, if it has a name.
     func prober(
         _ family: AddressFamily,
         asNobody: Bool = false,

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// What a whole round may take, send, and leave behind.
+/// The duration, the packets and the sockets of a whole round.
 @Suite struct RoundTests {
-    /// A line with both families, and a name server behind the provider.
+    /// Provides a line with both families and a name server behind the provider.
     private func withLine(
         _ behaviour: NameServer.Behaviour = .well,
         at addresses: [String] = [ProbedLine.world(.ipv4)],
@@ -45,7 +45,7 @@ import Testing
         #expect(try await duration(of: behaviour, attempts: 6, until: limit) < limit, "control: \(control)")
     }
 
-    /// The shortest duration of some rounds with a time limit of 500 ms. Stops as soon as one is below `limit`.
+    /// Returns the shortest duration of some rounds with a time limit of 500 ms. Stops as soon as one is below `limit`.
     private func duration(
         of behaviour: NameServer.Behaviour,
         attempts: Int = 1,
@@ -67,16 +67,16 @@ import Testing
     }
 
     @Test(arguments: [NameServer.Behaviour.old, .truncated(streams: .silent)])
-    func `a question that is repeated keeps the time limit of the first`(behaviour: NameServer.Behaviour) async throws {
+    func `a repeated question keeps the time limit of the first`(behaviour: NameServer.Behaviour) async throws {
         let control = try await durationOfQuestion(to: .silent)
         var slow = behaviour
         slow.delay = .milliseconds(1800)
-        // A repetition with a limit of its own ends 1.6 s later.
+        // A repetition with its own limit ends 1.6 s later.
         let limit = control + .milliseconds(800)
         #expect(try await durationOfQuestion(to: slow, attempts: 6, until: limit) < limit, "control: \(control)")
     }
 
-    /// The shortest duration of some questions with a time limit of 2 s. Stops as soon as one is below `limit`.
+    /// Returns the shortest duration of some questions with a time limit of 2 s. Stops as soon as one is below `limit`.
     private func durationOfQuestion(
         to server: NameServer.Behaviour,
         attempts: Int = 1,
@@ -99,7 +99,7 @@ import Testing
     // MARK: Packets
 
     @Test(arguments: [false, true])
-    func `where bytes cost money twelve packets will do`(hasAnchor: Bool) async throws {
+    func `a metered round needs at most twelve packets`(hasAnchor: Bool) async throws {
         let breakings: [@Sendable (ProbedLine) throws -> Void] = [
             { _ in }, { try LabRow.forward(false, in: $0.gateway) },
             { try $0.gateway.ip("-4 route del default", "-6 route del default") },
@@ -115,7 +115,7 @@ import Testing
                 options = options.thrifty(1)
                 #expect(options.anchors.map(\.url.port) == [82])
                 if !hasAnchor { options.anchors = [] }
-                // A machine that stalls repeats a question whose answer has arrived in the meantime.
+                // A machine that stalls repeats a question whose answer has arrived meanwhile.
                 var evidence = try await line.round(options).evidence
                 for _ in 0..<30 where !Self.isThrifty(evidence, hasAnchor) {
                     evidence = try await line.round(options).evidence
@@ -132,7 +132,7 @@ import Testing
         return hasAnchor ? cost.bytes <= 4096 : cost.packets <= 12
     }
 
-    @Test func `rounds share their probes and the patience of routers`() async throws {
+    @Test func `concurrent rounds share probes and the error limits of routers`() async throws {
         try await withLine(breaking: { try LabRow.forward(false, in: $0.gateway) }) { line, options in
             var options = options
             options.timeLimit = .milliseconds(1500)
@@ -147,7 +147,7 @@ import Testing
                 }
                 return await group.reduce(into: []) { $0 += $1 }
             }
-            // Of each family: of three rounds as many errors as of one.
+            // In each family, three rounds cause as many errors as one.
             for family in AddressFamily.allCases {
                 let sent = results.filter {
                     $0.request.binding.family == family && ($0.kind == .hop || $0.kind == .gateway)
@@ -161,9 +161,9 @@ import Testing
         }
     }
 
-    // MARK: Whom it contacts
+    // MARK: Contacted hosts
 
-    @Test func `an invented address is asked only where it is the gateway or a neighbour`() async throws {
+    @Test func `an invented address is contacted only if it is the gateway or a neighbour`() async throws {
         for (address, isAsked) in [("203.0.113.7", false), ("10.1.0.1", true), ("10.1.0.77", true)] {
             try await withLine(.invents(address)) { line, options in
                 var options = options
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `a page where an invented name leads is no portal by itself`() async throws {
+    @Test func `a page at the address of an invented name alone is no portal`() async throws {
         try await withLine { line, options in
             let site = try CheckSite(options, gate: ProbeGate())
             let binding = ProbeBinding(family: .ipv4)
@@ -192,7 +192,7 @@ import Testing
             let report = CheckReport(evidence, of: site, begun: .now)
             #expect(report.verdict.place != .portal)
             #expect(!report.steps.contains { $0.summary.contains("in place of other hosts") }, "\(report.steps)")
-            // With no proof it is one.
+            // Without proof of internet access it is a portal.
             evidence.results = [lure]
             let portal = CheckReport(evidence, of: site, begun: .now)
             #expect(portal.verdict.place == .portal)
@@ -200,8 +200,8 @@ import Testing
         }
     }
 
-    /// The order in which two answers of a name server come is chance.
-    @Test func `the network's API is asked at an address that there is a way to`() async throws {
+    /// The order of two answers of a name server is random.
+    @Test func `the captive portal API is queried at an address with a path`() async throws {
         try await withLine(breaking: { try $0.pc.sysctl("net.ipv6.conf.all.disable_ipv6", "1") }) { line, options in
             var options = options
             options.portalAPI = try CheckOptions.Anchor("https://portal.example/")
@@ -211,9 +211,9 @@ import Testing
         }
     }
 
-    // MARK: Its end
+    // MARK: Cancellation
 
-    @Test func `a check that is cancelled ends at once, and leaves no socket`() async throws {
+    @Test func `a cancelled check ends immediately and leaves no socket`() async throws {
         try await withLine(.silent, breaking: { try LabRow.forward(false, in: $0.gateway) }) { line, options in
             let check = NetworkCheck(target: try CheckTarget("https://198.18.0.9/"), options: options)
             let start = ContinuousClock.now
@@ -229,7 +229,7 @@ import Testing
                 shortest = min(shortest, .now - begun)
             }
             #expect(shortest < control / 10, "\(shortest), without cancelling \(control)")
-            // The last is closed by the engine's thread, a moment later.
+            // The engine's thread closes the last socket a moment later.
             let isClosed = try await eventually {
                 try await line.pc.perform {
                     ["udp", "udp6", "tcp", "tcp6", "icmp", "icmp6"].allSatisfy { kind in
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test func `why a namespace cannot be entered is told`() async throws {
+    @Test func `the reason why a namespace cannot be entered is reported`() async throws {
         let engine = try CheckSite.engine(in: .path("/nowhere"))
         let endpoint = SocketEndpoint(WireAddress(ipv4: 0x7f00_0001), port: 9)
         let outcome = await engine.connect(ConnectRequest(to: endpoint, limit: .seconds(8)))

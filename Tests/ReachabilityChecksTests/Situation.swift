@@ -3,7 +3,7 @@ import NetworkReachability
 
 @testable import ReachabilityChecks
 
-/// Evidence as it is found in a situation, built piece by piece.
+/// The evidence in a situation, built step by step.
 struct Situation {
     var evidence: CheckEvidence
     private var family = AddressFamily.ipv4
@@ -49,7 +49,7 @@ struct Situation {
         }
     }
 
-    // MARK: The line
+    // MARK: The uplink
 
     func gateway(_ outcome: ProbeOutcome, _ neighbour: NeighbourFacts? = nil) -> Situation {
         adding(.gateway, .line, outcome, to: Self.gateway) { $0.evidence.neighbour = neighbour }
@@ -59,7 +59,7 @@ struct Situation {
         adding(.hop, .line, outcome, to: Self.host) { $0.evidence.speaker = outcome == .answered ? Self.hop : nil }
     }
 
-    /// One of the servers, asked for what everybody knows.
+    /// Adds the answer of a DNS server to the question for a known name.
     func server(
         _ outcome: ProbeOutcome = .answered,
         _ address: IPAddress = resolver,
@@ -87,7 +87,7 @@ struct Situation {
         }
     }
 
-    /// One of the servers does not answer, neither for A nor for AAAA.
+    /// Adds a DNS server that answers neither for A nor for AAAA.
     func silent(_ purpose: NamePurpose, _ server: IPAddress = resolver) -> Situation {
         asked(purpose, .silent, server, .aaaa).asked(purpose, .silent, server)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// The situations that a check must know, each with the evidence it leaves.
+/// The situations that a check must recognise, each with its evidence.
 struct SituationTests {
     struct Row: Sendable, CustomStringConvertible {
         let number: Int
@@ -425,7 +425,7 @@ struct SituationTests {
         alive.hop().server().handshake(.anchor("a"), reason)
     }
 
-    /// Packets get through, and the only anchor proves nothing.
+    /// Packets pass, and the only anchor proves nothing.
     static let anchors = [
         row(31, "anchor of a stranger", .tls, .untrusted, anchor(.untrusted)),
         row(31, "anchor expired", .tls, .expired, anchor(.expired)),
@@ -479,7 +479,7 @@ struct SituationTests {
         ),
     ]
 
-    /// What the packet filter drops may be what nobody has asked for.
+    /// Packets that the packet filter drops may be unsolicited.
     static let noise = [
         row(4, "answers dropped", .thisMachine, .firewall, noisy(.reachable)),
         row(9, "strangers dropped, and the gateway is dead", .gateway, .neighbourFailed, noisy(.failed)),
@@ -491,7 +491,7 @@ struct SituationTests {
             .changed { $0.evidence.dropped = [.ipv4: 4] }
     }
 
-    /// The gateway is a tunnel's, and nothing answers through it.
+    /// Returns a situation with a tunnel as the gateway, through which nothing answers.
     private static func tunnelled(_ situation: Situation, _ underlay: Situation? = nil) -> Situation {
         situation.changed {
             $0.evidence.path.interface = tunnel
@@ -502,7 +502,7 @@ struct SituationTests {
 
     private static let tunnel = NetworkInterface(index: 9, name: "wg0", type: .tunnel)
 
-    /// Silence behind a tunnel is the provider's only if the path to its far end works.
+    /// Silence behind a tunnel is the provider's fault only if the path to its far end works.
     static let tunnels = [
         row(
             49,
@@ -566,7 +566,7 @@ struct SituationTests {
         ),
     ]
 
-    /// A target with addresses of both families, which is checked again and again.
+    /// Returns a target with addresses of both families that is checked repeatedly.
     private static func both(_ ipv4: ProbeOutcome, _ ipv6: ProbeOutcome, isCompared: Bool = true) -> Situation {
         Situation(port).over(.ipv6).target(.tcp, ipv6).over(.ipv4).target(.tcp, ipv4)
             .changed { $0.evidence.comparesFamilies = isCompared }
@@ -589,7 +589,7 @@ struct SituationTests {
 
     private static let givenUp = Situation.error(3, 1, .thisMachine)
 
-    /// A neighbour entry that another program has left incomplete, and a user who may not send echoes.
+    /// A neighbour entry that another program left incomplete, and a user without permission for echoes.
     static let neighbours = [
         row(
             9,
@@ -647,7 +647,7 @@ struct SituationTests {
 
     private static let missing = ProbeOutcome.blockedHere(ENETUNREACH)
 
-    /// This machine refuses to send: whatever the number, it is no answer of anybody.
+    /// This machine refuses to send. Any error number is not an answer of another host.
     static let refusals = [
         row(5, "a rule prohibits the port", .thisMachine, .init(rawValue: "prohibited"), refused(EACCES)),
         row(5, "a rule says unreachable", .thisMachine, .noRoute, refused(ENETUNREACH)),
@@ -729,7 +729,7 @@ struct SituationTests {
         Situation(port).allWell.target(.tcp, .blockedHere(number))
     }
 
-    /// Anchors that have addresses of one family, on a network with both.
+    /// Anchors with addresses of one family, on a network with both.
     static let oneFamily = [
         row(
             46,
@@ -776,7 +776,7 @@ struct SituationTests {
 
     private static let other = Situation.address("10.1.0.53")
 
-    /// Names whose addresses the user expects.
+    /// Names with expected addresses.
     static let expectations = [
         row(
             36,
@@ -876,7 +876,7 @@ struct SituationTests {
 
     private static let pinged = CheckTarget("icmp://10.1.0.1", decisive: .echo)
 
-    /// A gateway that is pinged, where echoes are not permitted: the datagram in place of an echo is not answered.
+    /// Returns a gateway as the target of an echo without permission: the datagram in place of the echo is not answered.
     private static func pinging(_ target: CheckTarget = pinged) -> Situation {
         Situation(target).adding(.udp, .target, .silent, to: Situation.gateway).hop().verified()
     }
@@ -923,7 +923,7 @@ struct SituationTests {
         }
     }
 
-    /// A documentation prefix that is a network all the same.
+    /// A documentation prefix that is used as a network.
     static let laboratories = [
         row(
             22,
@@ -954,23 +954,23 @@ struct SituationTests {
         ]
         .flatMap(\.self)
     )
-    func hasItsPlace(row: Row) {
+    func `each situation has its place and reason`(row: Row) {
         let verdict = row.situation.verdict
         #expect(verdict.place == row.place && verdict.reason == row.reason, "\(verdict)")
         #expect(!verdict.text.isEmpty)
     }
 
-    @Test func coversTheTable() {
+    @Test func `the rows cover the table`() {
         let rows = Self.kernel + Self.line + Self.portals + Self.names + Self.targets
         #expect(Set(rows.map(\.number)) == Set(1...50))
     }
 
-    @Test func lacksPermissionWithoutChangingThePlace() {
+    @Test func `a missing permission lowers the confidence and keeps the place`() {
         let skipped = Self.dead.gateway(.silent).anchor(.skipped(.notPermitted), "a.example", .echo)
         #expect(skipped.verdict.place == .gateway && skipped.verdict.confidence == .suspected)
     }
 
-    @Test func saysWhatIsNotPermitted() {
+    @Test func `a missing permission is named with its capability`() {
         let marked = Self.none.gateway(.skipped(.notPermitted)).server(.skipped(.notPermitted))
             .adding(.interception, .nobody, .skipped(.notPermitted))
             .changed {
@@ -981,10 +981,10 @@ struct SituationTests {
         #expect(verdict.text.contains("mark 7") && verdict.text.contains("CAP_NET_ADMIN"))
     }
 
-    @Test func doubtsWhoAnswersForTheTarget() {
+    @Test func `an answer that an interception may have sent is doubtful`() {
         let open = Situation(Self.port).target(.tcp, .answered)
         #expect(TargetStage.isDoubtful(open.evidence))
-        // Somebody has looked, or it cannot be.
+        // The interception was tested, or is not possible.
         #expect(!TargetStage.isDoubtful(open.adding(.interception, .nobody, .silent).evidence))
         #expect(!TargetStage.isDoubtful(open.verified().evidence))
         #expect(!TargetStage.isDoubtful(open.changed { $0.evidence.sharesLine = false }.evidence))
@@ -993,14 +993,14 @@ struct SituationTests {
         }
         #expect(!TargetStage.isDoubtful(secure.evidence))
         #expect(!TargetStage.isDoubtful(Situation(Self.port).target(.tcp, .silent).evidence))
-        // Whoever answers for everybody answers for the target, unless an anchor shows that others are let pass.
+        // A host that answers in place of others also answers in place of the target, unless an anchor proves that connections pass.
         let captive = open.page(.nobody, 302, location: "http://p/")
         #expect(captive.verdict.place == .portal, "\(captive.verdict)")
         #expect(captive.verified().verdict.reason == .targetAnswers)
         #expect(captive.changed { $0.evidence.sharesLine = false }.verdict.reason == .targetAnswers)
     }
 
-    @Test func notesWhatDecidesNothing() {
+    @Test func `observations that do not decide are notes`() {
         let differing = Situation(Self.web).allWell.asked(.target, addresses: ["192.0.2.9"])
             .asked(.target, .answered, Situation.gateway, addresses: ["192.0.2.10"])
             .adding(.http, .target, .answered) { $0.evidence.http = HTTPFacts(status: 302, location: "https://b/") }
@@ -1013,7 +1013,7 @@ struct SituationTests {
         #expect(bad.place == .dns && bad.reason == .wrongAnswer, "\(bad)")
     }
 
-    @Test func knowsTwoStationsFromOneThatWasExchanged() {
+    @Test func `an address conflict is distinguished from a replaced router`() {
         let witness = HardwareWitness()
         for address: [UInt8] in [[], [2, 1], [2, 1], [2, 2], []] { witness.note(address) }
         #expect(!witness.isContested)
@@ -1021,20 +1021,20 @@ struct SituationTests {
         #expect(witness.isContested)
     }
 
-    @Test func takesNoiseFromWhatWasDropped() {
+    @Test func `unsolicited packets are subtracted from dropped ones`() {
         let noise = PacketNoise(in: .current, heard: [.ipv4: 4])
         let rest = noise.removed(from: [.ipv4: 36, .ipv6: 3], in: .seconds(3))
         #expect(rest == [.ipv4: 1, .ipv6: 3])
-        // Ten a second, of whom six were to be expected while it was counted.
+        // Ten packets per second. Six of them are expected during the count.
         #expect(noise.removed(from: [.ipv4: 30], in: .seconds(3)) == [.ipv4: 0])
-        // A round that is over before it is counted has none; one in which the machine did not come to count knows nothing.
+        // A round that ends before the count has no noise. If the machine did not get to count, the noise is unknown.
         let uncounted = PacketNoise(in: .current)
         #expect(uncounted.removed(from: [.ipv4: 4], in: .seconds(2)) == [.ipv4: 4])
         #expect(uncounted.removed(from: [.ipv4: 4], in: .seconds(3)) == [.ipv4: 0])
     }
 
-    /// The kernel counts a packet when it comes in, and later when it is delivered. What is between may be delivered while noise is counted.
-    @Test func `counters of packets may go back`() {
+    /// The kernel counts a packet when it arrives and again when it is delivered. A packet in between may be delivered during the count.
+    @Test func `negative differences of packet counters are not counted`() {
         func counters(_ received: Int, _ delivered: Int) -> PacketCounters {
             PacketCounters(
                 four: "Ip: InReceives InDelivers\nIp: \(received) \(delivered)\n",
@@ -1048,7 +1048,7 @@ struct SituationTests {
         #expect(noise.removed(from: [.ipv4: 3], in: .seconds(3)) == [.ipv4: 3])
     }
 
-    @Test func leavesOutWhatIsVoid() {
+    @Test func `void results do not decide`() {
         let old = Self.dead.gateway(.silent).adding(.hop, .line, .answered, generation: 0)
         #expect(old.verdict.place == .gateway)
         let early = NeighbourFacts(before: .incomplete, after: .failed, age: .milliseconds(240))

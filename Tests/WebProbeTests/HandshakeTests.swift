@@ -6,21 +6,21 @@ import WebLab
 
 @testable import ReachabilityChecks
 
-/// A handshake that is all that is wanted, and statuses that are.
+/// Targets that require only a handshake, and targets with an expected status.
 @Suite struct HandshakeTests {
-    @Test func `a good certificate is enough, whatever the server says then`() async throws {
+    @Test func `a valid certificate is sufficient, regardless of the later answer`() async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace, identity: .good(for: WebWorld.host), .silentRequest)
         let result = try await world.fetch(server, .handshake, isSecure: true)
         #expect(result.outcome == .answered && result.request.kind == .tls && result.isVerified, "\(result)")
         #expect(Set(result.phases.keys) == [.connect, .tls])
-        // Nothing was asked of it.
+        // No request was sent.
         #expect(server.requests.isEmpty)
         await server.close()
     }
 
-    @Test func `one that is not good is what it is`() async throws {
+    @Test func `an invalid certificate has its reason`() async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace, identity: .expired(for: WebWorld.host))
@@ -30,7 +30,7 @@ import WebLab
     }
 
     @Test(arguments: [(200, true), (204, true), (299, true), (302, false), (404, false), (503, false)])
-    func `a status is expected or not`(status: Int, isExpected: Bool) async throws {
+    func `a status outside the expected range is a fault`(status: Int, isExpected: Bool) async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace, .answer(status))

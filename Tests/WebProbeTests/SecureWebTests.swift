@@ -6,13 +6,13 @@ import WebLab
 
 @testable import ReachabilityChecks
 
-/// What a server shows, and why it is not enough.
+/// The certificate of a server, and the reason why it is not accepted.
 struct SecureCase: Sendable, CustomTestStringConvertible {
     var name: String
     var identity: WebIdentity?
     var behaviour = WebBehaviour.anchor
     var reason: ProbeReason
-    /// Nil where the server shows no certificate.
+    /// The issuer; nil if the server shows no certificate.
     var issuer: String?
 
     var testDescription: String { name }
@@ -73,7 +73,7 @@ struct SecureCase: Sendable, CustomTestStringConvertible {
 
 @Suite struct SecureWebTests {
     @Test(arguments: SecureCase.all)
-    func `why TLS fails`(expected: SecureCase) async throws {
+    func `each TLS failure has its reason`(expected: SecureCase) async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace, identity: expected.identity, expected.behaviour)
@@ -87,7 +87,7 @@ struct SecureCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: ["127.0.0.1", "::1"])
-    func `a server that is trusted`(address: String) async throws {
+    func `a server with a trusted certificate answers`(address: String) async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace, identity: .good(for: WebWorld.host, address))
@@ -95,11 +95,11 @@ struct SecureCase: Sendable, CustomTestStringConvertible {
         #expect(result.outcome == .answered && result.request.kind == .http && result.isVerified, "\(result)")
         #expect(result.evidence.tls?.version == "1.3" && result.evidence.tls?.issuer == "CN=Web Lab Root,O=Forge")
         #expect(Set(result.phases.keys) == [.connect, .tls, .request, .firstByte, .transfer])
-        // Also by its address.
+        // The server is also requested by its address.
         let host = address.contains(":") ? "[\(address)]" : address
         let byAddress = try await world.fetch(server, WebCase.anchor, isSecure: true, host: host, at: address)
         #expect(byAddress.isVerified, "\(byAddress)")
-        // An anchor that is ill proves the internet all the same.
+        // An anchor with a server error still proves internet access.
         server.behave(.answer(500))
         let ill = try await world.fetch(server, WebCase.anchor, isSecure: true, at: address)
         #expect(ill.outcome == .invalid(.statusNotExpected) && ill.isVerified && ill.request.kind == .http)
@@ -108,7 +108,7 @@ struct SecureCase: Sendable, CustomTestStringConvertible {
         await server.close()
     }
 
-    @Test func `TLS 1.2 will do`() async throws {
+    @Test func `TLS 1.2 is sufficient`() async throws {
         let world = try await WebWorld()
         defer { world.close() }
         var identity = WebIdentity.good(for: WebWorld.host)
@@ -129,7 +129,7 @@ struct SecureCase: Sendable, CustomTestStringConvertible {
         await server.close()
     }
 
-    @Test func `our own clock is wrong`() async throws {
+    @Test func `a wrong clock of this machine is detected`() async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace, identity: .good(for: WebWorld.host))

@@ -51,7 +51,10 @@ private struct NarrowLine {
 
 @Suite(.enabled(if: Tool.hasNFT, "nft is not installed")) struct SmallSegmentTests {
     @Test(arguments: [AddressFamily.ipv4, .ipv6], [true, false])
-    func `what stalls with large segments passes with small ones`(family: AddressFamily, isSecure: Bool) async throws {
+    func `a request that stalls with large segments passes with small ones`(
+        family: AddressFamily,
+        isSecure: Bool
+    ) async throws {
         let line = try await LabThread.detached { try NarrowLine() }
         defer { line.close() }
         let identity = isSecure ? WebIdentity.good(for: WebWorld.host) : nil
@@ -88,7 +91,7 @@ private struct NarrowLine {
         #expect(server.connections == 3)
     }
 
-    @Test func `a probe that begins late has a second`() {
+    @Test func `a probe that starts late has a second`() {
         let begun = ContinuousClock.now - .seconds(60)
         #expect(RoundClock(limit: .seconds(3), begun: begun).left == .seconds(1))
         #expect(RoundClock(limit: .milliseconds(200), begun: begun).left == .milliseconds(200))

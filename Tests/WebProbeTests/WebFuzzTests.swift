@@ -11,10 +11,10 @@ import TrustForge
 @testable import ReachabilityChecks
 @testable import ServerTrustNIO
 
-/// Answers of strangers: whatever they are, there is one result, and no more is kept than is allowed.
+/// Damaged responses. Each has one result, and no more data is kept than permitted.
 @Suite struct WebFuzzTests {
     private static let count = MutationCount.value
-    /// Reading the roots of the machine is not what is tried.
+    /// Reading the trust store of the machine is not part of this test.
     private static let trust = WebTrust(anchors: TrustAnchors([]))
 
     private static let answers = [
@@ -27,7 +27,7 @@ import TrustForge
     ]
 
     @Test(arguments: [WebRequest.Purpose.anchor(nonce: "0123"), .target, .page, .portalAPI])
-    func `damaged answers`(purpose: WebRequest.Purpose) async throws {
+    func `damaged responses have one result and bounded memory`(purpose: WebRequest.Purpose) async throws {
         var chance = SeededGenerator(seed: 17)
         var ends: [ProbeOutcome: Int] = [:]
         for round in 0..<Self.count / 4 {
@@ -38,7 +38,7 @@ import TrustForge
             ends[result.outcome, default: 0] += 1
             #expect(result.outcome != .silent)
         }
-        // It is no fuzzing where all end in the same way.
+        // If all rounds had the same result, the damage would have no effect.
         #expect(ends.count >= 2, "\(ends)")
     }
 
@@ -89,14 +89,14 @@ import TrustForge
         return flight.trace
     }
 
-    @Test func `who has too much to do says how long to leave it alone`() {
+    @Test func `an overloaded server requests a pause`() {
         func wait(_ status: HTTPResponseStatus, _ fields: [(String, String)]) -> Duration? {
             let head = HTTPResponseHead(version: .http1_1, status: status, headers: HTTPHeaders(fields))
             return WebAnswer(head, at: .seconds(1000)).retryAfter
         }
         let date = [("Date", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Retry-After", "Sun, 06 Nov 1994 08:50:37 GMT")]
         #expect(wait(.serviceUnavailable, [("Retry-After", "120")]) == .seconds(120))
-        // By its own clock, which may differ from ours.
+        // The date is measured with the server's clock, which may differ from this machine's.
         #expect(wait(.tooManyRequests, date) == .seconds(60))
         #expect(wait(.serviceUnavailable, [("Retry-After", "soon")]) == nil)
         #expect(wait(.serviceUnavailable, []) == nil && wait(.movedPermanently, date) == nil)

@@ -4,10 +4,10 @@ import Testing
 import TrustForge
 import WebLab
 
-/// The lab's server itself, as other programs see it.
+/// The lab's server, tested with another program.
 @Suite struct WebLabTests {
     @Test(.enabled(if: InputFile.isReadable("/usr/bin/curl"), "curl is not installed"))
-    func `curl gets what the server is told to answer`() async throws {
+    func `curl receives the configured answer of the server`() async throws {
         let namespace = try LabNamespace()
         defer { namespace.close() }
         try namespace.ip("link set lo up")

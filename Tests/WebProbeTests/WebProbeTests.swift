@@ -6,7 +6,7 @@ import WebLab
 
 @testable import ReachabilityChecks
 
-/// What a server does, what it is asked for, and what is to come of it.
+/// The behaviour of a server, the request, and the expected result.
 struct WebCase: Sendable, CustomTestStringConvertible {
     var name: String
     var behaviour: WebBehaviour
@@ -15,7 +15,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
     var failedPhase: ProbePhase?
     var phases: Set<ProbePhase> = [.connect, .request, .firstByte, .transfer]
     var status: Int?
-    /// What the server says never comes: so long it is waited for.
+    /// True if the answer never ends, so that the test waits for the time limit.
     var isEndless = false
 
     var testDescription: String { name }
@@ -226,7 +226,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
 
 @Suite struct WebProbeTests {
     @Test(arguments: WebCase.answered + WebCase.portal + WebCase.broken)
-    func `what comes of one request`(expected: WebCase) async throws {
+    func `each behaviour of a server has its outcome`(expected: WebCase) async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace, expected.behaviour)
@@ -238,7 +238,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
         #expect(result.outcome == expected.outcome, "\(result)")
         #expect(result.request.kind == (expected.purpose == .portalAPI ? .portalAPI : .http))
         #expect(result.failedPhase == expected.failedPhase)
-        // A connection that is closed at once may be gone before the request is.
+        // A connection that is closed immediately may end before the request is sent.
         if case .closedConnection = expected.behaviour {
         } else {
             #expect(Set(result.phases.keys) == expected.phases)
@@ -249,12 +249,12 @@ struct WebCase: Sendable, CustomTestStringConvertible {
         await server.close()
     }
 
-    /// Neither is body, and so neither was counted once.
+    /// Chunk extensions and trailers are not part of the body. An earlier version did not count them.
     @Test(arguments: [
         "5;" + String(repeating: "x", count: 4_000_000),
         String(repeating: "1\r\na\r\n", count: 4000) + String(repeating: "0", count: 4_000_000),
     ])
-    func `a server that goes on and on between chunks is left`(chunks: String) async throws {
+    func `a server that sends endless data between chunks is disconnected`(chunks: String) async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -266,7 +266,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
         await server.close()
     }
 
-    @Test func `where a target redirects to is told without what may be a secret of its URL`() async throws {
+    @Test func `the target of a redirect is reported without secrets of the URL`() async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let place = "https://login.example/?next=%2F%3Fkey%3Dhush"
@@ -278,7 +278,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
         await server.close()
     }
 
-    @Test func `what was seen is told`() async throws {
+    @Test func `the observations of a request are reported`() async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace, .redirect(to: "https://portal.example/?a"))
@@ -295,7 +295,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [Duration.zero, .seconds(200_000), .seconds(-200_000)])
-    func `the server's clock is compared with ours`(offset: Duration) async throws {
+    func `the server's clock is compared with this machine's`(offset: Duration) async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace)
@@ -306,7 +306,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
         await server.close()
     }
 
-    @Test func `nothing else is sent`() async throws {
+    @Test func `the request contains no other fields`() async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace)
@@ -326,13 +326,13 @@ struct WebCase: Sendable, CustomTestStringConvertible {
         await server.close()
     }
 
-    @Test func `a connection that fails is told as such`() async throws {
+    @Test func `a failed connection is reported as such`() async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace)
         await server.close()
         var result = try await world.fetch(server, .target, isSecure: true)
-        // A child of another test that has not become its program yet may hold the port for a moment.
+        // A child of another test that has not executed its program yet may hold the port for a moment.
         for _ in 0..<20 where result.outcome != .refused(.peer) {
             result = try await world.fetch(server, .target, isSecure: true)
         }
@@ -340,12 +340,12 @@ struct WebCase: Sendable, CustomTestStringConvertible {
         #expect(result.phases.isEmpty)
     }
 
-    @Test func `what it costs is what the kernel counted`() async throws {
+    @Test func `the cost is the kernel's count of packets`() async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace)
         let result = try await world.fetch(server, WebCase.anchor)
-        // SYN, SYN-ACK, ACK, the request, its ACK, the answer, its ACK, the end, its ACK, the reset; some of them as one.
+        // SYN, SYN-ACK, ACK, request, ACK, response, ACK, FIN, ACK and RST. Some of them are combined.
         #expect((6...10).contains(result.cost.packets), "\(result.cost)")
         #expect((500...1500).contains(result.cost.bytes), "\(result.cost)")
         #expect(result.evidence.kernelRoundTrip != nil && result.evidence.pathMTU != nil)
@@ -354,7 +354,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [WebBehaviour.silentRequest, .silentConnection, .stalledBody(2000)])
-    func `whoever is cancelled leaves nothing behind`(behaviour: WebBehaviour) async throws {
+    func `a cancelled probe leaves no connection`(behaviour: WebBehaviour) async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace, behaviour)
@@ -362,13 +362,13 @@ struct WebCase: Sendable, CustomTestStringConvertible {
         while server.connections == 0 { await Task.yield() }
         task.cancel()
         #expect(try await task.value.outcome == .cancelled)
-        // Returned, and so its socket is closed: the server is told.
+        // The probe has returned, so its socket is closed, and the server notices it.
         while server.openConnections > 0 { await Task.yield() }
         #expect(try await world.openConnections() == [])
         await server.close()
     }
 
-    @Test func `many at a time leave no descriptor`() async throws {
+    @Test func `many concurrent probes leave no file descriptor open`() async throws {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// Targets that are checked again and again share what is found of the line.
+/// Targets that are checked repeatedly and share the results about the uplink.
 @Suite struct CheckEngineTests {
     private func withLine(_ body: (ProbedLine, CheckOptions) async throws -> Void) async throws {
         let line = try await LabThread.detached { try ProbedLine() }
@@ -26,12 +26,12 @@ import Testing
 
     private static let open = "tcp://\(ProbedLine.world(.ipv4)):\(EchoServer.port)"
 
-    /// What a report has of the line: of one round all have the same.
+    /// Returns the results about the uplink. Reports of one round have the same ones.
     private static func line(_ report: CheckReport?) -> [ProbeResult] {
         (report?.probes ?? []).filter { $0.kind == .gateway || $0.kind == .hop }
     }
 
-    @Test func `those that do not answer at the same time ask about the line once`() async throws {
+    @Test func `targets that do not answer at the same time share one round about the uplink`() async throws {
         try await withLine { _, options in
             let engine = CheckEngine(options)
             let reports = try await withThrowingTaskGroup(of: CheckReport?.self) { group in
@@ -47,8 +47,8 @@ import Testing
         }
     }
 
-    /// A socket keeps a namespace alive. That it is gone shows at the other end of its cable.
-    @Test func `a namespace that loses its name is let go of`() async throws {
+    /// A socket keeps a namespace alive. Its release is visible at the other end of its cable.
+    @Test func `a namespace that loses its name is released`() async throws {
         try await withLine { line, options in
             var template = Array("/tmp/bench-XXXXXX".utf8CString)
             let directory = String(cString: try #require(mkdtemp(&template)))
@@ -61,7 +61,7 @@ import Testing
             #expect(report?.verdict.place == .works)
             name.remove()
             line.pc.close()
-            // The path to the target is gone, as its monitor reports.
+            // The path to the target no longer exists, as its monitor reports.
             engine.forget()
             #expect(
                 try await eventually {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `one that answers asks nothing of the line, and no anchor`() async throws {
+    @Test func `a target that answers causes no probe of the uplink or of anchors`() async throws {
         try await withLine { _, options in
             var options = options
             options.anchors = [try CheckOptions.Anchor("http://198.18.0.9/")]
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `what lasts makes do with what was found, and what is new does not`() async throws {
+    @Test func `a lasting fault uses earlier results, and a new fault does not`() async throws {
         try await withLine { _, options in
             let engine = CheckEngine(options)
             let target = try CheckTarget("tcp://198.18.0.1:80")
@@ -101,13 +101,13 @@ import Testing
         }
     }
 
-    @Test func `a check that is cancelled takes nothing from others`() async throws {
+    @Test func `a cancelled check does not affect other checks`() async throws {
         try await withLine { _, options in
             let engine = CheckEngine(options)
             let (first, second) = (try CheckTarget("tcp://198.18.0.1:80"), try CheckTarget("tcp://198.18.0.2:80"))
             let cancelled = Task { try await engine.check(first, .fresh) }
             let other = Task { try await engine.check(second, .fresh) }
-            // The line is asked about after a quarter of a second.
+            // The uplink is probed after 250 ms.
             try await Task.sleep(for: .milliseconds(400))
             cancelled.cancel()
             let report = try await other.value
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `a status that is expected, a handshake and a name are checks of their own`() throws {
+    @Test func `an expected status, a handshake and a name are separate checks`() throws {
         #expect(try CheckTarget.handshake(with: "2001:db8::1", port: 993).text == "tls://[2001:db8::1]:993")
         #expect(try CheckTarget.name("www.example").decisive == .resolve)
         #expect(throws: CheckInputError.self) { try CheckTarget.name("192.0.2.1") }

@@ -5,14 +5,14 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// What is told of each of many targets is what a check of it alone tells.
+/// Reports of many targets, compared with the checks of each target alone.
 @Suite struct CheckQueueTests {
-    /// A line with a host that echoes, takes connections, and answers requests by their path.
+    /// Provides a line with a host that answers echoes, accepts connections, and answers requests depending on their path.
     private func withLine(_ body: (ProbedLine, CheckOptions) async throws -> Void) async throws {
         let line = try await LabThread.detached { try ProbedLine() }
         defer { line.close() }
         #expect(try await line.carriesPackets(.ipv4, expecting: true))
-        // Two checks in a row are to see the same.
+        // Without this limit, two consecutive checks have the same results.
         for station in [line.gateway, line.provider] { try station.sysctl("net.ipv4.icmp_ratelimit", "0") }
         try line.provider.ip("route add blackhole 198.18.0.0/15")
         let servers = try await LabThread.detached {
@@ -56,7 +56,7 @@ import Testing
         ].map { text throws(CheckInputError) in try CheckTarget(text) }
     }
 
-    /// The reports of targets that are checked together, by their numbers.
+    /// Returns the reports of targets that are checked together, by their numbers.
     private static func reports(
         of targets: [CheckTarget],
         _ options: CheckOptions,
@@ -70,14 +70,14 @@ import Testing
         return reports.withLock(\.self)
     }
 
-    /// What a report says, without what is never twice the same.
+    /// The parts of a report that do not vary.
     private struct Word: Equatable, CustomStringConvertible {
         let description: String
 
         init(_ report: CheckReport) {
             let verdict = report.verdict
-            // A probe that was given up has cost something, and says nothing. Who is asked in three ways answers one first,
-            // and whether a host is asked for an echo too depends on how busy the machine is. Large packets are sent to a single target alone.
+            // A cancelled probe has a cost and no result. The order of three parallel probes is random, and a busy machine sends an
+            // additional echo. Large packets are sent only to a single target.
             let decisive = report.evidence.target?.decisive
             let own = report.allProbes.filter { probe in
                 probe.result.isTarget && probe.outcome != .cancelled && probe.result.request.size == nil
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `each target is told of as if it was alone`() async throws {
+    @Test func `each target has the same report as if it was checked alone`() async throws {
         try await withLine { line, options in
             let targets = try Self.targets()
             let together = try await Self.reports(of: targets, options)
@@ -114,13 +114,13 @@ import Testing
         }
     }
 
-    @Test func `a target that works is asked once, and one that does not no more than if it was alone`() async throws {
+    @Test func `a working target is probed once, and a broken one as often as if it was checked alone`() async throws {
         try await withLine { line, options in
             let host = ProbedLine.world(.ipv4)
             let targets = try [host, "icmp://\(host)", "tcp://\(host):\(EchoServer.port)", "tcp://\(host):9"].map {
                 text throws(CheckInputError) in try CheckTarget(text)
             }
-            // On a busy machine an answer may take longer than the pauses after which a target is probed in more ways.
+            // On a busy machine an answer may take longer than the pauses before additional probes.
             var options = options
             options.pauses = .init(targetsFirst: .seconds(60), companions: .seconds(60))
             let reports = try await Self.reports(of: targets, options)
@@ -129,10 +129,10 @@ import Testing
         }
     }
 
-    @Test func `where echoes are not permitted something else shows that a host is there`() async throws {
+    @Test func `without permission for echoes another answer shows that a host is alive`() async throws {
         try await withLine { line, options in
             try line.pc.sysctl("net.ipv4.ping_group_range", "1 0")
-            // A host sends fifty such errors at once, and not many more.
+            // A host sends a burst of fifty such errors, and few more.
             let targets = try (0..<30).map { number in
                 try CheckTarget(number % 2 == 0 ? "icmp://\(ProbedLine.world(.ipv4))" : ProbedLine.world(.ipv4))
             }
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `behind somebody who answers for everybody many targets are not believed`() async throws {
+    @Test func `behind an interception the answers of many targets are not trusted`() async throws {
         try await withLine { line, options in
             let rules = """
                 table ip t { chain c { type nat hook prerouting priority -100;
@@ -154,7 +154,7 @@ import Testing
             let result = try line.provider.run("nft", ["-f", "-"], input: rules)
             #expect(result.status == 0, "\(result.errors)")
             let targets = try (1...80).map { try CheckTarget("http://198.18.0.\($0)/plain") }
-            // What leads on is changed on its way.
+            // The route of the packets is changed.
             try line.provider.ip("route del blackhole 198.18.0.0/15")
             let reports = try await Self.reports(of: targets, options)
             #expect(reports.count == 80 && reports.values.allSatisfy { $0.verdict.place == .portal })
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `anchors are asked once for all`() async throws {
+    @Test func `anchors are probed once for all targets`() async throws {
         try await withLine { line, options in
             var options = options
             options.anchors = [try CheckOptions.Anchor("http://198.18.0.9/")]
@@ -180,24 +180,24 @@ import Testing
         }
     }
 
-    @Test func `many targets are begun at the pace that is asked for`() async throws {
+    @Test func `many targets are started at the requested rate`() async throws {
         try await withLine { _, options in
             let targets = try (1...20).map { _ in try CheckTarget("icmp://\(ProbedLine.world(.ipv4))") }
-            // Whether somebody intercepts is asked meanwhile.
+            // The probe for interception runs meanwhile.
             let begun = ContinuousClock.now
             let reports = try await Self.reports(of: targets, options, rate: 10)
             #expect(reports.count == 20 && .now - begun >= .milliseconds(1900))
         }
     }
 
-    @Test func `a round that is cancelled tells of each target, and leaves at once`() async throws {
+    @Test func `a cancelled run reports each target and ends immediately`() async throws {
         try await withLine { line, options in
             let targets = try (0..<600).map { try CheckTarget("icmp://198.18.\($0 / 200).\($0 % 200 + 1)") }
             let reports = Locked(0)
             let round = Task {
                 try await NetworkCheck.run(targets, options, rate: 300) { _, _ in reports.withLock { $0 += 1 } }
             }
-            // Some are under way, some have a round, some have not begun.
+            // Some targets have a running probe, some have a round, and some are not started.
             #expect(try await eventually { try await line.isAsking })
             round.cancel()
             try await round.value
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func `of paths those that have changed are told`() async throws {
+    @Test func `only changed paths are returned as changed`() async throws {
         try await withLine { line, options in
             let site = try CheckSite(options, gate: ProbeGate())
             let addresses = try ["203.0.113.7", "198.18.0.1", "10.1.0.1"].map { try #require(IPAddress($0)) }
@@ -226,7 +226,7 @@ import Testing
 }
 
 extension ProbedLine {
-    /// Whether echoes of the machine are in the air.
+    /// Returns whether echoes of the machine are in progress.
     fileprivate var isAsking: Bool {
         get async throws {
             try await pc.perform {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// What one reader is told by many, and what becomes of a probe that has no task.
+/// Messages of many senders for one reader, and probes without a task.
 @Suite struct MailboxTests {
-    @Test func `all there is comes at once, in its order`() async {
+    @Test func `all messages are returned at once in order`() async {
         let mailbox = Mailbox<Int>()
         for number in 0..<5 { mailbox.post(number) }
         #expect(await mailbox.take(until: nil) == [0, 1, 2, 3, 4])
@@ -15,7 +15,7 @@ import Testing
         #expect(await mailbox.take(until: .now) == [])
     }
 
-    @Test func `a reader who waits is woken, by a message, by a call, and when it is time`() async {
+    @Test func `a waiting reader wakes for a message, a call and the deadline`() async {
         let mailbox = Mailbox<Int>()
         async let message = mailbox.take(until: nil)
         mailbox.post(7)
@@ -26,13 +26,13 @@ import Testing
         let begun = ContinuousClock.now
         #expect(await mailbox.take(until: begun + .milliseconds(5)) == [])
         #expect(begun + .milliseconds(5) <= .now)
-        // The alarm of a wait that ended early calls nobody.
+        // The timer of a wait that ended early wakes no reader.
         async let early = mailbox.take(until: .now + .seconds(3600))
         mailbox.post(8)
         #expect(await early == [8])
     }
 
-    @Test func `nothing is lost among many writers`() async {
+    @Test func `no message of many writers is lost`() async {
         let mailbox = Mailbox<Int>()
         await withDiscardingTaskGroup { group in
             for writer in 0..<8 {
@@ -41,7 +41,7 @@ import Testing
             var seen: [Int] = []
             while seen.count < 8000 { seen += await mailbox.take(until: nil) }
             #expect(Set(seen).count == 8000)
-            // Those of one writer stay in order.
+            // The messages of one writer stay in order.
             for writer in 0..<8 {
                 let own = seen.filter { $0 / 1000 == writer }
                 #expect(own == own.sorted())
@@ -55,13 +55,13 @@ import Testing
         .answered
     )
 
-    @Test func `the end of a probe is told once: to its owner, or to the round that took it over`() async throws {
+    @Test func `the end of a probe is reported once, to its owner or to the round that took it over`() async throws {
         let engine = try SocketEngine()
         let told = Locked(0)
         let unclaimed = ProbeUnderWay(on: engine) { _ in told.withLock { $0 += 1 } }
         unclaimed.end(Self.result)
         #expect(told.withLock { $0 } == 1)
-        // Too late to take it over, but not to know.
+        // It is too late to take the probe over, but its result is available.
         #expect(await unclaimed.result() == Self.result)
         let claimed = ProbeUnderWay(on: engine) { _ in Issue.record("told to the owner") }
         let round = Task.immediate { await claimed.result() }
@@ -69,7 +69,7 @@ import Testing
         #expect(await round.value == Self.result)
     }
 
-    @Test func `a round that is cancelled ends the probe it took over`() async throws {
+    @Test func `a cancelled round cancels the probe that it took over`() async throws {
         let engine = try SocketEngine()
         let probe = ProbeUnderWay(on: engine) { _ in }
         var ended = Self.result

@@ -6,11 +6,11 @@ import Testing
 @testable import LinuxSupport
 @testable import ReachabilityChecks
 
-/// What the kernel tells of others' traffic over a real line, and that asking sends nothing.
+/// The kernel's reports about other programs' traffic on a real line. Querying them sends no packet.
 @Suite struct PassiveProofTests {
     private static let port: UInt16 = 4848
 
-    /// Somebody's program: a TCP connection from the machine to a listener.
+    /// Another program: a TCP connection from the machine to a listener.
     private final class Traffic: Sendable {
         private let engine: SocketEngine
         private let listener: ScriptedServer
@@ -75,7 +75,8 @@ import Testing
         return PassiveProof(LineFacts(manager.path, of: manager), binding, peers: peers)
     }
 
-    /// What the machine's programs have sent so far; the kernel itself sends what it must, such as questions for neighbours.
+    /// Returns the counters of packets from programs of the machine. The kernel itself sends other packets, such as neighbour
+    /// solicitations.
     private func sent(_ line: ProbedLine) throws -> [String] {
         try line.pc.perform {
             let text = try ["snmp", "snmp6"].map { try #require(TextFile.read("/proc/thread-self/net/\($0)")) }.joined()
@@ -86,7 +87,9 @@ import Testing
     }
 
     @Test(arguments: AddressFamily.allCases)
-    func `a connection through the gateway is proof, and costs nothing`(family: AddressFamily) async throws {
+    func `a connection through the gateway is proof, and observing it sends no packet`(
+        family: AddressFamily
+    ) async throws {
         let line = try await line(family)
         defer { line.close() }
         let traffic = try Traffic(line, to: line.provider)
@@ -94,7 +97,7 @@ import Testing
         let before = proof.observe()
         #expect(before == .silent)
         try await traffic.connect(to: ProbedLine.world(family))
-        // TCP may still repeat segments of the handshake, so one pass without a packet shows that observing sends none.
+        // TCP may still retransmit segments of the handshake, so one pass without a packet proves that observing sends none.
         let isSilent = try await eventually {
             let packets = try sent(line)
             for _ in 0..<10 {
@@ -104,7 +107,7 @@ import Testing
             return try sent(line) == packets
         }
         #expect(isSilent)
-        // What is older than a failure proves nothing.
+        // An answer that is older than a failure proves nothing.
         #expect(proof.observe(freshness: .zero) == .silent)
         var others = try self.proof(line, family, peers: [Situation.host])
         #expect((others.observe() == .silent) == (family == .ipv6))
@@ -119,7 +122,7 @@ import Testing
         try await traffic.connect(to: gateway)
         var proof = try proof(line, family)
         #expect(proof.observe() == .silent)
-        // But where it is what is asked for, it is proof.
+        // If the gateway is the target, the connection is proof.
         var direct = try self.proof(line, family, towards: gateway, peers: [try #require(IPAddress(gateway))])
         guard case .fresh = direct.observe() else {
             Issue.record("\(direct.observe())")
@@ -143,7 +146,7 @@ import Testing
     }
 
     @Test(.enabled(if: LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
-    func `nobody special sees it too`(family: AddressFamily) async throws {
+    func `an unprivileged user sees the proof too`(family: AddressFamily) async throws {
         let line = try await line(family)
         defer { line.close() }
         let traffic = try Traffic(line, to: line.provider)
@@ -168,12 +171,12 @@ import Testing
         try await traffic.connect(to: ProbedLine.world(family))
         var proof = try proof(line, family)
         let gateway = family == .ipv4 ? "10.1.0.1" : "fd01::1"
-        // It is mute from now on, or an answer to a question of before would make it known again.
+        // The gateway is silent from now on. Otherwise an answer to an earlier request would confirm it again.
         try await LabThread.detached {
             try line.gateway.sysctl("net.ipv4.conf.all.arp_ignore", "8")
             try line.gateway.sysctl("net.ipv6.conf.all.disable_ipv6", "1")
         }
-        // The table is the whole machine's: others' traffic may throw the entry out, or a timer that runs already change it once more.
+        // The neighbour table belongs to the whole machine. Other traffic may remove the entry, and a running timer may change it again.
         var found = proof.observe()
         let isFailed = try await eventually {
             try await LabThread.detached { try line.pc.ip("neigh replace \(gateway) dev p0 nud failed") }
@@ -183,7 +186,7 @@ import Testing
         #expect(isFailed, "\(found)")
     }
 
-    @Test func `segments that get lost are trouble`() async throws {
+    @Test func `lost segments are trouble`() async throws {
         let line = try await line(.ipv4)
         defer { line.close() }
         let traffic = try Traffic(line, to: line.provider)

@@ -16,38 +16,38 @@ import Testing
         )
     }
 
-    @Test func `nothing is compared at first`() {
+    @Test func `the first reading has no differences`() {
         var witness = TrafficWitness()
         witness.take([reading(1, sent: 1000, again: 1000)])
         #expect(!witness.isStalled && witness.sent == 0)
     }
 
     @Test(arguments: [(9, 9, 0, false), (10, 8, 0, true), (10, 7, 0, false), (10, 2, 6, true), (100, 79, 0, false)])
-    func `so many of so many`(sent: Int, again: Int, lost: Int, isStalled: Bool) {
+    func `a line is stalled if nearly all segments are lost`(sent: Int, again: Int, lost: Int, isStalled: Bool) {
         var witness = TrafficWitness()
         witness.take([reading(1, sent: 500, again: 300)])
         witness.take([reading(1, sent: 500 + sent, again: 300 + again, lost: lost)])
         #expect(witness.isStalled == isStalled)
-        // The next time only what is new counts.
+        // The next reading counts only new segments.
         witness.take([reading(1, sent: 500 + sent, again: 300 + again, lost: lost)])
         #expect(!witness.isStalled)
     }
 
-    @Test func `a connection that works makes up for one that does not`() {
+    @Test func `a working connection compensates for a stalled one`() {
         var witness = TrafficWitness()
         witness.take([reading(1, sent: 0), reading(2, sent: 0)])
         witness.take([reading(1, sent: 10, again: 10), reading(2, sent: 100, again: 1)])
         #expect(!witness.isStalled && witness.sent == 110 && witness.retransmitted == 11)
     }
 
-    @Test func `another connection between the same ends is another`() {
+    @Test func `a new connection between the same endpoints is counted separately`() {
         var witness = TrafficWitness()
         witness.take([reading(1, sent: 100, again: 50)])
         witness.take([reading(1, sent: 20, again: 20)])
         #expect(!witness.isStalled)
     }
 
-    @Test func `the newest come first, and not all`() {
+    @Test func `only the newest connections are returned, latest first`() {
         var witness = TrafficWitness()
         witness.take((0..<100).map { reading(UInt16($0), sent: 1, age: 99 - $0) })
         #expect(witness.newest(within: .seconds(30)).map(\.age) == (0..<8).map { .seconds($0) })

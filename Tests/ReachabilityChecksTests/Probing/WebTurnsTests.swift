@@ -3,9 +3,9 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// Whose turn it is to have a connection to a web server.
+/// The limit of concurrent connections to web servers.
 @Suite struct WebTurnsTests {
-    @Test func `no more than there are turns for are at it`() async {
+    @Test func `no more work runs concurrently than permitted`() async {
         let turns = WebTurns(count: 3)
         let counts = Locked((now: 0, most: 0))
         let done = await withTaskGroup(of: Int.self) { group in
@@ -28,7 +28,7 @@ import Testing
         #expect(counts.withLock { $0.most } == 3 && !turns.isInUse)
     }
 
-    @Test func `who is cancelled leaves the line`() async {
+    @Test func `cancelled work leaves the queue`() async {
         let turns = WebTurns(count: 1)
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         let first = Task { await turns.during { for await _ in ends {} } }

@@ -5,10 +5,10 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// What a verdict means for retries, and how many checks that takes.
+/// The advice for each verdict, and the number of checks for it.
 @Suite struct CheckAdvisorTests {
     @Test(arguments: CheckPlace.allCases)
-    func `what a place means`(place: CheckPlace) async {
+    func `each place has its advice`(place: CheckPlace) async {
         let expected: RetryAdvice =
             switch place {
             case .portal: .wait
@@ -20,7 +20,7 @@ import Testing
         #expect(await advisor.advice(for: "example.org") == expected)
     }
 
-    @Test func `all that ask at the same time, and soon after, share a check`() async {
+    @Test func `concurrent and soon following callers share a check`() async {
         let (clock, count) = (ManualClock(), Locked(0))
         let advisor = CheckAdvisor(
             .init(
@@ -45,7 +45,7 @@ import Testing
         #expect(await advisor.advice(for: "example.org") == .backOff && count.withLock { $0 } == 3)
     }
 
-    @Test func `who waits shares one wait, which ends with the last of them`() async {
+    @Test func `waiting callers share one wait, which ends with the last of them`() async {
         let (begun, ended) = (Locked(0), Locked(0))
         let advisor = CheckAdvisor(
             .init(

@@ -19,7 +19,7 @@ import Testing
         return result
     }
 
-    @Test func `rounds at the same time share one probe of a router, which costs one of them`() async {
+    @Test func `concurrent rounds share one probe of a router, whose cost counts for one of them`() async {
         let gate = ProbeGate()
         let work = Locked(0)
         let (answer, router) = AsyncStream.makeStream(of: ProbeOutcome.self)
@@ -42,7 +42,7 @@ import Testing
         #expect(gate.sharing == 0)
     }
 
-    @Test func `a round goes on by itself if the one that probes for it is cancelled`() async {
+    @Test func `a round continues with its own probe if the shared one is cancelled`() async {
         let gate = ProbeGate()
         let hasBegun = Locked(false)
         let first = Task {
@@ -62,7 +62,7 @@ import Testing
         #expect(await second.value.map(\.outcome) == [.answered])
     }
 
-    @Test func `fifty probes start at once, and then twenty a second`() {
+    @Test func `fifty probes start at once, and then twenty per second`() {
         var pace = ProbePace(rate: 20, burst: 50)
         #expect((0..<50).allSatisfy { _ in pace.start(at: .seconds(5)) == .zero })
         let wait = pace.start(at: .seconds(5))
@@ -75,7 +75,7 @@ import Testing
         }
         #expect(started == 199 || started == 200)
         #expect(pace.started == 51 + started && pace.delayed == 1 + 10_000 - started)
-        // What was not used for long is no more than the burst.
+        // An unused rate does not exceed the burst.
         #expect((0..<51).filter { _ in pace.start(at: .seconds(1000)) == .zero }.count == 50)
     }
 
@@ -91,7 +91,7 @@ import Testing
         #expect(routers.withheld == 3)
     }
 
-    @Test func `a day has so many bytes, by purpose and by what they cost`() {
+    @Test func `a day has a budget of bytes for each purpose`() {
         var budget = CheckBudget()
         budget.spend(ProbeCost(packets: 1, bytes: 20_000), on: .idle, true, at: .seconds(10))
         #expect(!budget.allows(.idle, true, at: .seconds(11)))

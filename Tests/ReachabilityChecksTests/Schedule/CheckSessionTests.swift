@@ -6,9 +6,9 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// What performs a schedule, in virtual time.
+/// The execution of a schedule, in virtual time.
 @Suite struct CheckSessionTests {
-    /// A line whose faults have times.
+    /// A line with timed faults.
     private final class PlayedLine: Sendable {
         struct Counts: Hashable {
             var rounds = 0
@@ -35,7 +35,7 @@ import Testing
             self.events = [(.zero, .path(CheckLine(Situation().evidence.path)))] + events
         }
 
-        /// - Parameter events: what happens now; what happens later, `run` sends.
+        /// - Parameter events: The events at the start. `run` sends the later ones.
         func session(_ options: CheckSchedule.Options = .init()) -> CheckSession {
             let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEvent.self)
             for (time, event) in events where time == .zero { continuation.yield(event) }
@@ -56,7 +56,7 @@ import Testing
 
         private let continuation = Locked<AsyncStream<ScheduleEvent>.Continuation?>(nil)
 
-        /// Sends the events that come later.
+        /// Sends the later events.
         func play() async {
             for (time, event) in events where time > .zero {
                 try? await world.sleep(until: VirtualWorld.Instant(offset: time), tolerance: nil)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// Runs a session for a while.
+    /// Runs a session for some time.
     private static func run(
         _ session: CheckSession,
         _ line: PlayedLine,
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `verdicts are told as they come`() {
+    @Test func `verdicts are notified as they change`() {
         let world = VirtualWorld()
         let line = PlayedLine(world, faults: [(.seconds(1000), .silent), (.seconds(5000), .fine)])
         let session = line.session()
@@ -116,7 +116,7 @@ import Testing
         #expect(notified[2].time > .seconds(5000) && notified[2].time < .seconds(5080))
     }
 
-    @Test func `an idle day is one observation in 30 seconds`() {
+    @Test func `an idle day is one observation every 30 seconds`() {
         let world = VirtualWorld()
         let line = PlayedLine(world, finding: .fresh(age: .seconds(1)))
         let notified = Self.run(line.session(), line, world, for: .seconds(86_400))
@@ -125,7 +125,7 @@ import Testing
         #expect(counts.rounds == 1 && counts.observations <= 2880 && counts.observations > 2870)
     }
 
-    @Test func `a caller that waits is answered by the first success`() {
+    @Test func `a waiting caller is answered by the first success`() {
         let world = VirtualWorld()
         let line = PlayedLine(world, faults: [(.zero, .refused), (.seconds(100), .fine)])
         let times = Locked<[Duration]>([])
@@ -139,7 +139,7 @@ import Testing
         #expect(first.map { $0 > .seconds(100) && $0 < .seconds(180) && $0 < notified[1].time } == true)
     }
 
-    @Test func `a round about another path is cancelled, and another runs`() {
+    @Test func `a round about an earlier path is cancelled, and a new one runs`() {
         let world = VirtualWorld()
         var path = CheckLine(Situation().evidence.path)
         path.generation = 2
@@ -149,7 +149,7 @@ import Testing
         #expect(counts.cancelled == 1 && counts.rounds == 2 && notified.map(\.verdict) == [.fine])
     }
 
-    @Test func `its end cancels what runs`() {
+    @Test func `the end of a session cancels its work`() {
         let world = VirtualWorld()
         let line = PlayedLine(world, length: .seconds(3600))
         let notified = Self.run(line.session(), line, world, for: .seconds(1))
@@ -158,9 +158,9 @@ import Testing
     }
 }
 
-/// The sequence, in real time but never slept.
+/// The sequence, in real time without sleeps.
 @Suite struct CheckVerdictsTests {
-    /// Counts what is left of a session.
+    /// Counts the work of a session that has not ended.
     private final class Watched: Sendable {
         let live = Locked(0)
         let verdict: Locked<CheckVerdict>
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `nothing is left when the loop ends`() async throws {
+    @Test func `no work is left when the loop ends`() async throws {
         let watched = Watched(.fine)
         for await verdict in watched.verdicts {
             #expect(verdict == .fine)
@@ -208,7 +208,7 @@ import Testing
         #expect(try await eventually { watched.live.withLock { $0 } == 0 })
     }
 
-    @Test func `nothing is left when the task ends`() async throws {
+    @Test func `no work is left when the task ends`() async throws {
         let watched = Watched(.fine)
         let task = Task {
             var count = 0
@@ -230,7 +230,7 @@ import Testing
         #expect(try await eventually { watched.live.withLock { $0 } == 0 })
     }
 
-    @Test func `changes come in their order`() async throws {
+    @Test func `changes arrive in order`() async throws {
         let watched = Watched(.fine)
         var notified: [CheckVerdict] = []
         for await verdict in watched.verdicts {

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// A check that goes on, over a real line.
+/// A continuous check on a real line.
 @Suite struct ContinuousCheckTests {
-    @Test func `a cable that is pulled and put back is told`() async throws {
+    @Test func `a cable that is disconnected and reconnected is notified`() async throws {
         let line = try await LabThread.detached { try ProbedLine() }
         defer { line.close() }
         #expect(try await line.carriesPackets(.ipv4, expecting: true))
@@ -23,7 +23,7 @@ import Testing
         options.networkNamespace = .path(line.pc.path)
         options.nameServers = [Situation.host]
         options.family = .ipv4
-        // A busy machine is no broken line.
+        // A busy machine must not look like a broken line.
         options.timeLimit = .seconds(15)
         var notified: [CheckVerdict] = []
         for await verdict in NetworkCheck(options: options).verdicts {
@@ -39,7 +39,7 @@ import Testing
         #expect(notified[1].reason.rawValue == "noCarrier" && notified[1].confidence == .proven)
     }
 
-    @Test func `where nothing can be asked it says so`() async throws {
+    @Test func `the verdict is inconclusive if no probe can be sent`() async throws {
         var options = CheckOptions()
         options.networkNamespace = .path("/nowhere")
         let verdict = await NetworkCheck(options: options).verdicts.first { _ in true }

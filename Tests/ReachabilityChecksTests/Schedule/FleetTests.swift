@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// What servers ask for that many machines ask, and slow lines.
+/// Requests of servers for fewer checks, and slow lines.
 @Suite struct FleetTests {
     // MARK: Retry-After
 
@@ -16,7 +16,7 @@ import Testing
         return result
     }
 
-    @Test func `an anchor is left alone for as long as it says, within bounds`() throws {
+    @Test func `an anchor is not queried for the time that it requests, within limits`() throws {
         let (one, other) = try (CheckOptions.Anchor("http://a.example/"), CheckOptions.Anchor("http://b.example/"))
         let start = ContinuousClock.now
         func rest(_ result: ProbeResult, after time: Duration) -> [CheckOptions.Anchor] {
@@ -29,12 +29,12 @@ import Testing
         #expect(rest(Self.result(.seconds(120)), after: .seconds(120)) == [one, other])
         #expect(rest(Self.result(.seconds(86_400)), after: .seconds(3599)) == [other])
         #expect(rest(Self.result(.seconds(86_400)), after: .seconds(3600)) == [one, other])
-        // Somebody on the way may have said it.
+        // Without proof, an interception may have sent the answer.
         #expect(rest(Self.result(.seconds(86_400), .missing), after: .seconds(59)) == [other])
         #expect(rest(Self.result(.seconds(86_400), .missing), after: .seconds(60)) == [one, other])
     }
 
-    @Test func `the next rounds do not ask it`() async throws {
+    @Test func `the next rounds do not query the anchor`() async throws {
         let line = try await LabThread.detached { try ProbedLine() }
         defer { line.close() }
         #expect(try await line.carriesPackets(.ipv4, expecting: true))
@@ -77,7 +77,7 @@ import Testing
         #expect(patience.limit(usual) == usual)
         note(1500, 20)
         #expect(patience.limit(usual) == .milliseconds(6300))
-        // What the user wants is kept to.
+        // The user's setting is used unchanged.
         #expect(patience.limit(.milliseconds(500)) == .milliseconds(500))
         note(20_000)
         #expect(patience.limit(usual) == .seconds(8))
@@ -87,9 +87,9 @@ import Testing
         #expect(patience.limit(usual) == usual)
     }
 
-    // MARK: The place of a machine
+    // MARK: The position of a machine
 
-    @Test func `machines of a fleet have places of their own, and keep them`() {
+    @Test func `machines of a fleet have different positions and keep them`() {
         let numbers = (0..<1000).map { number in
             let digits = String(number, radix: 16)
             return String(repeating: "0", count: 32 - digits.count) + digits + "\n"
@@ -106,7 +106,7 @@ import Testing
         #expect((0..<1).contains(MachinePlace.ofThisMachine))
     }
 
-    @Test func `full rounds are a quarter of their distance apart at most`() {
+    @Test func `full rounds deviate by at most a quarter of their interval`() {
         #expect(ScheduleTiming.fullInterval(0) == .seconds(675))
         #expect(ScheduleTiming.fullInterval(0.5) == .seconds(900))
         #expect(ScheduleTiming.fullInterval(1) == .seconds(1125))

@@ -6,7 +6,7 @@ import Testing
 @testable import ReachabilityChecks
 
 @Suite struct LineEventsTests {
-    @Test func `the path comes first, and then what happens`() async throws {
+    @Test func `the path is the first event, and later events follow`() async throws {
         let (kernel, resolver, clock) = (FakeKernel(), FakeResolver(), ManualClock())
         kernel.addLink("eth0")
         kernel.addAddress("10.0.0.2/24", to: "eth0")
@@ -30,7 +30,7 @@ import Testing
         #expect(other.obstacle?.place == .link && other.generation > line.generation)
     }
 
-    @Test func `a modem is metered unless the user says something else`() async throws {
+    @Test func `a modem is metered unless the user sets another value`() async throws {
         let kernel = FakeKernel()
         kernel.addLink("wwan0", kind: .wwan)
         kernel.addAddress("10.64.0.2/30", to: "wwan0")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// Whatever happens, in whatever order. That two rounds never run at a time, and no timer is armed for the past, `SimulatedLine` sees to.
+/// Random events in any order. `SimulatedLine` checks that rounds never overlap and that no timer is set to the past.
 @Suite struct SchedulePropertyTests {
     private static func change(_ line: inout SimulatedLine, _ chance: inout SeededGenerator) {
         func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &chance)] }
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `no verdict is told twice, and a caller that waits is answered`(asksOthers: Bool, isAwaited: Bool) {
+    func `no verdict is notified twice, and a waiting caller is answered`(asksOthers: Bool, isAwaited: Bool) {
         var chance = SeededGenerator(seed: 17)
         for seed in 0..<300 {
             var line = SimulatedLine(.init(asksOthers: asksOthers, isAwaited: isAwaited), seed: UInt64(seed))
@@ -32,7 +32,7 @@ import Testing
             for (one, other) in zip(line.notified, line.notified.dropFirst()) where one.isSame(as: other) {
                 Issue.record("\(one.place) told twice, seed \(seed)")
             }
-            // When all is quiet, everybody has an answer, and it works in the end.
+            // When no events follow, every caller has an answer, and the line works in the end.
             (line.verdict, line.finding, line.length) = (.fine, .silent, .milliseconds(100))
             line.path()
             line.forgetLog()
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `events nobody waited for do nothing`() {
+    @Test func `unexpected events have no effect`() {
         var line = SimulatedLine()
         line.send(.timer)
         line.send(.observed(.trouble(.stalled)))

@@ -4,7 +4,7 @@ import Testing
 
 /// The table of the schedule, row by row.
 @Suite struct ScheduleTests {
-    /// A line that works, and was told to.
+    /// Returns a line that works and whose verdict was notified.
     private func working(_ options: CheckSchedule.Options = .init(), isMetered: Bool = false) -> SimulatedLine {
         var line = SimulatedLine(options)
         line.path(isMetered: isMetered)
@@ -21,7 +21,7 @@ import Testing
         return line
     }
 
-    @Test func `what the kernel knows of a path is an obstacle where no probe is needed`() {
+    @Test func `a fault that the kernel reports is an obstacle if no probe is needed`() {
         #expect(CheckLine(Situation().evidence.path).obstacle == nil)
         #expect(CheckLine(Situation(reason: .noCarrier).evidence.path).obstacle?.place == .link)
         #expect(CheckLine(Situation(reason: .noRoute).evidence.path).obstacle?.place == .thisMachine)
@@ -32,7 +32,7 @@ import Testing
 
     // MARK: Changes
 
-    @Test func `at first it is checked at once`() {
+    @Test func `the first round starts immediately`() {
         var line = SimulatedLine()
         #expect(line.schedule.state == .unknown)
         line.path()
@@ -53,7 +53,7 @@ import Testing
         #expect(line.notified.isEmpty)
     }
 
-    @Test func `anchors are asked a while after a change`() {
+    @Test func `anchors are queried some time after a change`() {
         var delays: Set<Duration> = []
         for seed in 0..<20 {
             var line = SimulatedLine(.init(asksOthers: true), seed: UInt64(seed))
@@ -68,7 +68,7 @@ import Testing
         #expect(delays.count > 10)
     }
 
-    @Test func `what was found out about another path is void`() {
+    @Test func `results about an earlier path are void`() {
         var line = working()
         line.advance(by: .seconds(10))
         line.length = .seconds(3)
@@ -83,7 +83,7 @@ import Testing
         #expect(line.notified == [.silent])
     }
 
-    @Test func `a storm of changes makes one round`() {
+    @Test func `many changes cause one round`() {
         var line = working()
         line.advance(by: .seconds(1))
         for _ in 0..<100 {
@@ -95,7 +95,7 @@ import Testing
         #expect(line.rounds.count == 1)
     }
 
-    @Test func `what the kernel refuses is told at once, without a packet`() {
+    @Test func `a refusal by the kernel is notified immediately without a packet`() {
         var line = working()
         line.advance(by: .seconds(1))
         line.forgetLog()
@@ -111,7 +111,7 @@ import Testing
 
     // MARK: Success
 
-    @Test func `who waits is answered by the first success, and who listens by the second`() {
+    @Test func `a waiting caller is answered by the first success, and a listener by the second`() {
         var line = broken(.init(isAwaited: true))
         #expect(line.notified == [.refused] && line.answers.isEmpty)
         line.verdict = .fine
@@ -124,7 +124,7 @@ import Testing
         if let first, let second { #expect(second - first >= .seconds(2) && second - first < .seconds(3)) }
     }
 
-    @Test func `one success is no recovery`() {
+    @Test func `one success is not a recovery`() {
         var line = broken()
         line.verdict = .fine
         while line.rounds.count < 2 { line.advance(by: .milliseconds(10)) }
@@ -134,7 +134,7 @@ import Testing
         #expect(line.notified == [.refused])
     }
 
-    // MARK: It works
+    // MARK: The target works
 
     @Test func `with passive proof no packet is sent`() {
         var line = working()
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(arguments: [(false, 60), (true, 600)])
-    func `without it a cheap probe goes out now and then`(isMetered: Bool, seconds: Int) {
+    func `without passive proof a cheap probe is sent at its interval`(isMetered: Bool, seconds: Int) {
         var line = working(isMetered: isMetered)
         line.advance(to: .seconds(6100))
         #expect(line.rounds.allSatisfy { $0.kind == .cheap })
@@ -159,7 +159,7 @@ import Testing
         #expect(line.schedule.state == .works && line.notified.isEmpty)
     }
 
-    @Test func `every quarter of an hour the anchors are asked`() {
+    @Test func `anchors are queried every 15 minutes`() {
         var line = working(.init(asksOthers: true))
         line.advance(to: .seconds(3700))
         let full = line.rounds.filter { $0.kind != .cheap }
@@ -169,7 +169,7 @@ import Testing
         #expect(metered.rounds.allSatisfy { $0.kind == .cheap })
     }
 
-    @Test func `where the session ends is known it is checked then`() {
+    @Test func `a round follows the announced end of a session`() {
         var line = SimulatedLine()
         line.verdict = .made(.works, .upstreamAnswers, secondsRemaining: 100)
         line.finding = .fresh(age: .zero)
@@ -181,7 +181,7 @@ import Testing
 
     // MARK: Suspicion
 
-    @Test func `trouble makes rounds at once, and two of three decide`() {
+    @Test func `trouble starts rounds immediately, and two of three decide`() {
         var line = working()
         line.finding = .trouble(.stalled)
         line.verdict = .silent
@@ -199,14 +199,14 @@ import Testing
         #expect(line.rounds.prefix(3).map { $0.time - start } == [.zero, .seconds(1), .seconds(3)])
     }
 
-    @Test func `a cheap probe without an answer makes rounds`() {
+    @Test func `an unanswered cheap probe starts rounds`() {
         var line = working()
         line.verdict = .silent
         line.advance(by: .seconds(70))
         #expect(line.rounds.first?.kind == .cheap && line.notified == [.silent])
     }
 
-    @Test func `what somebody says is believed at once`() {
+    @Test func `a fault that a host reports is accepted immediately`() {
         var line = working()
         line.finding = .trouble(.neighbourFailed)
         line.verdict = .refused
@@ -215,7 +215,7 @@ import Testing
         #expect(line.notified == [.refused])
     }
 
-    @Test func `a suspicion that rounds refute is not raised again at once`() {
+    @Test func `a refuted suspicion is not raised again immediately`() {
         var line = working()
         line.finding = .trouble(.stalled)
         line.advance(to: .seconds(900))
@@ -225,7 +225,7 @@ import Testing
         #expect(line.rounds.filter { $0.kind != .cheap }.count == 4)
     }
 
-    @Test func `rounds that disagree decide nothing`() {
+    @Test func `rounds that disagree are inconclusive`() {
         var line = working()
         line.finding = .trouble(.stalled)
         line.script = [.silent, .half, .fine]
@@ -234,7 +234,7 @@ import Testing
         #expect(line.notified.last == .fine && line.schedule.state == .works)
     }
 
-    @Test func `one slow answer is not told, and two are`() {
+    @Test func `one slow answer is not notified, and two are`() {
         var line = working(.init(isAwaited: true))
         line.advance(by: .seconds(10))
         line.verdict = .slow
@@ -248,9 +248,9 @@ import Testing
         #expect(line.notified == [.slow, .fine])
     }
 
-    // MARK: It is broken
+    // MARK: The target is broken
 
-    @Test func `rounds come at growing distances`() {
+    @Test func `rounds follow at increasing intervals`() {
         var line = broken()
         line.advance(to: .seconds(7000))
         for (number, gap) in line.gaps.enumerated() {
@@ -263,7 +263,7 @@ import Testing
         #expect(line.notified == [.refused])
     }
 
-    @Test func `metered they come at larger ones`() {
+    @Test func `metered rounds follow at larger intervals`() {
         var line = broken(isMetered: true)
         line.advance(to: .seconds(86_000))
         let early = zip(line.rounds, line.gaps).filter { $0.0.time > .seconds(600) && $0.0.time < .seconds(6500) }
@@ -272,7 +272,7 @@ import Testing
         #expect(late.count > 50 && late.allSatisfy { $0.1 > .seconds(600) && $0.1 < .seconds(1200) })
     }
 
-    @Test func `a change begins anew`() {
+    @Test func `a change restarts the intervals`() {
         var line = broken()
         line.advance(to: .seconds(600))
         line.forgetLog()
@@ -282,7 +282,7 @@ import Testing
         #expect(line.notified.isEmpty)
     }
 
-    @Test func `traffic of others begins anew, if it is newer than the failure`() {
+    @Test func `traffic of other programs restarts the intervals if it is newer than the failure`() {
         var line = broken()
         line.advance(to: .seconds(600))
         line.forgetLog()
@@ -295,7 +295,7 @@ import Testing
         #expect(line.notified == [.fine])
     }
 
-    @Test func `another reason is told when it is sure or seen twice`() {
+    @Test func `another reason is notified when it is proven or repeated`() {
         var line = broken()
         line.verdict = .silent
         while line.rounds.count < 2 { line.advance(by: .milliseconds(10)) }
@@ -307,7 +307,7 @@ import Testing
 
     // MARK: A captive portal
 
-    @Test func `a portal is asked sooner while somebody waits`() {
+    @Test func `a portal is checked more often while a caller waits`() {
         var line = SimulatedLine()
         line.verdict = .captive
         line.path()
@@ -326,7 +326,7 @@ import Testing
         #expect(line.answers.first == .fine && line.notified == [.captive, .fine])
     }
 
-    @Test func `a portal that tells when it ends is asked then`() {
+    @Test func `a portal is checked at the announced end of its session`() {
         var line = SimulatedLine()
         line.verdict = .made(.portal, .captive, .proven, secondsRemaining: 45)
         line.path()

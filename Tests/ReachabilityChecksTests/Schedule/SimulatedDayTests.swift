@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// What a day costs.
+/// The cost of a day.
 @Suite struct SimulatedDayTests {
     private static let day = Duration.seconds(86_400)
 
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `while others talk`(isMetered: Bool, asksOthers: Bool) {
+    func `traffic of other programs makes a day cheap`(isMetered: Bool, asksOthers: Bool) {
         let line = day(.fine, .fresh(age: .seconds(3)), isMetered: isMetered, asksOthers: asksOthers)
         #expect(line.rounds.isEmpty && line.notified.isEmpty)
         #expect(line.observations.count <= 2880 && line.observations.count > 2870)
@@ -30,7 +30,7 @@ import Testing
         #expect(line.spent(on: .idle).packets == 0)
     }
 
-    @Test func `while nobody talks`() {
+    @Test func `a day without traffic costs cheap probes`() {
         let line = day(isMetered: false)
         #expect(line.notified.isEmpty)
         #expect(line.rounds.count > 1400 && line.rounds.allSatisfy { $0.kind == .cheap })
@@ -39,21 +39,21 @@ import Testing
         #expect(metered.rounds.count > 140 && metered.spent(on: .idle, isMetered: true).bytes <= 25_000)
     }
 
-    @Test func `while nobody talks, with anchors`() {
+    @Test func `a day without traffic costs anchor rounds`() {
         let line = day(isMetered: false, asksOthers: true)
         #expect(line.rounds.filter { $0.kind != .cheap }.count >= 94)
         #expect(line.spent(on: .idle).bytes <= 250_000 && line.spent(on: .anchors).bytes <= 1_600_000)
     }
 
     @Test(arguments: [false, true], [CheckVerdict.refused, .silent, .captive])
-    func `while it is broken`(isMetered: Bool, verdict: CheckVerdict) {
+    func `a day of a fault stays within its budget`(isMetered: Bool, verdict: CheckVerdict) {
         let line = day(verdict, isMetered: isMetered, asksOthers: true)
         let bytes = line.spent(on: .trouble, isMetered: isMetered).bytes
         #expect(bytes <= (isMetered ? 500_000 : 6_000_000), "\(bytes)")
         #expect(line.rounds.count > 90)
     }
 
-    @Test func `what costs too much stops for the day`() {
+    @Test func `rounds stop for the day when the budget is used up`() {
         var line = SimulatedLine(.init(asksOthers: true))
         line.verdict = .refused
         line.cost = { _ in ProbeCost(packets: 100, bytes: 50_000) }
@@ -62,7 +62,7 @@ import Testing
         line.forgetLog()
         line.advance(to: .seconds(80_000))
         #expect(line.rounds.count == 10 && line.spent(on: .trouble, isMetered: true).bytes == 500_000)
-        // But for what happens.
+        // Events still start rounds.
         line.send(.resolverChanged)
         line.advance(by: .seconds(1))
         #expect(line.rounds.count == 11)
@@ -72,7 +72,7 @@ import Testing
         #expect(line.notified == [.fine])
     }
 
-    @Test func `the next day begins with a new budget`() {
+    @Test func `the next day starts with a new budget`() {
         var line = SimulatedLine()
         line.verdict = .refused
         line.cost = { _ in ProbeCost(packets: 100, bytes: 50_000) }

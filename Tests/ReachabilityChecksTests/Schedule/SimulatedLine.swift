@@ -2,13 +2,13 @@ import TestSupport
 
 @testable import ReachabilityChecks
 
-/// A schedule, and a line it is run against in virtual time.
+/// A schedule, and a simulated line in virtual time.
 struct SimulatedLine {
-    /// What the line does; a test changes it as time goes on.
+    /// The verdict of rounds. A test changes it in the course of time.
     var verdict = CheckVerdict.fine
-    /// What the next rounds say before that.
+    /// The verdicts of the next rounds, before `verdict`.
     var script: [CheckVerdict] = []
-    /// What the kernel knows of others' traffic.
+    /// The observation of other programs' traffic.
     var finding = PassiveFinding.silent
     var cost: (RoundKind) -> ProbeCost = { kind in
         switch kind {
@@ -18,7 +18,7 @@ struct SimulatedLine {
         case .full: ProbeCost(packets: 44, bytes: 10_000)
         }
     }
-    /// How long a round takes.
+    /// The duration of a round.
     var length = Duration.milliseconds(100)
 
     private(set) var schedule: CheckSchedule
@@ -33,9 +33,9 @@ struct SimulatedLine {
         schedule = CheckSchedule(options, chance: SeededGenerator(seed: seed))
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// The kernel's path changes.
+    /// Changes the kernel's path.
     mutating func path(isMetered: Bool = false, obstacle: CheckVerdict? = nil) {
         kernelEvents += 1
         var line = CheckLine(Situation().evidence.path, isMetered: isMetered)
@@ -91,7 +91,7 @@ struct SimulatedLine {
         }
     }
 
-    // MARK: What came of it
+    // MARK: Results
 
     mutating func forgetLog() { log = [] }
 
@@ -106,7 +106,7 @@ struct SimulatedLine {
         log.compactMap { if case .answer(let verdict) = $0.action { verdict } else { nil } }
     }
 
-    /// From one round to the next.
+    /// The times between consecutive rounds.
     var gaps: [Duration] { zip(rounds, rounds.dropFirst()).map { $1.time - $0.time } }
 
     func spent(on purpose: CheckBudget.Purpose, isMetered: Bool = false) -> ProbeCost {

@@ -7,7 +7,7 @@ import WebLab
 
 @testable import ReachabilityChecks
 
-/// A machine of its own that has nothing but loopback, and probes itself.
+/// A machine with only a loopback interface, which probes itself.
 final class WebWorld: Sendable {
     static let host = "web.example"
     static let nonce = "0123456789abcdef"
@@ -31,7 +31,7 @@ final class WebWorld: Sendable {
         }
     }
 
-    /// What probes one address of this machine, trusting the lab's authority.
+    /// Returns a prober for an address of this machine, which trusts the lab's authority.
     func prober(to address: String, now: @escaping @Sendable () -> Duration = { SystemClock.real }) throws -> Prober {
         try Self.prober(to: address, in: namespace, engine, now: now)
     }
@@ -56,7 +56,7 @@ final class WebWorld: Sendable {
         )
     }
 
-    /// Asks a server of this machine once.
+    /// Sends one request to a server of this machine.
     func fetch(
         _ server: WebServer,
         _ purpose: WebRequest.Purpose = .target,
@@ -74,7 +74,7 @@ final class WebWorld: Sendable {
             .fetch(subject, WebRequest(url, purpose), at: place, limit: limit)
     }
 
-    /// The states of the connections that the machine has, of `tcp_states.h`, without those that are over.
+    /// Returns the states of the machine's connections (`tcp_states.h`), without ended ones.
     func openConnections() async throws -> [String] {
         try await namespace.perform {
             let text = TextFile.read("/proc/thread-self/net/tcp") ?? ""
