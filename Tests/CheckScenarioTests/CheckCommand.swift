@@ -2,7 +2,7 @@ import Foundation
 import NetworkLab
 import TestSupport
 
-/// A run of `reachability check` and what it said.
+/// A run of `reachability check`, and its output.
 struct CheckCommand: Sendable {
     let status: CInt
     let errors: String
@@ -10,18 +10,18 @@ struct CheckCommand: Sendable {
     /// The last line of its output.
     let line: CheckLine?
 
-    /// REACHABILITY_BINARY, else the binary beside the running test bundle; where it is `none`, networks are only built and proven.
+    /// REACHABILITY_BINARY, or the binary beside the running test bundle. With `none`, networks are only built and proven.
     static let path =
         getenv("REACHABILITY_BINARY").map { String(cString: $0) } ?? BuiltProgram.path("reachability")
 
-    /// Whether it is judged.
+    /// True if the verdict of the command is tested.
     static let isMeasured = access(path + "-check", X_OK) == 0
 
-    /// Runs it as the pc. Blocks.
+    /// Runs the command as the pc. Blocks the thread.
     ///
     /// - Parameters:
-    ///   - arguments: What follows `check --json`.
-    ///   - resolvers: What is in `/etc/resolv.conf`.
+    ///   - arguments: The arguments after `check --json`.
+    ///   - resolvers: The name servers of `/etc/resolv.conf`.
     static func run(
         in world: World,
         _ arguments: [String],
@@ -42,8 +42,8 @@ struct CheckCommand: Sendable {
         )
     }
 
-    /// Has files of its own instead of the machine's, and shows the programs to users who may not see the directory of the build.
-    /// `/etc/resolv.conf` may be a link that leads to `/run`.
+    /// Returns a script that replaces files of the machine by those of the test, and gives other users access to the programs in the build
+    /// directory. `/etc/resolv.conf` may be a link to a file in `/run`.
     private static func script(asNobody: Bool) -> String {
         let programs = path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
         let user = asNobody ? "setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs" : ""
@@ -64,7 +64,7 @@ struct CheckCommand: Sendable {
     }
 }
 
-/// A line of the command's JSON, as far as it is judged.
+/// A line of the command's JSON with the tested keys.
 struct CheckLine: Sendable, Decodable {
     struct Cost: Sendable, Decodable {
         let packets: Int

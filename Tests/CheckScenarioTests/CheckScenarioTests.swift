@@ -2,16 +2,16 @@ import Foundation
 import NetworkLab
 import Testing
 
-/// The verdicts of `reachability check` in broken networks. A situation proves itself by plain packets before it judges the command.
+/// The verdicts of `reachability check` in broken networks. Each situation is proven by plain packets before the command is tested.
 ///
 ///     Scripts/test -- --filter CheckScenarioTests                             each situation in one of its variants
 ///     SITUATION_VARIANTS=all Scripts/test -- --filter CheckScenarioTests      all variants
 ///     SITUATIONS=all-well,cable-out Scripts/test -- --filter CheckScenarioTests    all variants of some situations
 ///     CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests           two at a time, within 3.5 s each
-///     REACHABILITY_BINARY=none Scripts/test -- --filter CheckScenarioTests    packets only: are the networks as they claim?
+///     REACHABILITY_BINARY=none Scripts/test -- --filter CheckScenarioTests    only test the networks with packets
 @Suite("Situations of checks", .report)
 struct CheckScenarioTests {
-    /// They mostly wait.
+    /// The runs mostly wait.
     private static let gate = ConcurrencyGate(SituationRun.isExact ? 2 : 10)
 
     /// The cases of the situations that SITUATIONS names, separated by commas. Without it, one case of each situation, or all with
@@ -21,22 +21,22 @@ struct CheckScenarioTests {
         guard environment["SITUATIONS"] == nil, environment["SITUATION_VARIANTS"] != "all" else {
             return SituationCase.named
         }
-        // A different variant for neighbouring situations, so that together they cover every line and every user.
+        // Neighbouring situations use different variants, so that together they cover every line and every user.
         return Situation.all.enumerated().map { index, situation in
             SituationCase(situation: situation, variant: situation.variants[index % situation.variants.count])
         }
     }()
 
-    @Test("The place is right", arguments: chosen)
+    @Test("The verdict has the right place", arguments: chosen)
     func place(_ test: SituationCase) async throws {
         try await Self.gate.run { try await SituationRun.run(test) }
     }
 
-    @Test("Identifiers are unique") func identifiers() {
+    @Test("The identifiers of situations are unique") func identifiers() {
         #expect(Set(Situation.all.map(\.id)).count == Situation.all.count)
     }
 
-    /// In a world where nobody serves anything.
+    /// In a world without servers.
     @Test(
         "Plain packets contradict what is not so",
         arguments: [

@@ -1,38 +1,38 @@
 import Glibc
 import NetworkLab
 
-/// What plain packets must do for a situation to be what it says. Each is true of every family of the line, unless it names one.
+/// A property of a situation that plain packets prove. It holds for every family of the line, unless it names one.
 struct Fact: Sendable {
     enum Claim: Sendable {
-        /// An echo is answered, or not.
+        /// Whether an echo is answered.
         case echo(Bool)
         case connection(UInt16, Connection)
-        /// What a name server says over UDP of a name's addresses.
+        /// The answer of a name server over UDP for a name.
         case name(String, Name)
-        /// How an HTTP server answers a plain GET: with a status, or not at all.
+        /// The status with which an HTTP server answers a plain GET; nil without an answer.
         case page(UInt16, Int?)
-        /// Whether a TLS server of that name has a chain to our root.
+        /// Whether a TLS server with that name has a chain to the trusted root.
         case chain(String, Bool)
     }
 
     enum Connection: Sendable {
         case open, refused, silent
-        /// Somebody on the way, or the kernel, says that it cannot be.
+        /// A router or the kernel reports that the connection is not possible.
         case unreachable
     }
 
     enum Name: Sendable, Equatable {
-        /// So many addresses, of the type of the family.
+        /// Addresses of the family's type. The value is their number.
         case addresses(Int)
         /// A response code.
         case code(Int)
         case truncated
         case silent
-        /// The kernel does not even send the question.
+        /// The kernel does not send the question.
         case unsent
-        /// Nobody listens.
+        /// No server listens.
         case closed
-        /// Something that answers no question of ours, or cannot be read.
+        /// A response to another question, or a malformed one.
         case nonsense
     }
 
@@ -52,21 +52,21 @@ struct Fact: Sendable {
         Fact(spot: spot, claim: .name(name, answer))
     }
 
-    /// Of the name of the host.
+    /// The answer for the name of the host.
     static func name(_ spot: Spot, _ answer: Name) -> Fact { name(spot, "host.example", answer) }
 
     static func page(_ spot: Spot, _ port: UInt16, _ status: Int?) -> Fact {
         Fact(spot: spot, claim: .page(port, status))
     }
 
-    /// At port 80.
+    /// The page at port 80.
     static func page(_ spot: Spot, _ status: Int?) -> Fact { page(spot, 80, status) }
 
     static func chain(_ spot: Spot, _ name: String, isGood: Bool) -> Fact {
         Fact(spot: spot, claim: .chain(name, isGood))
     }
 
-    /// Only of this family.
+    /// Returns the fact for one family only.
     func only(_ family: Family) -> Fact {
         var other = self
         other.family = family
@@ -75,9 +75,9 @@ struct Fact: Sendable {
 }
 
 extension Fact {
-    /// Whether it is so, in the namespace of the calling thread: nil if it is, else what was found instead. Blocks. What should
-    /// answer gets time. Silence must last for two questions, for a link takes up to a second to carry packets, and is refuted by one
-    /// answer, for a router that answered with an error is silent then.
+    /// Tests the fact in the namespace of the calling thread. Returns nil if it holds, otherwise a description of the difference. Blocks
+    /// the thread. An expected answer gets time. Silence must last for two questions, because a link takes up to a second to carry packets.
+    /// One answer refutes it, because a router that answered with an error is silent afterwards.
     func contradiction(_ family: Family, within limit: Duration = .seconds(8)) throws -> String? {
         var found: String?
         if isSilence {
@@ -91,7 +91,7 @@ extension Fact {
         return found.map { "\(claim) at \(spot) by \(family): \($0)" }
     }
 
-    /// How long silence lasts until it is one.
+    /// The time that silence must last.
     private var patience: Duration { .milliseconds(isSilence ? 900 : 2500) }
 
     private var isSilence: Bool {
@@ -104,7 +104,7 @@ extension Fact {
         }
     }
 
-    /// Nil where it is so.
+    /// Returns nil if the fact holds.
     private func look(_ family: Family) throws -> String? {
         let (isSo, found) = try answer(family)
         return isSo ? nil : found
@@ -112,7 +112,7 @@ extension Fact {
 
     private func answer(_ family: Family) throws -> (Bool, String) {
         let (address, source) = (spot.address(family), World.source(family))
-        // Through a device that is named, the kernel chooses.
+        // With a zone, the kernel chooses the source.
         let bound = address.contains("%") ? nil : source
         switch claim {
         case .echo(let isExpected):

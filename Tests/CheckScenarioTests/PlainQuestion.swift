@@ -1,18 +1,18 @@
 import NetworkLab
 
-/// A DNS question as RFC 1035 writes it, by hand.
+/// A DNS question (RFC 1035), built without the code under test.
 struct PlainQuestion {
     private static let identifier: [UInt8] = [0x4c, 0x61]
     let bytes: [UInt8]
 
-    /// For the addresses of a name, by the type of the family.
+    /// Creates a question for the addresses of a name, with the type of the family.
     init(_ name: String, _ family: Family) {
         let labels = name.split(separator: ".").flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
         bytes =
             Self.identifier + [1, 0, 0, 1, 0, 0, 0, 0, 0, 0] + labels + [0, 0, family == .ipv4 ? 1 : 28, 0, 1]
     }
 
-    /// What an answer says; nil for none that is expected of a name server.
+    /// Returns the meaning of an answer; nil for one that no name server sends.
     func meaning(of answer: PlainPackets.Answer) -> Fact.Name? {
         switch answer {
         case .silence: return .silent
@@ -25,7 +25,7 @@ struct PlainQuestion {
             if message[2] & 0x02 != 0 { return .truncated }
             let (code, count) = (Int(message[3] & 0x0f), Int(message[7]))
             if code != 0 { return .code(code) }
-            // Of a compressed name, type, class and lifetime there are twelve bytes, then come those of the address.
+            // A compressed name, type, class and lifetime have twelve bytes. The address follows.
             let size = 12 + (bytes[bytes.count - 3] == 1 ? 4 : 16)
             return message.count >= bytes.count + count * size ? .addresses(count) : .nonsense
         default: return nil

@@ -1,7 +1,7 @@
 import LinuxSupport
 import Testing
 
-/// Prints at the end what every run said and cost: times are told, not judged.
+/// Prints the verdict and the cost of each run at the end. The times are only printed, not tested.
 struct Report: SuiteTrait, TestScoping {
     private static let lines = Locked<[String]>([])
 

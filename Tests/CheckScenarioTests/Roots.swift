@@ -1,13 +1,13 @@
 import TrustForge
 import WebLab
 
-/// Whom the command trusts.
+/// The trusted roots of the command.
 enum Roots {
     private static let directory: ScratchDirectory = {
         do { return try ScratchDirectory() } catch { fatalError("no directory: \(error)") }
     }()
 
-    /// A file with the authority of the good servers.
+    /// A file with the root of the good servers.
     static let file: String = {
         do { return try WebAuthority.write(to: directory) } catch { fatalError("no file of roots: \(error)") }
     }()

@@ -13,7 +13,7 @@ import TrustForge
 struct ServedSituationTests {
     private static let gate = ConcurrencyGate(SituationRun.isExact ? 2 : 10)
 
-    /// One of each kind.
+    /// One situation of each kind.
     private static let usual: Set<String> = [
         "all-well", "no-route", "cable-out", "firewall-drops", "gateway-dead", "gateway-without-route",
         "provider-drops",
@@ -25,21 +25,20 @@ struct ServedSituationTests {
         let isAll = ProcessInfo.processInfo.environment["SERVED_SITUATIONS"] == "all"
         let cases = SituationCase.named.filter { ServedSituation.question(of: $0.situation) != nil }
         if isAll { return cases }
-        // Of each the first variant will do.
+        // The first variant of each situation is sufficient.
         var seen: Set<String> = []
         return cases.filter { usual.contains($0.situation.id) && seen.insert($0.situation.id).inserted }
     }()
 
-    @Test("The fault is attributed to the right one", arguments: chosen)
+    @Test("The fault is attributed to the right party", arguments: chosen)
     func attribution(_ test: SituationCase) async throws {
         try await Self.gate.run { try await ServedSituation.run(test) }
     }
 }
 
-/// One situation, with the service in it.
+/// A situation with a running service.
 enum ServedSituation {
-    /// What a service is asked, as its configuration has it: a target, and what else there is to say. Nil for what only the command can be
-    /// asked.
+    /// Returns the configuration for a situation: a target and additional keys. Nil for a situation that only the command can test.
     static func question(of situation: Situation) -> String? {
         guard situation.sequel == nil else { return nil }
         if situation.arguments.isEmpty { return "at-large = true\nchecks = [\"network\"]" }
@@ -60,7 +59,7 @@ enum ServedSituation {
         return parts.count == 2 && Int(parts[1]) != nil ? "host = \"\(parts[0])\"\nchecks = [\"tcp:\(parts[1])\"]" : nil
     }
 
-    /// Whose fault what is right is: by the table in docs/service.md, not by the code.
+    /// Returns the permitted attributions for a result, by the table in docs/service.md and not by the code.
     static func attributions(_ right: Situation.Right) -> Set<String> {
         Set(
             right.places.flatMap { place -> [String] in
@@ -91,7 +90,7 @@ enum ServedSituation {
         await run.close()
     }
 
-    /// What it said of its only target.
+    /// The service's answer about its only target.
     private struct Answer: Decodable {
         struct Check: Decodable {
             let place: String
@@ -127,7 +126,7 @@ enum ServedSituation {
             ]
             let process = try world[.pc].start("unshare", ["--mount", "sh", "-c", script, "sh"] + arguments)
             var answer: Answer?
-            // What is not decided yet may be: of two checks in a row the second decides.
+            // The verdict may not be decided yet. The second of two checks decides.
             _ = Deadline(after: .seconds(120)).poll(every: .milliseconds(100)) {
                 answer = (try? ask(socket)) ?? answer
                 return answer.map { allowed.contains($0.attribution) && isDecided($0) } ?? false
@@ -135,18 +134,18 @@ enum ServedSituation {
             process.signal(SIGTERM)
             let start = ContinuousClock.now
             let result = try process.wait()
-            // Checks may be under way.
+            // Checks may be in progress.
             if SituationRun.isExact { #expect(ContinuousClock.now - start < .seconds(1)) }
             #expect(result.status == 0)
             return (answer, result.errors)
         }
         let told = try #require(answer, Comment(rawValue: "the service did not answer: \(errors)"))
         #expect(allowed.contains(told.attribution), "\(told)")
-        // Where the kernel said it no packet was sent.
+        // If the kernel reported the fault, no packet was sent.
         #expect(told.basis == "path+checks" || told.attribution == "us" && told.check == nil, "\(told)")
     }
 
-    /// At the beginning it is not known either.
+    /// At the beginning the state is not known.
     private static func isDecided(_ answer: Answer) -> Bool {
         answer.attribution != "unknown" || answer.basis == "path+checks"
     }
@@ -165,7 +164,7 @@ enum ServedSituation {
         return try JSONDecoder().decode(Answer.self, from: Data(body.utf8))
     }
 
-    /// Has files of its own instead of the machine's.
+    /// A script that replaces files of the machine by those of the test.
     private static var script: String {
         """
         set -e

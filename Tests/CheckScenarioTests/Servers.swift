@@ -6,7 +6,7 @@ final class Servers: Sendable {
     private let names: [NameServer]
     private let sites: [WebServer]
 
-    /// What is known by name.
+    /// Returns the known names.
     private static func zone(_ extra: [String: [String]]) -> [String: [String]] {
         var zone = extra
         for (name, spot) in [("anchor", Spot.anchor), ("second", .secondAnchor), ("host", .host)] {
@@ -56,7 +56,7 @@ final class Servers: Sendable {
         self.sites = sites
     }
 
-    /// Ends them all. Blocks no task.
+    /// Stops all servers. Blocks no task.
     func stop() async {
         for site in sites { await site.close() }
         let names = names

@@ -1,8 +1,8 @@
-/// What the command is known not to do yet, by situation: told with each run, and no failure. What it does by now is to be taken out.
+/// Known failures of the command, by situation. They are printed and do not fail a run. Remove entries that are fixed.
 enum Shortcomings {
-    /// The place or the reason is another one.
+    /// The place or the reason differs.
     static let verdicts: [String: String] = [:]
 
-    /// More packets are sent than were promised.
+    /// More packets are sent than documented.
     static let costs: Set<String> = []
 }

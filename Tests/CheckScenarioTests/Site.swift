@@ -4,10 +4,10 @@ import WebLab
 struct Site: Sendable {
     let station: Station
     let port: UInt16
-    /// What it shows; nil for no TLS.
+    /// The certificate of the server; nil without TLS.
     let identity: WebIdentity?
     let behaviour: WebBehaviour
-    /// By how much its clock goes before ours.
+    /// The offset of the server's clock.
     let ahead: Duration
 
     init(
@@ -21,15 +21,15 @@ struct Site: Sendable {
         (self.behaviour, self.ahead) = (behaviour, ahead)
     }
 
-    /// Two anchors and a host, all well.
+    /// Two anchors and a host, all of them working.
     static let usual = anchors() + hosts()
 
     static let good = WebIdentity.good(for: "anchor.example", "second.example", "host.example", "portal.example")
-    /// For all names, and of an authority that nobody trusts.
+    /// A certificate for all names, from an authority that is not trusted.
     static let strange = WebIdentity.otherAuthority(for: "anchor.example", "second.example", "host.example")
     static let future = WebIdentity.notYetValid(for: "anchor.example", "second.example", "host.example")
 
-    /// Both anchors, by HTTP and by HTTPS.
+    /// Both anchors, over HTTP and HTTPS.
     static func anchors(
         _ behaviour: WebBehaviour = .anchor,
         _ identity: WebIdentity = good,
@@ -38,7 +38,7 @@ struct Site: Sendable {
         [Site(.internet, 80, behaviour, ahead: ahead), Site(.internet, 443, behaviour, identity, ahead: ahead)]
     }
 
-    /// The host, by HTTP and by HTTPS.
+    /// The host, over HTTP and HTTPS.
     static func hosts(_ behaviour: WebBehaviour = .page("host"), _ identity: WebIdentity = good) -> [Site] {
         [Site(.host, 80, behaviour), Site(.host, 443, behaviour, identity)]
     }

@@ -2,17 +2,17 @@ import Foundation
 import NetworkLab
 import Testing
 
-/// One way in which a network is broken, or not: how it is made, how plain packets prove it, and what is right.
+/// A working or broken network: its construction, its proof by plain packets, and the expected verdict.
 struct Situation: Sendable {
-    /// What the command is asked, besides arguments of the situation.
+    /// The arguments of the command in addition to those of the situation.
     enum Ask: String, Sendable {
-        /// With `--private`.
+        /// `--private`.
         case privately
-        /// With nothing.
+        /// No arguments.
         case plainly
-        /// With anchors, by their names.
+        /// Anchors, by their names.
         case anchors
-        /// With anchors whose addresses are given, so that they need no name server.
+        /// Anchors with given addresses, so that they need no name server.
         case anchorsByAddress
     }
 
@@ -20,18 +20,18 @@ struct Situation: Sendable {
     struct Variant: Sendable {
         let line: Line
         let ask: Ask
-        /// As the user 65534, who may not send an echo; else as root.
+        /// True to run as the user 65534 without permission for echoes, false to run as root.
         var isNobody = false
     }
 
-    /// What is right.
+    /// The expected result.
     struct Right: Sendable {
         let places: Set<String>
-        /// Any, where it is empty.
+        /// The permitted reasons. If empty, any reason.
         var reasons: Set<String> = []
     }
 
-    /// What happens after a first answer, and what is right then.
+    /// A change after the first answer, and the expected result afterwards.
     struct Sequel: Sendable {
         let steps: [Step]
         let facts: [Fact]
@@ -43,33 +43,33 @@ struct Situation: Sendable {
     /// The row of the table in docs/checks.md.
     var row: Int?
     var steps: [Step] = []
-    /// Names and addresses besides those that every world has.
+    /// Names and addresses in addition to those of every world.
     var zone: [String: [String]] = [:]
     var names = NameServer.Behaviour.well
-    /// What is said of single names.
+    /// The answers for single names.
     var exceptions: [String: NameServer.Behaviour.Answer] = [:]
     var secondNames = NameServer.Behaviour.well
-    /// Of a name server at the router, where there is one.
+    /// The behaviour of a name server at the router; nil without one.
     var routerNames: NameServer.Behaviour?
     var resolvers: [Spot] = [.resolver]
     var sites = Site.usual
     let facts: [Fact]
-    /// What happens once the facts are proven, right before the command.
+    /// Steps after the proof and immediately before the command.
     var late: [Step] = []
     var variants = Variant.line
-    /// Which URLs are anchors, where anchors are asked.
+    /// The URLs of anchors, if anchors are used.
     var anchors = Situation.twoAnchors
     var arguments: [String] = []
-    /// Whether one of the arguments is a target, which may cost more.
+    /// True if an argument is a target, which may cost more.
     var hasTarget = false
-    /// Whether what stalls has to be asked once more in small segments.
+    /// True if a stalled request is repeated with small segments.
     var isRepeated = false
-    /// How many packets it may cost, where that is fewer than usual.
+    /// The maximum number of packets, if it is lower than usual.
     var mostPackets: Int?
     let right: Right
     var sequel: Sequel?
 
-    /// One by each layer.
+    /// One anchor over HTTP, and one over HTTPS.
     static let twoAnchors = ["http://anchor.example/204", "https://second.example/204"]
     static let fourAnchors = twoAnchors + ["https://anchor.example/204", "http://second.example/204"]
 
@@ -81,7 +81,7 @@ struct Situation: Sendable {
 }
 
 extension Situation.Variant {
-    /// For what becomes of all packets alike.
+    /// For faults that affect all packets.
     static let line = [
         Situation.Variant(line: .ipv4, ask: .privately, isNobody: true),
         Situation.Variant(line: .ipv6, ask: .anchors),
@@ -91,12 +91,12 @@ extension Situation.Variant {
         Situation.Variant(line: .ipv4, ask: .anchors),
         Situation.Variant(line: .ipv6, ask: .privately, isNobody: true),
     ]
-    /// For what only anchors tell.
+    /// For faults that only anchors show.
     static let anchored = [
         Situation.Variant(line: .ipv4, ask: .anchors, isNobody: true),
         Situation.Variant(line: .ipv6, ask: .anchors),
     ]
-    /// For what is wrong with names.
+    /// For faults of names.
     static let addressed = [
         Situation.Variant(line: .ipv4, ask: .anchorsByAddress, isNobody: true),
         Situation.Variant(line: .ipv6, ask: .anchorsByAddress),
@@ -114,7 +114,7 @@ extension Situation.Right {
     static let works = place("works")
 }
 
-/// A situation and one of its variants: a test.
+/// A situation and one of its variants: a test case.
 struct SituationCase: Sendable, CustomTestStringConvertible {
     let situation: Situation
     let variant: Situation.Variant
@@ -125,7 +125,7 @@ struct SituationCase: Sendable, CustomTestStringConvertible {
             "\(situation.id) (\(row)\(variant.line), \(variant.ask)\(variant.isNobody ? ", nobody" : "")): \(situation.title)"
     }
 
-    /// All variants of all situations, or of those whose identifiers SITUATIONS names, separated by commas.
+    /// All variants of all situations, or of those whose identifiers are in SITUATIONS, separated by commas.
     static let named: [SituationCase] = {
         let names = ProcessInfo.processInfo.environment["SITUATIONS"]?.split(separator: ",").map(String.init)
         return Situation.all.filter { names?.contains($0.id) ?? true }.flatMap { situation in

@@ -2,14 +2,14 @@ import Foundation
 import NetworkLab
 import Testing
 
-/// One situation, built, proven and judged.
+/// A run of a situation: its construction, its proof, and the test of the verdict.
 struct SituationRun: Sendable {
     let situation: Situation
     let variant: Situation.Variant
     let world: World
     private let servers: Servers
 
-    /// Builds it.
+    /// Builds the network.
     init(_ test: SituationCase) async throws {
         let (situation, variant) = (test.situation, test.variant)
         (self.situation, self.variant) = (situation, variant)
@@ -34,7 +34,7 @@ struct SituationRun: Sendable {
                 arguments += variant.line.families.flatMap { ["--resolve", "\(name).example=\(spot.address($0))"] }
             }
         }
-        // One in the file, the other by the option.
+        // One server in the file, and one in the option.
         if !variant.isNobody { arguments += addresses.flatMap { ["--dns", $0] } }
         return arguments + situation.arguments
     }
@@ -44,15 +44,15 @@ struct SituationRun: Sendable {
     private static let patience = isExact ? 1 : 20
     static let isExact = ProcessInfo.processInfo.environment["CHECK_TIMES"] == "exact"
 
-    /// How many packets may be sent.
+    /// The maximum number of sent packets.
     private var budget: Int {
         if let most = situation.mostPackets { return most }
         var budget = variant.ask == .anchors || variant.ask == .anchorsByAddress ? 60 : 20
         if situation.hasTarget { budget += 20 }
         if situation.names.isTruncated { budget += 30 }
-        // The control of the target and that of an anchor.
+        // The control requests of the target and of an anchor.
         if situation.isRepeated { budget += 20 }
-        // The network's own server is asked over TLS, which takes 12 to 14 packets by itself; the rest of a private round takes eleven.
+        // The captive portal API is queried over TLS, which takes 12 to 14 packets. The rest of a private round takes eleven.
         if variant.ask == .privately, situation.arguments.contains("--portal-api") { budget += 10 }
         return budget
     }
@@ -82,7 +82,7 @@ struct SituationRun: Sendable {
         world.close()
     }
 
-    /// Whether the network is as the situation says; else that is an issue, and the command is not to be judged by it.
+    /// Tests the facts of the network. Returns false and records an issue if one does not hold. The command is then not tested.
     func isProven(by facts: [Fact]) async throws -> Bool {
         let pc = world[.pc]
         try await LabThread.detached {
@@ -100,16 +100,16 @@ struct SituationRun: Sendable {
         return contradictions.isEmpty
     }
 
-    /// What the command said, and how many packets the routers have counted.
+    /// The answer of the command, and the packets that the routers counted.
     private typealias Answer = (command: CheckCommand, sent: [String: Int], passed: [String: Int])
 
     private func ask(late: [Step]) async throws -> Answer {
-        // In a user namespace there may be root alone.
+        // A user namespace may have no other user than root.
         let isNobody = variant.isNobody && LabThread.canBecomeNobody
         return try await LabThread.detached {
             if isNobody { try world[.pc].sysctl("net.ipv4.ping_group_range", "1 0") }
             let before = (try world.counters(of: .router), try world.counters(of: .provider))
-            // As late as can be: what it makes does not last.
+            // The steps are applied as late as possible, because their effect does not last.
             try world.apply(late)
             let command = try CheckCommand.run(
                 in: world,
@@ -122,9 +122,9 @@ struct SituationRun: Sendable {
         }
     }
 
-    /// A Linux router sends an error a second to each address, six at once; one without a route takes two of that for each (`ip_error` and
-    /// `icmp_send` share the account of `inet_peer`). The proof may have used it up: then nobody says anything, and the place is right
-    /// for a reason that is not. Seven seconds fill it.
+    /// The time in which a router's error limit recovers. A Linux router sends a burst of six errors to each address and then one per
+    /// second. Errors about routes count twice (`ip_error` and `icmp_send` share the account of `inet_peer`). The proof may have used up
+    /// the limit. Then no error is sent, and the place is right for the wrong reason.
     private static let routerPatience = Duration.seconds(7)
 
     private func isMute(_ answer: Answer, _ right: Situation.Right) -> Bool {
@@ -142,7 +142,7 @@ struct SituationRun: Sendable {
             && max(line.cost.packets, answer.sent["sent"] ?? 0) <= budget
     }
 
-    /// Whether large packets get through is found out after the rest.
+    /// Returns the maximum duration. The test of large packets follows the other probes.
     private func longest(_ line: CheckLine) -> Int {
         let isLong = situation.isRepeated || line.probes.contains { $0.probe == "mtu" }
         return (isLong ? 7000 : 3500) * Self.patience
@@ -175,7 +175,7 @@ struct SituationRun: Sendable {
         #expect(command.status == Exit.codes[line.place], said)
         #expect(line.schema == 1)
         #expect(line.milliseconds ?? .max <= longest(line), "it takes too long: \(said)")
-        // Nobody has answered who was not asked.
+        // No host answers that was not probed.
         let untrue = line.steps.filter { ["dns", "portal"].contains($0.kind) && $0.state == "ok" }
         #expect(line.cost.packets > 0 || untrue.isEmpty, said)
         try known(Shortcomings.costs.contains(situation.id) ? "it costs too much" : nil) {
@@ -190,7 +190,7 @@ struct SituationRun: Sendable {
     }
 }
 
-/// What fails is no failure where it is known why.
+/// Runs a test that may fail for a known reason.
 private func known(_ reason: String?, _ body: () throws -> Void) throws {
     guard let reason else { return try body() }
     withKnownIssue(Comment(rawValue: reason), isIntermittent: true) { try body() }

@@ -1,11 +1,11 @@
-/// Who stands in the world; see ``World``.
+/// The stations of the world; see ``World``.
 enum Station: CaseIterable, Sendable {
     case pc, router, provider, internet, host
-    /// Not wired: for a second gateway, a second router, whatever a situation needs.
+    /// Not connected: for a second gateway or a second router of a situation.
     case spare
 }
 
-/// The families a machine has.
+/// The address families of a line.
 enum Line: String, Sendable, CaseIterable {
     case ipv4, ipv6, dual
 
@@ -22,15 +22,15 @@ enum Family: Sendable {
     case ipv4, ipv6
 }
 
-/// Whom a packet can be sent to.
+/// A destination of packets.
 enum Spot: Sendable {
     case gateway, provider, resolver, secondResolver, anchor, secondAnchor, host, nobody
-    /// The first address that stands for the internet.
+    /// The first address that represents the internet.
     case atLarge
-    /// Any other, where a situation has one.
+    /// Another address of a situation.
     case other(String)
 
-    /// The address that the pc would send to.
+    /// Returns the address to which the pc sends.
     func address(_ family: Family) -> String {
         let isIPv4 = family == .ipv4
         return switch self {

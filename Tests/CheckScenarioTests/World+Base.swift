@@ -1,19 +1,19 @@
 import Glibc
 import NetworkLab
 
-/// What every world has.
+/// The parts of every world.
 extension World {
-    /// Debian has it where the PATH of users does not lead.
+    /// In Debian the directory is not in the PATH of users.
     static let nft = access("/usr/sbin/nft", X_OK) == 0 ? "/usr/sbin/nft" : "nft"
 
-    /// From where plain packets of ours come.
+    /// Returns the source of plain packets.
     static func source(_ family: Family) -> String { family == .ipv4 ? "192.168.1.3" : "3fff:1::3" }
 
     static func settings(of station: Station, _ line: Line) -> [(String, String)] {
         var settings = [
             ("net.ipv6.conf.default.accept_dad", "0"), ("net.ipv6.conf.all.accept_dad", "0"),
             ("net.ipv6.conf.default.accept_ra", "0"),
-            // In a user namespace there may be a single group.
+            // A user namespace may have a single group.
             ("net.ipv4.ping_group_range", LabThread.canBecomeNobody ? "0 65534" : "0 0"),
         ]
         if station == .pc, line == .ipv4 { settings.append(("net.ipv6.conf.default.disable_ipv6", "1")) }
@@ -38,7 +38,7 @@ extension World {
                 + (ipv6
                     ? [
                         "addr add 3fff:1::2/64 dev p0 nodad",
-                        // Deprecated: only those take it who ask for it.
+                        // The address is deprecated, so only sockets that are bound to it use it.
                         "addr add 3fff:1::3/64 dev p0 nodad preferred_lft 0",
                         "route add default via fe80::1 dev p0",
                     ] : [])
@@ -76,8 +76,8 @@ extension World {
         return (["link set lo up"] + commands).map { .ip(station, $0) }
     }
 
-    /// The chains, and what counts: at the router all that comes from the pc but the talk of neighbours, at the provider all that goes
-    /// on to somebody who was not to hear of it.
+    /// Returns the chains and counters. The router counts all packets from the pc except neighbour discovery. The provider counts the
+    /// packets that it forwards to hosts that should get none.
     func tables(of station: Station) -> [Step] {
         var tables = World.table("inet lab", "filter", ["prerouting": -300, "input": 0, "forward": 0, "output": 0])
         switch station {

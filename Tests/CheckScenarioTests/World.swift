@@ -1,14 +1,14 @@
 import NetworkLab
 
-/// A machine at home, its router, the provider behind it, and what is on the internet. IPv4 is translated by the router, IPv6 is not.
+/// A machine at home, its router, the provider, and the internet. The router translates IPv4 addresses, but not IPv6 addresses.
 ///
 ///     pc p0 192.168.1.2 3fff:1::2 - r0 192.168.1.1 fe80::1 router r1 100.70.9.1 3fff:9::1
 ///       - v0 100.70.9.2 3fff:9::2 provider v1 - i0 internet: name servers, anchors, the addresses at large
 ///                                          v2 - h0 host 203.0.113.80 3fff:4::80
 ///
-/// Each station has a table `inet lab` with empty chains prerouting, input, forward and output; the router has chains of the same names
-/// in `ip nat` and `ip6 nat`. Plain packets of ours are sent from addresses of their own, 192.168.1.3 and 3fff:1::3, which the
-/// router translates to another one, too: routers send few errors to each address, and the program under test is to have them.
+/// Each station has a table `inet lab` with empty chains prerouting, input, forward and output. The router has chains with the same names
+/// in `ip nat` and `ip6 nat`. Plain packets are sent from separate addresses, 192.168.1.3 and 3fff:1::3, which the router translates to a
+/// separate address too. Routers limit the errors to each address, and the program under test needs them.
 final class World: Sendable {
     let line: Line
     private let stations: [Station: LabNamespace]
@@ -24,23 +24,23 @@ final class World: Sendable {
         try link(.provider, "v1", to: .internet, "i0", as: "02:00:00:00:03:02")
         try link(.provider, "v2", to: .host, "h0", as: "02:00:00:00:04:80")
         for station in Station.allCases {
-            // The settings that the situation is about come last, in the same processes.
+            // The settings of the situation follow last, in the same processes.
             try apply(addresses(of: station) + tables(of: station) + steps.filter { $0.station == station })
         }
     }
 
-    /// Where a station is.
+    /// The namespace of a station.
     subscript(station: Station) -> LabNamespace {
         guard let namespace = stations[station] else { preconditionFailure("every station has a namespace") }
         return namespace
     }
 
-    /// Takes all away. Doing it twice does nothing.
+    /// Removes the world. A second call has no effect.
     func close() {
         for namespace in stations.values { namespace.close() }
     }
 
-    /// Carries steps out, in as few processes as possible: of each station first what concerns parameters, then links, then tables.
+    /// Applies steps in as few processes as possible: for each station first parameters, then links, then tables.
     func apply(_ steps: [Step]) throws {
         let known = steps.filter { $0.family == nil || line.families.contains($0.family ?? .ipv4) }
         for station in Station.allCases {
@@ -49,7 +49,7 @@ final class World: Sendable {
             let rules = mine.compactMap { if case .nft(let text) = $0 { text } else { nil } }
             try self[station].ip(commands.map { $0.replacing("@spare", with: self[.spare].path) })
             if !rules.isEmpty { try nft(station, rules.joined(separator: "\n")) }
-            // What belongs to a device is there only now.
+            // Parameters of an interface exist only now.
             for case .sysctl(let name, let value) in mine { try self[station].sysctl(name, value) }
             for case .shell(let text) in mine { _ = try self[station].run("bash", ["-c", text]) }
         }
@@ -60,7 +60,7 @@ final class World: Sendable {
         guard result.status == 0 else { throw LabError("nft \(script): \(result.errors)") }
     }
 
-    /// The value of each counter of a station: packets.
+    /// Returns the values of all counters of a station, in packets.
     func counters(of station: Station) throws -> [String: Int] {
         let result = try self[station].run(World.nft, ["list", "counters"])
         var counters: [String: Int] = [:]
@@ -75,7 +75,7 @@ final class World: Sendable {
         return counters
     }
 
-    /// To whom packets were sent on that should not have been.
+    /// Returns the destinations to which packets were forwarded although they should get none.
     func strangers() throws -> [String] {
         try ["forbidden4", "forbidden6"].flatMap { set in
             let result = try self[.provider].run(World.nft, ["list", "set", "inet", "count", set])

@@ -1,6 +1,6 @@
 import NetworkLab
 
-/// One family is broken, the other is well; and a family alone.
+/// Faults of one family while the other works, and lines with one family.
 extension Situation {
     private static let bothResolvers = [Spot.other("198.51.100.53"), .other("3fff:b::53")]
     private static let either = [
@@ -78,7 +78,7 @@ extension Situation {
         ),
         Situation(
             id: "asked-for-broken-family",
-            title: "the provider drops IPv6, and only IPv6 is asked for",
+            title: "the provider drops IPv6, and the check uses only IPv6",
             steps: [.rule(.provider, "forward", "meta nfproto ipv6 drop")],
             resolvers: bothResolvers,
             facts: [.echo(.provider), .noEcho(.atLarge).only(.ipv6), .page(.anchor, 204).only(.ipv4)],
@@ -88,7 +88,7 @@ extension Situation {
         ),
         Situation(
             id: "asked-for-good-family",
-            title: "the provider drops IPv6, and only IPv4 is asked for",
+            title: "the provider drops IPv6, and the check uses only IPv4",
             steps: [.rule(.provider, "forward", "meta nfproto ipv6 drop")],
             resolvers: bothResolvers,
             facts: [.echo(.provider), .noEcho(.atLarge).only(.ipv6), .page(.anchor, 204).only(.ipv4)],

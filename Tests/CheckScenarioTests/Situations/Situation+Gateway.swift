@@ -1,9 +1,9 @@
-/// What is wrong with the gateway.
+/// Faults of the gateway.
 extension Situation {
     static let gateway = [
         Situation(
             id: "gateway-dead",
-            title: "the gateway is dead, and nobody has talked to it lately",
+            title: "the gateway is dead, and was not used recently",
             row: 9,
             steps: [.deaf(.router, "r0")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
@@ -12,7 +12,7 @@ extension Situation {
         ),
         Situation(
             id: "gateway-just-died",
-            title: "the gateway is dead, and the kernel believes it to be well",
+            title: "the gateway is dead, and its neighbour entry is reachable",
             row: 10,
             steps: [.deaf(.router, "r0")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
@@ -21,7 +21,7 @@ extension Situation {
         ),
         Situation(
             id: "gateway-died-lately",
-            title: "the gateway is dead, and the kernel has heard of it some time ago",
+            title: "the gateway is dead, and its neighbour entry is stale",
             row: 10,
             steps: [.deaf(.router, "r0")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
@@ -30,22 +30,22 @@ extension Situation {
         ),
         noisy(
             "gateway-dead-in-noise",
-            "the gateway is dead; strangers send what this machine's firewall drops",
+            "the gateway is dead, and this machine's firewall drops unsolicited packets",
             [.ip(.pc, "neigh flush all")]
         ),
         noisy(
             "gateway-just-died-in-noise",
-            "the gateway is dead, and believed to be well; strangers send what this machine's firewall drops",
+            "the gateway is dead with a reachable neighbour entry, and the firewall drops unsolicited packets",
             neighbour("02:00:00:00:01:01", "reachable")
         ),
         noisy(
             "gateway-silent-in-noise",
-            "the gateway is dead, which the kernel does not look for; strangers send what this machine's firewall drops",
+            "the gateway is dead with a permanent neighbour entry, and the firewall drops unsolicited packets",
             neighbour("02:00:00:00:01:01", "permanent")
         ),
         Situation(
             id: "gateway-exchanged",
-            title: "the gateway has another link-layer address than the kernel believes",
+            title: "the gateway has another link-layer address than its neighbour entry",
             facts: [.echo(.gateway), .echo(.provider), .page(.anchor, 204)],
             late: neighbour("02:00:00:00:0b:ad", "reachable"),
             variants: Variant.both,
@@ -53,7 +53,7 @@ extension Situation {
         ),
         Situation(
             id: "gateway-elsewhere",
-            title: "a router is there, at another address",
+            title: "the router has another address than the configured gateway",
             steps: [.ip(.router, "addr flush dev r0"), .ip(.router, "addr add 192.168.1.254/24 dev r0")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
             late: [.ip(.pc, "neigh flush all")],
@@ -62,11 +62,11 @@ extension Situation {
         ),
         Situation(
             id: "preferred-gateway-dead",
-            title: "of two gateways the preferred one is dead",
+            title: "the preferred one of two gateways is dead",
             steps: secondUplink + [.deaf(.router, "r0")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
             late: [.ip(.pc, "neigh flush all")],
-            // By IPv6 the kernel takes the other one by itself.
+            // For IPv6 the kernel switches to the other gateway.
             variants: [
                 Variant(line: .ipv4, ask: .privately, isNobody: true), Variant(line: .ipv4, ask: .anchors),
             ],
@@ -74,7 +74,7 @@ extension Situation {
         ),
         Situation(
             id: "gateway-behind-mark",
-            title: "packets with a mark go to a gateway that is dead",
+            title: "packets with a mark are sent to a dead gateway",
             steps: secondUplink
                 + Step.ip(
                     .pc,
@@ -90,7 +90,7 @@ extension Situation {
         ),
         Situation(
             id: "gateway-behind-device",
-            title: "asked for the other device, whose gateway is dead",
+            title: "the check uses another interface, whose gateway is dead",
             steps: secondUplink + [.deaf(.spare, "s0")],
             facts: [.echo(.gateway), .page(.anchor, 204)],
             variants: [
@@ -118,7 +118,7 @@ extension Situation {
         )
     }
 
-    /// What the kernel of the pc knows of its gateway.
+    /// Returns steps that set the gateway's neighbour entry on the pc.
     private static func neighbour(_ address: String, _ state: String) -> [Step] {
         Step.ip(
             .pc,

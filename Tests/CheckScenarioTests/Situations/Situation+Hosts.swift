@@ -1,8 +1,8 @@
 import WebLab
 
-/// What is wrong with the target and its certificate; the line is well, and the anchors prove it.
+/// Faults of the target and its certificate. The uplink works, and the anchors prove it.
 extension Situation {
-    /// - Parameter target: What is asked for.
+    /// - Parameter target: The target of the check.
     static func target(
         _ id: String,
         _ title: String,
@@ -35,7 +35,7 @@ extension Situation {
     static let hosts = [
         target(
             "host-off",
-            "the host is off",
+            "the host is down",
             row: 40,
             steps: [.deaf(.host, "h0")],
             facts: [.noEcho(.host)],
@@ -44,7 +44,7 @@ extension Situation {
         ),
         target(
             "host-off-no-anchors",
-            "the host is off, and no anchor is asked",
+            "the host is down, and no anchor is used",
             row: 40,
             steps: [.deaf(.host, "h0")],
             facts: [.noEcho(.host)],
@@ -72,7 +72,7 @@ extension Situation {
         ),
         target(
             "host-in-loop",
-            "two routers send what is for the host to each other",
+            "two routers forward packets to the host to each other",
             steps: [
                 .ip(.provider, "route add 203.0.113.80/32 via 100.70.3.2"),
                 .ip(.provider, "route add 3fff:4::80/128 via 3fff:3::2"),
@@ -83,7 +83,7 @@ extension Situation {
         ),
         target(
             "host-port-filtered",
-            "the host drops what comes to the port, and answers echoes",
+            "the host drops packets to the port, and answers echoes",
             row: 41,
             steps: [.rule(.host, "input", "tcp dport 443 drop")],
             facts: [.echo(.host), .tcp(.host, 443, .silent)],
@@ -91,7 +91,7 @@ extension Situation {
         ),
         target(
             "host-prohibits",
-            "the host's own firewall says that it is prohibited",
+            "the host's own firewall reports prohibited",
             row: 42,
             steps: [.rule(.host, "input", "tcp dport 443 reject with icmpx admin-prohibited")],
             facts: [.echo(.host), .tcp(.host, 443, .unreachable)],
@@ -99,7 +99,7 @@ extension Situation {
         ),
         target(
             "host-rejects",
-            "the host's own firewall says that the port is unreachable",
+            "the host's own firewall reports port unreachable",
             row: 42,
             steps: [.rule(.host, "input", "tcp dport 443 reject with icmpx port-unreachable")],
             facts: [.echo(.host), .tcp(.host, 443, .refused)],
@@ -107,7 +107,7 @@ extension Situation {
         ),
         target(
             "host-rejected-upstream",
-            "a firewall before the host says that it is prohibited",
+            "a firewall before the host reports prohibited",
             steps: [
                 .rule(.provider, "forward", "ip daddr 203.0.113.80 reject with icmpx admin-prohibited"),
                 .rule(.provider, "forward", "ip6 daddr 3fff:4::80 reject with icmpx admin-prohibited"),
@@ -133,7 +133,7 @@ extension Situation {
         ),
         target(
             "host-answers-plainly",
-            "the target answers by HTTP, and nobody intercepts",
+            "the target answers over HTTP, and no device intercepts",
             facts: [.page(.host, 200), .tcp(.nobody, 80, .silent)],
             variants: [
                 Variant(line: .ipv4, ask: .plainly, isNobody: true), Variant(line: .dual, ask: .plainly),
@@ -144,7 +144,7 @@ extension Situation {
         ),
         target(
             "host-is-server",
-            "the target is a name at a server, which has it",
+            "the target is a name at a DNS server that has it",
             facts: [.name(.secondResolver, .addresses(1))],
             variants: [Variant(line: .ipv4, ask: .anchors, isNobody: true)],
             "dns://198.51.100.54/host.example",
@@ -155,7 +155,7 @@ extension Situation {
     static let services = [
         target(
             "port-closed",
-            "nobody listens at the port",
+            "no server listens at the port",
             row: 43,
             facts: [.echo(.host), .tcp(.host, 8443, .refused)],
             "tcp://host.example:8443",
@@ -163,7 +163,7 @@ extension Situation {
         ),
         target(
             "service-hangs",
-            "the server takes the request, and nothing comes",
+            "the server accepts the request, and does not answer",
             row: 44,
             sites: Site.anchors() + Site.hosts(.silentRequest),
             facts: [.tcp(.host, 80, .open), .page(.host, nil), .echo(.host)],
@@ -173,7 +173,7 @@ extension Situation {
         ),
         target(
             "service-hangs-in-tls",
-            "the server makes a TLS connection, takes the request, and nothing comes",
+            "the server completes the TLS handshake, accepts the request, and does not answer",
             row: 44,
             sites: Site.anchors() + Site.hosts(.silentRequest),
             facts: [.chain(.host, "host.example", isGood: true)],
@@ -182,7 +182,7 @@ extension Situation {
         ),
         target(
             "service-closes",
-            "the server closes the connection instead of an answer",
+            "the server closes the connection without an answer",
             row: 44,
             sites: Site.anchors() + Site.hosts(.closedRequest),
             facts: [.tcp(.host, 80, .open), .page(.host, nil)],
@@ -191,7 +191,7 @@ extension Situation {
         ),
         target(
             "service-no-http",
-            "the server speaks something else",
+            "the server uses another protocol",
             row: 44,
             sites: Site.anchors() + Site.hosts(.bytes(Array("SSH-2.0-lab\r\n".utf8))),
             facts: [.tcp(.host, 80, .open)],
@@ -209,7 +209,7 @@ extension Situation {
         ),
         target(
             "handshake-hangs",
-            "the server accepts, and says nothing to a handshake",
+            "the server accepts the connection, and does not answer the handshake",
             row: 44,
             sites: Site.anchors() + [Site(.host, 443, .silentConnection)],
             facts: [.tcp(.host, 443, .open), .echo(.host)],
@@ -217,7 +217,7 @@ extension Situation {
         ),
         target(
             "no-tls",
-            "the server speaks HTTP where TLS is expected",
+            "the server uses HTTP where TLS is expected",
             row: 44,
             sites: Site.anchors() + Site.hosts() + [
                 Site(.host, 8443, .bytes(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)))

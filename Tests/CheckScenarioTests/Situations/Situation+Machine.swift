@@ -1,8 +1,8 @@
 import NetworkLab
 
-/// What is wrong with this machine and its link.
+/// Faults of this machine and its link.
 extension Situation {
-    /// A rule for a port, which no lookup of a route shows.
+    /// A rule for a port, which a route lookup does not show.
     private static func refusing(_ kind: String) -> Situation {
         Situation(
             id: "rule-for-port-\(kind)",
@@ -32,7 +32,7 @@ extension Situation {
         ),
         Situation(
             id: "prohibited-by-rule",
-            title: "a rule prohibits everything but the way to neighbours",
+            title: "a rule prohibits all destinations except neighbours",
             row: 2,
             steps: Step.ip(
                 .pc,
@@ -61,7 +61,7 @@ extension Situation {
         refusing("prohibit"), refusing("unreachable"), refusing("blackhole"),
         Situation(
             id: "rule-for-names",
-            title: "a rule of this machine prohibits questions to name servers",
+            title: "a rule of this machine prohibits packets to name servers",
             steps: Step.ip(
                 .pc,
                 "-4 rule add pref 100 ipproto udp dport 53 prohibit",
@@ -73,7 +73,7 @@ extension Situation {
         ),
         Situation(
             id: "firewall-drops",
-            title: "the firewall of this machine drops all that leaves",
+            title: "the firewall of this machine drops all outgoing packets",
             row: 4,
             steps: [.rule(.pc, "output", talkOfNeighbours), .rule(.pc, "output", "oifname p0 drop")],
             facts: [.noEcho(.gateway), .name(.resolver, .unsent), .tcp(.anchor, 80, .silent)],
@@ -81,7 +81,7 @@ extension Situation {
         ),
         Situation(
             id: "firewall-drops-beyond",
-            title: "the firewall of this machine drops all that leaves for anybody but the gateway",
+            title: "the firewall of this machine drops all outgoing packets except those to the gateway",
             row: 4,
             steps: [
                 .rule(.pc, "output", "oifname p0 ip ttl > 2 ip daddr != 192.168.1.0/24 drop"),
@@ -96,7 +96,7 @@ extension Situation {
         ),
         Situation(
             id: "firewall-rejects",
-            title: "the firewall of this machine rejects all that leaves",
+            title: "the firewall of this machine rejects all outgoing packets",
             row: 5,
             steps: [
                 .rule(.pc, "output", talkOfNeighbours),
@@ -118,7 +118,7 @@ extension Situation {
         ),
         Situation(
             id: "firewall-drops-names",
-            title: "the firewall of this machine drops questions to name servers",
+            title: "the firewall of this machine drops packets to name servers",
             steps: [.rule(.pc, "output", "oifname p0 udp dport 53 drop")],
             facts: [.echo(.gateway), .name(.resolver, .unsent), .page(.anchor, 204)],
             variants: Variant.addressed,
@@ -126,14 +126,14 @@ extension Situation {
         ),
         Situation(
             id: "firewall-drops-answers",
-            title: "the firewall of this machine drops all that comes in",
+            title: "the firewall of this machine drops all incoming packets",
             steps: [.rule(.pc, "input", talkOfNeighbours), .rule(.pc, "input", "iifname p0 drop")],
             facts: [.noEcho(.gateway), .tcp(.anchor, 80, .silent), .name(.resolver, .silent)],
             right: .place("thisMachine")
         ),
         Situation(
             id: "mark-not-permitted",
-            title: "nobody may send a packet with a mark",
+            title: "an unprivileged user sets a mark without the capability",
             facts: [.echo(.gateway), .page(.anchor, 204)],
             variants: [
                 Variant(line: .ipv4, ask: .privately, isNobody: true),
@@ -145,7 +145,7 @@ extension Situation {
         ),
         Situation(
             id: "clock-late",
-            title: "this machine's clock is late: every certificate begins in the future, and so say all servers",
+            title: "this machine's clock is slow: certificates are not valid yet, and servers report the right time",
             row: 7,
             sites: Site.anchors(.anchor, Site.future, ahead: .seconds(45 * 86_400))
                 + Site.hosts(.page("host"), Site.future),
@@ -159,7 +159,7 @@ extension Situation {
     static let link = [
         Situation(
             id: "cable-out",
-            title: "the cable is out",
+            title: "the cable is disconnected",
             row: 3,
             steps: [.ip(.router, "link set r0 down")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
@@ -168,7 +168,7 @@ extension Situation {
         ),
         Situation(
             id: "link-down",
-            title: "the device is down, and with it its routes",
+            title: "the interface is down, and its routes are gone",
             row: 3,
             steps: [.ip(.pc, "link set p0 down")],
             facts: [.tcp(.anchor, 80, .unreachable)],
@@ -177,7 +177,7 @@ extension Situation {
         ),
         Situation(
             id: "address-of-two",
-            title: "another machine has this machine's address, as the kernel has found out",
+            title: "another machine has this machine's address, and the kernel has detected it",
             row: 8,
             steps: [.ip(.router, "addr add 3fff:1::2/64 dev r0 nodad")],
             facts: [.echo(.gateway), .page(.anchor, 204)],
@@ -199,7 +199,7 @@ extension Situation {
         ),
         Situation(
             id: "gateway-of-two",
-            title: "two stations have the gateway's address in turn, and neither routes",
+            title: "two stations alternate with the gateway's address, and neither routes",
             row: 8,
             steps: [.rule(.router, "forward", "drop")],
             facts: [.echo(.gateway), .noEcho(.provider)],
@@ -207,7 +207,7 @@ extension Situation {
                 let turn = ["02:00:00:00:01:01", "02:00:00:00:0b:ad"].map {
                     "echo neigh replace \(gateway) lladdr \($0) dev p0 nud reachable; read -rt 0.5 -u 3"
                 }.joined(separator: "; ")
-                // One process does them all: on a busy machine a process for each would not come in time.
+                // One process executes all commands, because starting one process each is too slow on a busy machine.
                 let turns = "exec 3<> <(:); for i in {1..30}; do \(turn); done | ip -batch -"
                 return Step(
                     station: .pc,
@@ -220,6 +220,6 @@ extension Situation {
         ),
     ]
 
-    /// The talk of neighbours passes firewalls: as ARP does, which they do not see.
+    /// Neighbour discovery passes firewalls, like ARP, which they do not filter.
     static let talkOfNeighbours = "icmpv6 type { 133-136 } accept"
 }

@@ -1,8 +1,8 @@
 import NetworkLab
 
-/// What is wrong with name servers.
+/// Faults of name servers.
 extension Situation {
-    /// Of one server; the rest of the network works.
+    /// Returns a situation with one name server. The rest of the network works.
     private static func server(
         _ id: String,
         _ title: String,
@@ -36,7 +36,7 @@ extension Situation {
         ),
         server(
             "names-fail",
-            "the name server says SERVFAIL",
+            "the name server answers SERVFAIL",
             .serverFailure,
             .code(2),
             variants: told,
@@ -44,7 +44,7 @@ extension Situation {
         ),
         server(
             "names-refused",
-            "the name server says REFUSED",
+            "the name server answers REFUSED",
             .refused,
             .code(5),
             variants: told,
@@ -52,7 +52,7 @@ extension Situation {
         ),
         server(
             "names-malformed",
-            "the name server's answers cannot be read",
+            "the name server's answers are malformed",
             .malformed,
             .nonsense,
             variants: told,
@@ -60,7 +60,7 @@ extension Situation {
         ),
         server(
             "names-of-others",
-            "the name server's answers have another number",
+            "the name server's answers have another identifier",
             .wrongIdentifier,
             .nonsense,
             variants: told,
@@ -68,14 +68,14 @@ extension Situation {
         ),
         server(
             "names-to-others",
-            "the name server answers other questions",
+            "the name server's answers are for other questions",
             .wrongQuestion,
             .nonsense,
             right: .place("dns", "mismatchedAnswer", "serverSilent")
         ),
         server(
             "names-closed",
-            "nobody listens at the name server's port",
+            "no server listens at the name server's port",
             row: nil,
             .closed,
             .closed,
@@ -84,7 +84,7 @@ extension Situation {
         ),
         server(
             "names-cut-off",
-            "answers are cut off, and port 53 of TCP is closed",
+            "answers are truncated, and TCP port 53 is closed",
             row: 34,
             .truncated(streams: .closed),
             .truncated,
@@ -93,7 +93,7 @@ extension Situation {
         ),
         server(
             "names-cut-off-silently",
-            "answers are cut off, and TCP is accepted without an answer",
+            "answers are truncated, and TCP connections get no answer",
             row: 34,
             .truncated(streams: .silent),
             .truncated,
@@ -101,7 +101,7 @@ extension Situation {
         ),
         server(
             "names-by-tcp",
-            "answers are cut off, and TCP has them whole",
+            "answers are truncated, and complete over TCP",
             row: 34,
             .truncated(streams: .open),
             .truncated,
@@ -110,7 +110,7 @@ extension Situation {
         ),
         server(
             "names-only-by-tcp",
-            "UDP is silent, TCP answers",
+            "UDP is silent, and TCP answers",
             row: nil,
             .streamsAlone,
             .silent,
@@ -126,7 +126,7 @@ extension Situation {
         ),
         server(
             "names-ignorant",
-            "the name server says NXDOMAIN to everything",
+            "the name server answers NXDOMAIN for all names",
             .ignorant,
             .code(3),
             variants: told,
@@ -134,7 +134,7 @@ extension Situation {
         ),
         server(
             "names-alone",
-            "the name server asks nobody else, and has no records",
+            "the name server is not recursive and has no records",
             .alone,
             .addresses(0),
             variants: told,
@@ -142,7 +142,7 @@ extension Situation {
         ),
         server(
             "names-behind-stranger",
-            "a byte of a stranger comes before each answer",
+            "a forged datagram precedes each answer",
             row: nil,
             .preceded(by: [0]),
             .nonsense,
@@ -151,7 +151,7 @@ extension Situation {
         ),
         Situation(
             id: "names-differ",
-            title: "the name server has another address for what everybody knows",
+            title: "the name server returns a wrong address of a known name",
             row: 33,
             zone: ["ipv4only.arpa": ["10.9.9.9"]],
             facts: [.name(.resolver, "ipv4only.arpa", .addresses(1)).only(.ipv4), .page(.anchor, 204)],
@@ -160,7 +160,7 @@ extension Situation {
         ),
         Situation(
             id: "second-name-server-ignorant",
-            title: "of two name servers the second says NXDOMAIN to everything",
+            title: "the second of two name servers answers NXDOMAIN for all names",
             row: 39,
             secondNames: .ignorant,
             resolvers: [.resolver, .secondResolver],
@@ -179,7 +179,7 @@ extension Situation {
         ),
         Situation(
             id: "name-is-wrong",
-            title: "a name has another address than it should have",
+            title: "a name has another address than expected",
             row: 36,
             facts: [.name(.resolver, .addresses(1)), .page(.anchor, 204)],
             variants: Variant.anchored,
@@ -190,7 +190,7 @@ extension Situation {
         ),
         Situation(
             id: "name-is-right-at-one-server",
-            title: "of two name servers one is silent, and the other has the addresses that a name should have",
+            title: "one of two name servers is silent, and the other returns the expected addresses",
             secondNames: .silent,
             resolvers: [.resolver, .secondResolver],
             facts: [.name(.resolver, .addresses(1)), .name(.secondResolver, .silent), .page(.anchor, 204)],
@@ -202,7 +202,7 @@ extension Situation {
         ),
         Situation(
             id: "name-is-right",
-            title: "a name has the addresses that it should have",
+            title: "a name has the expected addresses",
             facts: [.name(.resolver, .addresses(1)), .page(.anchor, 204)],
             variants: Variant.anchored,
             arguments: [
@@ -231,7 +231,7 @@ extension Situation {
         ),
         Situation(
             id: "name-blocked",
-            title: "a filter hides the name of the target, and says so",
+            title: "a filter hides the name of the target, and reports it",
             exceptions: ["host.example": .blocked(15)],
             facts: [.name(.resolver, .code(3)), .page(.anchor, 204)],
             variants: Variant.anchored,
@@ -250,7 +250,7 @@ extension Situation {
         ),
         Situation(
             id: "second-name-server-silent",
-            title: "of two name servers the second is silent",
+            title: "the second of two name servers is silent",
             row: 39,
             secondNames: .silent,
             resolvers: [.resolver, .secondResolver],
@@ -260,7 +260,7 @@ extension Situation {
         ),
         Situation(
             id: "first-name-server-silent",
-            title: "of two name servers the first is silent",
+            title: "the first of two name servers is silent",
             row: 39,
             secondNames: .silent,
             resolvers: [.secondResolver, .resolver],
@@ -270,7 +270,7 @@ extension Situation {
         ),
         Situation(
             id: "names-deaf-to-ipv6",
-            title: "questions for IPv6 addresses are not answered",
+            title: "AAAA questions are not answered",
             row: 39,
             names: .deafToIPv6,
             facts: [
@@ -281,7 +281,7 @@ extension Situation {
         ),
         Situation(
             id: "no-name-server-at-gateway",
-            title: "the gateway is the name server, and nobody listens there",
+            title: "the gateway is the name server, and no server listens there",
             resolvers: [.gateway],
             facts: [.name(.gateway, .closed), .page(.anchor, 204)],
             variants: told,
@@ -289,7 +289,7 @@ extension Situation {
         ),
         Situation(
             id: "names-prohibited",
-            title: "the provider prohibits questions to name servers",
+            title: "the provider prohibits packets to name servers",
             steps: [.rule(.provider, "forward", "udp dport 53 reject with icmpx admin-prohibited")],
             facts: [.echo(.resolver), .page(.anchor, 204)],
             variants: Variant.addressed,

@@ -1,4 +1,4 @@
-/// Two faults at once: the nearer one is the verdict.
+/// Two faults at the same time. The nearer one is the verdict.
 extension Situation {
     static let pairs = [
         Situation(
@@ -23,7 +23,7 @@ extension Situation {
         ),
         Situation(
             id: "provider-and-names",
-            title: "the provider drops everything but names, and the name server fails",
+            title: "the provider drops all packets except DNS, and the name server fails",
             steps: [
                 .rule(.provider, "forward", "udp dport 53 accept"), .rule(.provider, "forward", "udp sport 53 accept"),
                 .rule(.provider, "forward", "drop"),
@@ -31,12 +31,12 @@ extension Situation {
             names: .serverFailure,
             facts: [.echo(.provider), .noEcho(.atLarge), .name(.resolver, .code(2)), .tcp(.anchor, 443, .silent)],
             variants: Variant.addressed,
-            // Where TCP is dropped, packets do not tell.
+            // If TCP is dropped, packets do not show where.
             right: Right(places: ["upstream", "thisMachine"])
         ),
         Situation(
             id: "provider-and-host",
-            title: "the provider drops everything, and the host is off",
+            title: "the provider drops everything, and the host is down",
             steps: [.rule(.provider, "forward", "drop"), .deaf(.host, "h0")],
             facts: [.echo(.provider), .noEcho(.atLarge), .noEcho(.host)],
             variants: Variant.anchored,
@@ -46,7 +46,7 @@ extension Situation {
         ),
         Situation(
             id: "names-and-host",
-            title: "the name server is silent, and the host is off",
+            title: "the name server is silent, and the host is down",
             steps: [.deaf(.host, "h0")],
             names: .silent,
             facts: [.name(.resolver, .silent), .noEcho(.host), .page(.anchor, 204)],
@@ -68,7 +68,7 @@ extension Situation {
         ),
         Situation(
             id: "portal-and-names",
-            title: "a portal redirects, and of two name servers the second is silent",
+            title: "a portal redirects, and the second of two name servers is silent",
             steps: Step.redirect(
                 .router,
                 "iifname r0 ip daddr != 192.168.1.1 tcp dport 80 dnat to 192.168.1.1:80",
@@ -86,7 +86,7 @@ extension Situation {
         ),
         Situation(
             id: "anchor-and-service",
-            title: "one of two anchors is dead, and nobody listens at the target's port",
+            title: "one of two anchors is dead, and no server listens at the target's port",
             steps: [
                 .rule(.internet, "input", "ip daddr 198.51.100.22 drop"),
                 .rule(.internet, "input", "ip6 daddr 3fff:b::22 drop"),
@@ -135,7 +135,7 @@ extension Situation {
         ),
         Situation(
             id: "second-name-server-and-host",
-            title: "of two name servers the second is silent, and the host is off",
+            title: "the second of two name servers is silent, and the host is down",
             steps: [.deaf(.host, "h0")],
             secondNames: .silent,
             resolvers: [.resolver, .secondResolver],
@@ -148,7 +148,7 @@ extension Situation {
         ),
         Situation(
             id: "ipv6-and-host",
-            title: "the provider drops IPv6, and the host is off",
+            title: "the provider drops IPv6, and the host is down",
             steps: [.rule(.provider, "forward", "meta nfproto ipv6 drop"), .deaf(.host, "h0")],
             facts: [.noEcho(.atLarge).only(.ipv6), .noEcho(.host), .page(.anchor, 204).only(.ipv4)],
             late: [.ip(.provider, "neigh flush all")],

@@ -1,10 +1,10 @@
 import WebLab
 
-/// Somebody wants to be logged in to first.
+/// Captive portals that require a login.
 extension Situation {
     private static let login = "http://portal.example/login"
 
-    /// What captive portals do: answer for everybody at port 80, let questions for names pass, drop the rest.
+    /// The rules of typical captive portals: they answer in place of all hosts at port 80, let DNS pass, and drop the rest.
     private static let captured =
         Step.redirect(
             .router,
@@ -38,7 +38,7 @@ extension Situation {
         )
     }
 
-    /// What captive portals answer for is not the target.
+    /// An answer of a captive portal is not an answer of the target.
     private static func captive(_ id: String, target: String, _ variants: [Variant]) -> Situation {
         Situation(
             id: id,
@@ -59,7 +59,7 @@ extension Situation {
         Variant(line: .dual, ask: .plainly), Variant(line: .ipv4, ask: .anchors),
     ]
 
-    /// An API of RFC 8908 at the router, which is named to the command.
+    /// Returns a situation with a captive portal API (RFC 8908) at the router, which is given to the command.
     private static func announced(
         _ id: String,
         _ title: String,
@@ -97,7 +97,7 @@ extension Situation {
         captive("portal-for-address", target: "203.0.113.80", [asked[0], asked[3]]),
         Situation(
             id: "portal-and-neighbour",
-            title: "behind a portal, the target is the router",
+            title: "the target is the router, and a portal intercepts the rest",
             steps: captured,
             sites: Site.usual + [Site(.router, 80, .page("router"))],
             facts: [.page(.nobody, 200), .page(.other("192.168.1.1"), 200)],
@@ -127,7 +127,7 @@ extension Situation {
         ),
         Situation(
             id: "portal-by-names",
-            title: "a portal gives its own address for all names, and drops the rest",
+            title: "a portal returns its own address for all names, and drops the rest",
             row: 25,
             steps: closed,
             names: .portal("192.168.1.1", "3fff:1::1"),
@@ -140,7 +140,7 @@ extension Situation {
         ),
         Situation(
             id: "portal-in-tls",
-            title: "a portal answers at port 443, too, with its own certificate",
+            title: "a portal also answers at port 443, with its own certificate",
             row: 26,
             steps: captured
                 + Step.redirect(
@@ -156,7 +156,7 @@ extension Situation {
         ),
         announced(
             "portal-says-so",
-            "the network's API says captive, and nothing is intercepted",
+            "the captive portal API reports captive, and nothing is intercepted",
             row: 27,
             steps: closed,
             #"{"captive":true,"user-portal-url":"https://portal.example/login","seconds-remaining":0}"#,
@@ -165,7 +165,7 @@ extension Situation {
         ),
         announced(
             "portal-says-open",
-            "the network's API says open, and the provider drops everything",
+            "the captive portal API reports open, and the provider drops everything",
             row: 28,
             steps: [.rule(.provider, "forward", "drop")],
             #"{"captive":false}"#,
@@ -174,7 +174,7 @@ extension Situation {
         ),
         announced(
             "portal-document-large",
-            "the network's API answers with a document that is too large, and all is well",
+            "the captive portal API's answer is too large, and everything works",
             steps: [],
             #"{"captive":true,"x":""# + String(repeating: "x", count: 1_500_000) + #""}"#,
             facts: [.page(.anchor, 204)],
@@ -182,7 +182,7 @@ extension Situation {
         ),
         announced(
             "portal-document-no-json",
-            "the network's API answers with what is no JSON, and all is well",
+            "the captive portal API's answer is not JSON, and everything works",
             steps: [],
             #"{"captive":tru"#,
             facts: [.page(.anchor, 204)],
@@ -190,7 +190,8 @@ extension Situation {
         ),
         Situation(
             id: "portal-document-plain",
-            title: "the network's API is asked over plain HTTP, which RFC 8908 forbids, and says captive; all is well",
+            title:
+                "the captive portal API uses plain HTTP, which RFC 8908 forbids, and reports captive; everything works",
             sites: Site.usual + [Site(.router, 80, .portalAPI(#"{"captive":true}"#))],
             facts: [.page(.anchor, 204), .page(.other("192.168.1.1"), 200)],
             variants: Variant.onlyIPv4,
@@ -199,7 +200,7 @@ extension Situation {
         ),
         Situation(
             id: "portal-document-of-stranger",
-            title: "the network's API says captive, with a certificate that nobody trusts; all is well",
+            title: "the captive portal API reports captive with an untrusted certificate; everything works",
             sites: Site.usual + [
                 Site(.router, 443, .portalAPI(#"{"captive":true}"#), .otherAuthority(for: "portal.example"))
             ],

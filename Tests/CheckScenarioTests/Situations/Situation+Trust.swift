@@ -1,6 +1,6 @@
 import WebLab
 
-/// What is wrong with certificates.
+/// Faults of certificates.
 extension Situation {
     private static func certificate(
         _ id: String,
@@ -18,7 +18,7 @@ extension Situation {
         )
     }
 
-    /// There is one anchor, and its certificate is bad; names are answered, so packets get there.
+    /// The certificate of the only anchor is invalid. Names are answered, so packets pass.
     private static func anchor(_ id: String, _ title: String, _ identity: WebIdentity, _ right: Right) -> Situation {
         anchor(
             id,
@@ -48,11 +48,11 @@ extension Situation {
         )
     }
 
-    /// Whoever proves nothing is not silent.
+    /// An anchor that proves nothing is not silent.
     static let anchors = [
         anchor(
             "anchor-untrusted",
-            "the only anchor's certificate is of an authority that nobody knows",
+            "the only anchor's certificate is from an unknown authority",
             Site.strange,
             .place("tls", "untrusted")
         ),
@@ -70,7 +70,7 @@ extension Situation {
         ),
         anchor(
             "anchor-404",
-            "the only anchor answers 404 by HTTP",
+            "the only anchor answers 404 over HTTP",
             sites: Site.anchors(.answer(404)) + Site.hosts(),
             facts: [.page(.anchor, 404)],
             .place("inconclusive", "anchorsProveNothing"),
@@ -78,7 +78,7 @@ extension Situation {
         ),
         anchor(
             "anchor-closed",
-            "nobody listens at the only anchor's port",
+            "no server listens at the only anchor's port",
             sites: Site.usual,
             facts: [.tcp(.anchor, 8443, .refused)],
             .place("inconclusive", "anchorsProveNothing"),
@@ -104,20 +104,20 @@ extension Situation {
         certificate("certificate-of-other", "the certificate is another name's", .wrongName(), "wrongName"),
         certificate(
             "certificate-untrusted",
-            "the certificate is of an authority that nobody knows",
+            "the certificate is from an unknown authority",
             Site.strange,
             "untrusted"
         ),
         certificate(
             "certificate-self-signed",
-            "the certificate is signed by itself",
+            "the certificate is self-signed",
             .selfSigned(for: "host.example"),
             "untrusted"
         ),
         certificate("certificate-early", "the certificate is not valid yet", Site.future, "notYetValid"),
         Situation(
             id: "tls-intercepted",
-            title: "somebody on the way answers for all TLS servers; HTTP is left alone",
+            title: "a device on the path answers in place of all TLS servers; HTTP passes",
             row: 30,
             steps: Step.redirect(
                 .router,

@@ -1,11 +1,11 @@
 import WebLab
 
-/// Lines that are built in other ways, and networks that change.
+/// Unusual lines, and networks that change.
 extension Situation {
     static let unusual = [
         Situation(
             id: "point-to-point-silent",
-            title: "a link without a gateway, as of a modem, carries nothing",
+            title: "a link without a gateway, like that of a modem, drops all packets",
             row: 19,
             steps: [.deaf(.router, "r0"), .ip(.pc, "link set p0 arp off")]
                 + Step.ip(.pc, "route replace default dev p0", "route replace ::/0 dev p0")
@@ -15,7 +15,7 @@ extension Situation {
         ),
         Situation(
             id: "proxy-of-neighbours",
-            title: "the router answers ARP for everybody; there is no gateway",
+            title: "the router answers ARP for all addresses; there is no gateway",
             steps: [.sysctl(.router, "net.ipv4.conf.r0.proxy_arp", "1"), .ip(.pc, "route replace default dev p0")],
             facts: [.echo(.provider), .page(.anchor, 204)],
             variants: [
@@ -34,7 +34,7 @@ extension Situation {
         ),
         Situation(
             id: "translated-to-ipv4",
-            title: "IPv6 alone; the provider translates to IPv4 (NAT64), the name server makes the addresses (DNS64)",
+            title: "only IPv6; the provider translates to IPv4 (NAT64), the name server synthesises addresses (DNS64)",
             steps: [.ip(.internet, "route add local 64:ff9b::/96 dev lo")],
             zone: [
                 "ipv4only.arpa": ["192.0.0.170", "192.0.0.171", "64:ff9b::c000:aa", "64:ff9b::c000:ab"],
@@ -68,7 +68,7 @@ extension Situation {
         ),
         Situation(
             id: "reverse-path-filter",
-            title: "asked for the other device, for which answers are dropped by the filter of reverse paths",
+            title: "the check uses another interface, and the reverse path filter drops its answers",
             steps: secondUplink + [.sysctl(.pc, "net.ipv4.conf.all.rp_filter", "1")],
             facts: [
                 .echo(.gateway), .echo(.other("192.168.2.1%p1")), .noEcho(.other("1.1.1.1%p1")), .page(.anchor, 204),
@@ -79,7 +79,7 @@ extension Situation {
         ),
         Situation(
             id: "other-device",
-            title: "asked for the other device, which works",
+            title: "the check uses another interface, which works",
             steps: secondUplink,
             facts: [.echo(.other("1.1.1.1%p1"))],
             variants: [Variant(line: .ipv4, ask: .privately, isNobody: true)],
@@ -88,7 +88,7 @@ extension Situation {
         ),
         Situation(
             id: "gateway-returns",
-            title: "the gateway is dead, and comes back",
+            title: "the gateway is dead, and recovers",
             steps: [.deaf(.router, "r0")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
             late: [.ip(.pc, "neigh flush all")],
@@ -102,7 +102,7 @@ extension Situation {
         ),
         Situation(
             id: "provider-returns",
-            title: "the provider drops everything, and stops that",
+            title: "the provider drops everything, and then stops",
             steps: [.rule(.provider, "forward", "drop")],
             facts: [.echo(.gateway), .noEcho(.atLarge)],
             variants: Variant.both,
@@ -131,7 +131,7 @@ extension Situation {
         ),
         tunnel(
             "tunnel-peer-gone",
-            "IPv4 goes through a tunnel over IPv6, and nobody is at its far end",
+            "IPv4 goes through a tunnel over IPv6, and no host is at its far end",
             [.ip(.internet, "link set vx0 down")],
             facts: [.noEcho(.atLarge).only(.ipv4), .echo(.atLarge).only(.ipv6)],
             right: .place("degraded", "ipv4Broken")

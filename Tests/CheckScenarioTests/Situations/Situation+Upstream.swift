@@ -1,4 +1,4 @@
-/// What is wrong behind the gateway.
+/// Faults beyond the gateway.
 extension Situation {
     private static let nearOnly: [Fact] = [.echo(.gateway), .noEcho(.provider)]
     private static let providerOnly: [Fact] = [.echo(.gateway), .echo(.provider), .noEcho(.atLarge)]
@@ -14,7 +14,7 @@ extension Situation {
         ),
         Situation(
             id: "gateway-prohibits",
-            title: "the gateway says that it is prohibited",
+            title: "the gateway reports prohibited",
             row: 14,
             steps: [.rule(.router, "forward", "reject with icmpx admin-prohibited")],
             facts: nearOnly + [.tcp(.anchor, 80, .unreachable)],
@@ -30,7 +30,7 @@ extension Situation {
         ),
         Situation(
             id: "gateway-says-unreachable",
-            title: "the gateway says that hosts are unreachable",
+            title: "the gateway reports host unreachable",
             steps: [.rule(.router, "forward", "reject with icmpx host-unreachable")],
             facts: nearOnly + [.tcp(.anchor, 80, .unreachable)],
             variants: Variant.both,
@@ -38,7 +38,7 @@ extension Situation {
         ),
         Situation(
             id: "modem-cable-out",
-            title: "the cable between the gateway and the provider is out",
+            title: "the cable between the gateway and the provider is disconnected",
             row: 16,
             steps: [.ip(.provider, "link set v0 down")],
             facts: nearOnly,
@@ -63,7 +63,7 @@ extension Situation {
         ),
         Situation(
             id: "provider-prohibits",
-            title: "the provider says that it is prohibited",
+            title: "the provider reports prohibited",
             steps: [.rule(.provider, "forward", "reject with icmpx admin-prohibited")],
             facts: providerOnly + [.tcp(.anchor, 80, .unreachable)],
             right: .place("upstream", "prohibited")
@@ -78,7 +78,7 @@ extension Situation {
         ),
         Situation(
             id: "only-echoes-pass",
-            title: "the provider lets echoes pass, and nothing else",
+            title: "the provider lets only echoes pass",
             row: 18,
             steps: [.rule(.provider, "forward", "meta l4proto != { icmp, ipv6-icmp } drop")],
             facts: [.echo(.provider), .echo(.atLarge), .tcp(.anchor, 80, .silent), .name(.resolver, .silent)],
@@ -95,14 +95,14 @@ extension Situation {
         ),
         Situation(
             id: "nothing-comes-back",
-            title: "the gateway drops all that comes from the provider",
+            title: "the gateway drops all packets from the provider",
             steps: [.rule(.router, "forward", "iifname r1 drop")],
             facts: nearOnly,
             right: .place("upstream", "silentBeyond", "silent")
         ),
         Situation(
             id: "nothing-comes-back-to-provider",
-            title: "the provider drops all that comes from the internet",
+            title: "the provider drops all packets from the internet",
             steps: [.rule(.provider, "forward", "oifname v0 drop")],
             facts: providerOnly,
             variants: Variant.both,
@@ -110,7 +110,7 @@ extension Situation {
         ),
         Situation(
             id: "routing-loop",
-            title: "two routers behind the provider send packets to each other",
+            title: "two routers beyond the provider forward packets to each other",
             steps: [
                 .ip(.internet, "addr flush dev lo"), .sysctl(.internet, "net.ipv4.ip_forward", "1"),
                 .sysctl(.internet, "net.ipv6.conf.all.forwarding", "1"),
@@ -120,7 +120,7 @@ extension Situation {
         ),
         Situation(
             id: "second-router-drops",
-            title: "of two translating routers the second forwards nothing",
+            title: "the second of two translating routers forwards nothing",
             steps: secondRouter + [
                 Step(
                     station: .spare,
@@ -134,7 +134,7 @@ extension Situation {
         ),
         Situation(
             id: "router-answers-names",
-            title: "the provider drops everything; the gateway answers for names, from what it remembers",
+            title: "the provider drops everything; the gateway answers DNS questions from its cache",
             steps: [.rule(.provider, "forward", "drop")],
             routerNames: .well,
             resolvers: [.gateway],
@@ -147,7 +147,7 @@ extension Situation {
     static let segments = [
         Situation(
             id: "large-answers-lost",
-            title: "the way is narrow, and nobody says so: large segments are lost",
+            title: "the path has a small MTU and reports no errors: large segments are lost",
             row: 21,
             steps: narrow,
             sites: Site.anchors() + Site.hosts(.body(20_000)),
@@ -160,7 +160,7 @@ extension Situation {
         ),
         Situation(
             id: "large-packets-lost",
-            title: "the way is narrow, and nobody says so; what the host answers is small",
+            title: "the path has a small MTU and reports no errors; the host's answer is small",
             steps: narrow,
             facts: [.echo(.host), .page(.host, 200)],
             variants: Variant.anchored,
@@ -170,7 +170,7 @@ extension Situation {
         ),
         Situation(
             id: "large-answers-lost-in-tls",
-            title: "the way is narrow, and nobody says so: large records are lost",
+            title: "the path has a small MTU and reports no errors: large TLS records are lost",
             row: 21,
             steps: narrow,
             sites: Site.anchors() + Site.hosts(.body(20_000)),
@@ -183,7 +183,7 @@ extension Situation {
         ),
     ]
 
-    /// The line between the provider and the gateway carries 1300 bytes; what would say so is dropped.
+    /// The link between the provider and the gateway carries 1300 bytes. ICMP errors about it are dropped.
     private static let narrow: [Step] = [
         .ip(.provider, "link set v0 mtu 1300"), .ip(.router, "link set r1 mtu 1300"),
         .rule(.provider, "output", "icmp type destination-unreachable icmp code frag-needed drop"),

@@ -1,4 +1,4 @@
-/// Nothing is wrong, or nothing that matters.
+/// Networks without a relevant fault.
 extension Situation {
     static let well = [
         Situation(
@@ -15,7 +15,7 @@ extension Situation {
         ),
         Situation(
             id: "deaf-gateway",
-            title: "the router answers neither echoes nor datagrams, and routes",
+            title: "the router answers neither echoes nor datagrams, but forwards packets",
             row: 11,
             steps: [
                 .rule(.router, "input", "icmp type echo-request drop"),
@@ -27,7 +27,7 @@ extension Situation {
         ),
         Situation(
             id: "mute-gateway",
-            title: "the router sends no ICMP at all, and routes",
+            title: "the router sends no ICMP, but forwards packets",
             row: 12,
             steps: mute(.router),
             facts: [.noEcho(.gateway), .echo(.provider), .page(.anchor, 204)],
@@ -44,7 +44,7 @@ extension Situation {
         ),
         Situation(
             id: "mute-provider",
-            title: "the provider's router sends no ICMP, and routes",
+            title: "the provider's router sends no ICMP, but forwards packets",
             steps: mute(.provider),
             facts: [.echo(.gateway), .noEcho(.provider), .name(.resolver, .addresses(1)), .page(.anchor, 204)],
             variants: Variant.both,
@@ -52,7 +52,7 @@ extension Situation {
         ),
         Situation(
             id: "no-port-443",
-            title: "port 443 is blocked, port 80 is not",
+            title: "port 443 is blocked, and port 80 is open",
             steps: [.rule(.provider, "forward", "tcp dport 443 drop")],
             facts: [.tcp(.anchor, 443, .silent), .page(.anchor, 204)],
             variants: Variant.anchored,
@@ -61,7 +61,7 @@ extension Situation {
         ),
         Situation(
             id: "no-port-80",
-            title: "port 80 is blocked, port 443 is not",
+            title: "port 80 is blocked, and port 443 is open",
             row: 20,
             steps: [.rule(.provider, "forward", "tcp dport 80 drop")],
             facts: [.tcp(.anchor, 80, .silent), .chain(.anchor, "anchor.example", isGood: true)],
@@ -71,7 +71,7 @@ extension Situation {
         ),
         Situation(
             id: "transparent-proxy",
-            title: "a proxy in the way answers 502 for an address that nobody has, and lets the rest pass",
+            title: "a proxy answers 502 for an unassigned address, and lets other packets pass",
             row: 29,
             steps: Step.redirect(
                 .router,
@@ -86,7 +86,7 @@ extension Situation {
         Situation(
             id: "transparent-proxy-redirects",
             title:
-                "a proxy in the way answers 302 for an address that nobody has; the anchor's certificate takes a second",
+                "a proxy answers 302 for an unassigned address; the anchor's certificate arrives after a second",
             row: 29,
             steps: Step.redirect(
                 .router,
@@ -109,7 +109,7 @@ extension Situation {
         ),
         Situation(
             id: "anchors-dead",
-            title: "the target answers, the anchors do not",
+            title: "the target answers, and the anchors do not",
             row: 45,
             steps: [.rule(.internet, "input", "tcp dport { 80, 443 } drop")],
             facts: [.tcp(.anchor, 80, .silent), .tcp(.secondAnchor, 443, .silent), .page(.host, 200)],
@@ -120,7 +120,7 @@ extension Situation {
         ),
         Situation(
             id: "anchors-ill",
-            title: "the anchors answer 500, over TLS that is verified",
+            title: "the anchors answer 500 over verified TLS",
             row: 47,
             sites: Site.anchors(.answer(500)) + Site.hosts(),
             facts: [.page(.anchor, 500), .chain(.anchor, "anchor.example", isGood: true)],
@@ -133,19 +133,19 @@ extension Situation {
             title: "every third datagram and echo is lost",
             steps: [.rule(.router, "forward", "meta l4proto { icmp, ipv6-icmp, udp } numgen inc mod 3 0 drop")],
             facts: [.echo(.provider), .page(.anchor, 204)],
-            // All three tries of one question may be among the third: then the server is silent as far as anybody can tell.
+            // All three tries of a question may be dropped. The server then looks silent.
             right: Right(places: ["works", "degraded", "dns"])
         ),
         Situation(
             id: "two-translations",
-            title: "another router between ours and the provider translates once more",
+            title: "another router before the provider translates addresses again",
             steps: secondRouter,
             facts: [.echo(.gateway), .echo(.provider), .page(.anchor, 204)],
             right: .works
         ),
         Situation(
             id: "spare-gateway-dead",
-            title: "of two gateways the one that is not used is dead",
+            title: "the unused one of two gateways is dead",
             steps: secondUplink + [.deaf(.spare, "s0")],
             facts: [.echo(.gateway), .echo(.provider), .page(.anchor, 204)],
             variants: Variant.both,
@@ -153,7 +153,7 @@ extension Situation {
         ),
     ]
 
-    /// A station that sends no ICMP but of neighbours.
+    /// Returns steps after which a station sends no ICMP except neighbour discovery.
     private static func mute(_ station: Station) -> [Step] {
         [
             .rule(station, "output", "ip protocol icmp drop"),
@@ -162,8 +162,8 @@ extension Situation {
         ]
     }
 
-    /// A second device `p1` of the pc, and the spare station as a second way to the provider: `s0` and `s1`. Its routes are less
-    /// preferred.
+    /// A second interface `p1` of the pc, and the spare station as a second path to the provider, with the interfaces `s0` and `s1`. Its
+    /// routes have a lower preference.
     static let secondUplink: [Step] =
         [
             .ip(.pc, "link add p1 type veth peer name s0 address 02:00:00:00:02:01 netns @spare"),
