@@ -11,7 +11,7 @@ struct Fact: Sendable {
         case name(String, Name)
         /// The status with which an HTTP server answers a plain GET; nil without an answer.
         case page(UInt16, Int?)
-        /// Whether a TLS server with that name has a chain to the trusted root.
+        /// True if a TLS server with that name has a chain to the trusted root.
         case chain(String, Bool)
     }
 

@@ -32,9 +32,9 @@ struct SituationTests {
     private static let alive = none.gateway(.answered)
 
     static let kernel = [
-        row(1, "all well", .works, .internetProven, none.allWell),
+        row(1, "everything works", .works, .internetProven, none.allWell),
         row(2, "no route", .thisMachine, .noRoute, Situation(reason: .noRoute)),
-        row(3, "cable out", .link, ProbeReason(rawValue: "noCarrier"), Situation(reason: .noCarrier)),
+        row(3, "cable disconnected", .link, ProbeReason(rawValue: "noCarrier"), Situation(reason: .noCarrier)),
         row(
             3,
             "interface or VRF deleted",
@@ -42,37 +42,43 @@ struct SituationTests {
             ProbeReason(rawValue: "noInterface"),
             Situation(reason: .noInterface)
         ),
-        row(3, "interface discards", .link, ProbeReason(rawValue: "discarded"), Situation(reason: .discarded)),
-        row(4, "local drop", .thisMachine, .firewall, dead.gateway(.blockedHere(1))),
+        row(
+            3,
+            "the interface discards packets",
+            .link,
+            ProbeReason(rawValue: "discarded"),
+            Situation(reason: .discarded)
+        ),
+        row(4, "the packet filter drops everything", .thisMachine, .firewall, dead.gateway(.blockedHere(1))),
         row(
             5,
-            "local reject",
+            "the packet filter rejects everything",
             .thisMachine,
             .firewall,
             none.gateway(Situation.error(3, 13, .thisMachine)).anchor(.silent)
         ),
         row(
             4,
-            "local drop of all beyond the routers",
+            "the packet filter drops all packets beyond the routers",
             .thisMachine,
             .firewall,
             alive.hop().server(.blockedHere(1)).anchor(.blockedHere(1), "a.example", .echo).anchor(.silent)
         ),
         row(
             6,
-            "local drop of TCP",
+            "the packet filter drops TCP",
             .thisMachine,
             .tcpFiltered,
             alive.hop().server().anchor(.silent).anchor(.answered, "a.example", .echo)
         ),
         row(
             7,
-            "clock wrong",
+            "wrong clock, by certificates",
             .thisMachine,
             .clockWrong,
             alive.hop().handshake(.anchor("a"), .notYetValid).handshake(.anchor("b"), .notYetValid)
         ),
-        row(7, "clock wrong by Date", .thisMachine, .clockWrong, alive.echoed(offset: .seconds(200_000))),
+        row(7, "wrong clock, by Date", .thisMachine, .clockWrong, alive.echoed(offset: .seconds(200_000))),
         row(
             8,
             "address conflict",
@@ -85,14 +91,14 @@ struct SituationTests {
         ),
         row(
             8,
-            "our address is another's too, and there is no other",
+            "this machine's only address is a duplicate",
             .link,
             .addressConflict,
             Situation(reason: .noSourceAddress).changed { $0.evidence.duplicates = [Situation.host] }
         ),
         row(
             8,
-            "our address is another's too, and packets leave with one of the link",
+            "this machine's address is a duplicate, and packets use the link-local one",
             .link,
             .addressConflict,
             dead.gateway(.answered).changed {
@@ -102,7 +108,7 @@ struct SituationTests {
         ),
         row(
             8,
-            "one of our addresses is another's too",
+            "one of this machine's addresses is a duplicate",
             .works,
             .internetProven,
             none.allWell.changed {
@@ -121,7 +127,7 @@ struct SituationTests {
         ),
         row(
             10,
-            "gateway dead, still reachable",
+            "gateway dead, neighbour entry still reachable",
             .gateway,
             .silent,
             dead.gateway(
@@ -132,14 +138,14 @@ struct SituationTests {
         row(10, "silence, and the gateway was not probed", .inconclusive, .notEnoughEvidence, dead),
         row(
             10,
-            "silence, and the gateway was probed by nobody",
+            "silence, and probes of the gateway were not permitted",
             .inconclusive,
             .notEnoughEvidence,
             dead.gateway(.skipped(.notNeeded)).gateway(.skipped(.notPermitted))
         ),
         row(
             10,
-            "silence, and a rule of this machine keeps the probes of the gateway back",
+            "silence, and a rule of this machine refuses probes of the gateway",
             .inconclusive,
             .notEnoughEvidence,
             dead.gateway(.blockedHere(EACCES))
@@ -165,29 +171,29 @@ struct SituationTests {
             .silentBeyond,
             dead.over(.ipv6).hop().anchor(.silent)
         ),
-        row(11, "deaf gateway", .works, .internetProven, none.gateway(.silent).hop().verified()),
+        row(11, "the gateway answers no echo", .works, .internetProven, none.gateway(.silent).hop().verified()),
         row(12, "gateway without ICMP", .works, .internetProven, none.gateway(.silent).hop(.silent).verified()),
-        row(13, "forwards nothing", .upstream, .silentBeyond, dead.gateway(.answered)),
-        row(14, "gateway prohibits", .upstream, .prohibited, alive.anchor(Situation.error(3, 13, .gateway))),
-        row(15, "gateway without route", .upstream, .noRoute, alive.anchor(Situation.error(3, 0, .gateway))),
+        row(13, "the gateway forwards nothing", .upstream, .silentBeyond, dead.gateway(.answered)),
+        row(14, "the gateway prohibits", .upstream, .prohibited, alive.anchor(Situation.error(3, 13, .gateway))),
+        row(15, "the gateway has no route", .upstream, .noRoute, alive.anchor(Situation.error(3, 0, .gateway))),
         row(
             16,
-            "WAN cable out",
+            "cable of the gateway disconnected",
             .upstream,
             .hostUnreachable,
             alive.anchor(Situation.error(3, 1, .unknown, Situation.address("10.9.0.1")))
         ),
-        row(17, "provider drops", .upstream, .silentBeyond, alive.hop().server(.silent).anchor(.silent)),
+        row(17, "the provider drops everything", .upstream, .silentBeyond, alive.hop().server(.silent).anchor(.silent)),
         row(
             17,
-            "provider drops both families, and servers have addresses of one",
+            "the provider drops both families, and DNS servers have addresses of one",
             .upstream,
             .silentBeyond,
             alive.hop().server(.silent).over(.ipv6).gateway(.answered).hop()
         ),
         row(
             18,
-            "only ICMP passes",
+            "only echoes pass",
             .upstream,
             .filtered,
             alive.hop().server(.silent).anchor(.silent).anchor(.answered, "a.example", .echo)
@@ -202,7 +208,7 @@ struct SituationTests {
         row(20, "port 80 blocked", .works, .internetProven, alive.hop().verified().anchor(.silent, "a.example", .http)),
         row(
             21,
-            "black hole of path MTU",
+            "path MTU black hole",
             .upstream,
             .pathMTU,
             alive.hop().server().adding(.tls, .anchor("a"), .silent) { $0.phases[.connect] = .zero }
@@ -219,31 +225,31 @@ struct SituationTests {
             alive.hop().page(.anchor("a"), 302, location: "http://p/").page(.nobody, 302)
         ),
         row(22, "511", .portal, .networkAuthenticationRequired, alive.page(.anchor("a"), 511)),
-        row(23, "portal fakes 204", .portal, .challengeWrong, alive.page(.anchor("a"), 204)),
+        row(23, "a portal fakes the status 204", .portal, .challengeWrong, alive.page(.anchor("a"), 204)),
         row(
             24,
-            "portal allows one anchor",
+            "a portal lets one anchor pass",
             .portal,
             .redirected,
             alive.echoed("a").page(.anchor("b"), 302, location: "http://p/").page(.nobody, 302)
         ),
         row(
             25,
-            "portal by DNS",
+            "a portal by DNS",
             .portal,
             .portalByDNS,
             alive.server().asked(.invented, addresses: ["10.1.0.1"]).page(.lure, 302)
         ),
         row(
             25,
-            "portal by DNS, which nobody followed",
+            "a portal by DNS, whose address was not contacted",
             .portal,
             .portalByDNS,
             alive.hop().asked(.known, addresses: ["10.1.0.1"]).asked(.invented, addresses: ["10.1.0.1"])
         ),
         row(
             25,
-            "portal over one family, and no line of the other",
+            "a portal over one family, and no path of the other",
             .portal,
             .redirected,
             alive.page(.anchor("a"), 302, location: "http://portal.example").over(.ipv6)
@@ -251,14 +257,14 @@ struct SituationTests {
         ),
         row(
             26,
-            "portal intercepts TLS",
+            "a portal intercepts TLS",
             .portal,
             .challengeWrong,
             alive.page(.anchor("a"), 302).handshake(.anchor("b"), .untrusted, issuer: "P")
         ),
         row(
             27,
-            "captive API",
+            "the captive portal API reports captive",
             .portal,
             .captive,
             alive.hop().adding(.portalAPI, .portal, .answered) {
@@ -271,7 +277,7 @@ struct SituationTests {
         ),
         row(
             27,
-            "captive API over one family, the other works",
+            "the captive portal API reports captive over one family, the other works",
             .portal,
             .captive,
             alive.hop().adding(.portalAPI, .portal, .answered) {
@@ -280,7 +286,7 @@ struct SituationTests {
         ),
         row(
             28,
-            "API says open, no internet",
+            "the captive portal API reports open, and there is no internet",
             .upstream,
             .silentBeyond,
             dead.gateway(.answered).adding(.portalAPI, .portal, .answered) {
@@ -296,7 +302,7 @@ struct SituationTests {
             alive.echoed("a").echoed("b").handshake(.anchor("a"), .untrusted, issuer: "X")
                 .handshake(.anchor("b"), .untrusted, issuer: "X")
         ),
-        row(31, "bad certificate", .tls, .expired, Situation(web).allWell.handshake(.target, .expired)),
+        row(31, "a certificate is invalid", .tls, .expired, Situation(web).allWell.handshake(.target, .expired)),
     ]
 
     static let names = [
@@ -304,13 +310,13 @@ struct SituationTests {
         row(33, "SERVFAIL", .dns, .serverFailed, alive.hop().server(code: .serverFailure).verified()),
         row(33, "REFUSED", .dns, .serverRefused, alive.hop().server(code: .refused).verified()),
         row(33, "malformed", .dns, .malformedAnswer, alive.server(.invalid(.malformedAnswer)).verified()),
-        row(33, "wrong number", .dns, .mismatchedAnswer, alive.server(.invalid(.mismatchedAnswer)).verified()),
-        row(33, "knows no name", .dns, .knownAnswerDiffers, alive.hop().server(code: .nameError)),
-        row(33, "no data", .dns, .knownAnswerDiffers, alive.hop().asked(.known).verified()),
+        row(33, "another identifier", .dns, .mismatchedAnswer, alive.server(.invalid(.mismatchedAnswer)).verified()),
+        row(33, "NXDOMAIN for all names", .dns, .knownAnswerDiffers, alive.hop().server(code: .nameError)),
+        row(33, "no address in the answer", .dns, .knownAnswerDiffers, alive.hop().asked(.known).verified()),
         row(33, "other addresses", .dns, .knownAnswerDiffers, alive.asked(.known, addresses: ["10.9.9.9"]).verified()),
         row(
             33,
-            "asks nobody else",
+            "a server that is not recursive",
             .dns,
             .notRecursive,
             alive.hop().asked(.known).changed {
@@ -319,7 +325,7 @@ struct SituationTests {
         ),
         row(
             39,
-            "one server knows no name",
+            "one server answers NXDOMAIN for all names",
             .degraded,
             .knownAnswerDiffers,
             none.allWell.server(.answered, Situation.host, code: .nameError)
@@ -335,9 +341,21 @@ struct SituationTests {
                 $0.evidence.expectations = ["n": [Situation.host]]
             }
         ),
-        row(37, "no such name", .dns, .nameNotFound, Situation(web).allWell.asked(.target, code: .nameError)),
-        row(38, "no server", .dns, .noServerConfigured, alive.hop().verified().changed { $0.evidence.servers = [] }),
-        row(39, "one server silent", .degraded, .serverSilent, none.allWell.server(.silent, Situation.gateway)),
+        row(
+            37,
+            "the name does not exist",
+            .dns,
+            .nameNotFound,
+            Situation(web).allWell.asked(.target, code: .nameError)
+        ),
+        row(
+            38,
+            "no server is configured",
+            .dns,
+            .noServerConfigured,
+            alive.hop().verified().changed { $0.evidence.servers = [] }
+        ),
+        row(39, "one server is silent", .degraded, .serverSilent, none.allWell.server(.silent, Situation.gateway)),
         row(
             39,
             "slow",
@@ -349,7 +367,7 @@ struct SituationTests {
         ),
         row(
             39,
-            "AAAA unanswered",
+            "AAAA questions are not answered",
             .degraded,
             .unansweredAAAA,
             none.allWell.asked(.known, .silent, Situation.resolver, .aaaa)
@@ -357,29 +375,29 @@ struct SituationTests {
     ]
 
     static let targets = [
-        row(40, "host off", .host, .silent, Situation(port).allWell.target(.tcp, .silent)),
+        row(40, "the host is down", .host, .silent, Situation(port).allWell.target(.tcp, .silent)),
         row(
             40,
-            "host off, router says so",
+            "the host is down, and a router reports it",
             .host,
             .hostUnreachable,
             Situation(port).allWell.target(.tcp, Situation.error(3, 1, .hop(3), Situation.address("203.0.113.1")))
         ),
         row(
             41,
-            "port dropped",
+            "packets to the port are dropped",
             .host,
             .portFiltered,
             Situation(port).allWell.target(.tcp, .silent).target(.echo, .answered)
         ),
         row(
             42,
-            "host rejects",
+            "the host rejects",
             .host,
             .prohibited,
             Situation(port).allWell.target(.tcp, Situation.error(3, 13, .peer))
         ),
-        row(43, "port closed", .service, .refused, Situation(port).allWell.target(.tcp, .refused(.peer))),
+        row(43, "the port is closed", .service, .refused, Situation(port).allWell.target(.tcp, .refused(.peer))),
         row(
             44,
             "hangs",
@@ -394,26 +412,38 @@ struct SituationTests {
             .statusNotExpected,
             Situation(web).allWell.target(.http, .invalid(.statusNotExpected))
         ),
-        row(44, "no HTTP", .service, .notHTTP, Situation(web).allWell.target(.http, .invalid(.notHTTP))),
+        row(44, "the answer is not HTTP", .service, .notHTTP, Situation(web).allWell.target(.http, .invalid(.notHTTP))),
         row(
             45,
-            "anchors dead",
+            "the anchors are dead",
             .works,
             .targetAnswers,
             Situation(port).gateway(.answered).anchor(.silent).target(.tcp, .answered)
         ),
-        row(46, "half of the anchors", .inconclusive, .anchorsDisagree, alive.hop().verified("a").anchor(.silent, "b")),
-        row(47, "ill anchors", .works, .internetProven, alive.hop().verified(status: 500)),
+        row(
+            46,
+            "half of the anchors prove the internet",
+            .inconclusive,
+            .anchorsDisagree,
+            alive.hop().verified("a").anchor(.silent, "b")
+        ),
+        row(
+            47,
+            "the anchors answer with errors over verified TLS",
+            .works,
+            .internetProven,
+            alive.hop().verified(status: 500)
+        ),
         row(
             48,
-            "IPv6 broken",
+            "IPv6 is broken",
             .degraded,
             .ipv6Broken,
             none.allWell.over(.ipv6).gateway(.answered).hop(.silent).anchor(.silent)
         ),
         row(
             49,
-            "VPN over a dead line",
+            "a VPN over a dead line",
             .gateway,
             .silent,
             Situation(gateway: nil).anchor(.silent).changed { $0.evidence.underlay = [dead.gateway(.silent).evidence] }
@@ -427,12 +457,12 @@ struct SituationTests {
 
     /// Packets pass, and the only anchor proves nothing.
     static let anchors = [
-        row(31, "anchor of a stranger", .tls, .untrusted, anchor(.untrusted)),
-        row(31, "anchor expired", .tls, .expired, anchor(.expired)),
-        row(7, "anchor not valid yet", .thisMachine, .clockWrong, anchor(.notYetValid)),
+        row(31, "the anchor's certificate is from an unknown authority", .tls, .untrusted, anchor(.untrusted)),
+        row(31, "the anchor's certificate has expired", .tls, .expired, anchor(.expired)),
+        row(7, "the anchor's certificate is not valid yet", .thisMachine, .clockWrong, anchor(.notYetValid)),
         row(
             46,
-            "anchor without the page",
+            "the anchor does not have the page",
             .inconclusive,
             .anchorsProveNothing,
             alive.hop().server().adding(.http, .anchor("a"), .invalid(.statusNotExpected)) {
@@ -442,36 +472,36 @@ struct SituationTests {
         ),
         row(
             46,
-            "anchor's port closed",
+            "the anchor's port is closed",
             .inconclusive,
             .anchorsProveNothing,
             alive.hop().server().anchor(.refused(.peer))
         ),
-        row(46, "anchor silent", .inconclusive, .anchorsProveNothing, alive.hop().server().anchor(.silent)),
+        row(46, "the anchor is silent", .inconclusive, .anchorsProveNothing, alive.hop().server().anchor(.silent)),
         row(
             18,
-            "DNS alone passes",
+            "only DNS passes",
             .upstream,
             .filtered,
             alive.hop().server().anchor(.silent).anchor(.silent, "b.example")
         ),
         row(
             37,
-            "no such anchor",
+            "the anchor's name does not exist",
             .dns,
             .nameNotFound,
             alive.hop().server().anchor(.invalid(.nameNotFound), "a.example", .resolve)
         ),
         row(
             33,
-            "no such anchor, for the server knows no name",
+            "the anchor's name is unknown to a server that knows no name",
             .dns,
             .knownAnswerDiffers,
             alive.hop().server(code: .nameError).anchor(.invalid(.nameNotFound), "a.example", .resolve)
         ),
         row(
             31,
-            "anchor of a stranger, and a target that says no",
+            "the anchor's authority is unknown, and the target refuses",
             .service,
             .refused,
             Situation(port).gateway(.answered).hop().server().handshake(.anchor("a"), .untrusted)
@@ -481,9 +511,15 @@ struct SituationTests {
 
     /// Packets that the packet filter drops may be unsolicited.
     static let noise = [
-        row(4, "answers dropped", .thisMachine, .firewall, noisy(.reachable)),
-        row(9, "strangers dropped, and the gateway is dead", .gateway, .neighbourFailed, noisy(.failed)),
-        row(9, "strangers dropped, and the gateway is looked for", .gateway, .neighbourFailed, noisy(.incomplete)),
+        row(4, "answers are dropped", .thisMachine, .firewall, noisy(.reachable)),
+        row(9, "unsolicited packets are dropped, and the gateway is dead", .gateway, .neighbourFailed, noisy(.failed)),
+        row(
+            9,
+            "unsolicited packets are dropped, and the gateway is being resolved",
+            .gateway,
+            .neighbourFailed,
+            noisy(.incomplete)
+        ),
     ]
 
     private static func noisy(_ state: NeighbourFacts.State) -> Situation {
@@ -506,7 +542,7 @@ struct SituationTests {
     static let tunnels = [
         row(
             49,
-            "a tunnel of which nothing is known",
+            "a tunnel without a known far end",
             .inconclusive,
             .silentBeyond,
             tunnelled(alive.hop().anchor(.silent))
@@ -514,14 +550,14 @@ struct SituationTests {
         row(49, "a tunnel with a dead gateway", .inconclusive, .silent, tunnelled(dead.gateway(.silent))),
         row(
             49,
-            "a tunnel with a gateway that is not found",
+            "a tunnel with a gateway that is not resolved",
             .inconclusive,
             .neighbourFailed,
             tunnelled(dead.gateway(.silent, NeighbourFacts(before: .none, after: .failed, age: .milliseconds(3100))))
         ),
         row(
             49,
-            "a tunnel over a path that works",
+            "a tunnel over a working path",
             .upstream,
             .silentBeyond,
             tunnelled(alive.hop().anchor(.silent), alive.hop().server())
@@ -529,14 +565,14 @@ struct SituationTests {
         row(49, "a tunnel that works", .works, .internetProven, tunnelled(none.allWell)),
         row(
             49,
-            "a router behind a tunnel says no",
+            "a router behind a tunnel reports an error",
             .upstream,
             .noRoute,
             tunnelled(alive.anchor(Situation.error(3, 0, .gateway)))
         ),
         row(
             49,
-            "a target behind another tunnel than the line is silent",
+            "a target is silent behind another tunnel than that of the uplink",
             .inconclusive,
             .silent,
             Situation(port).allWell.target(.tcp, .silent).changed {
@@ -546,7 +582,7 @@ struct SituationTests {
         ),
         row(
             49,
-            "a tunnel takes no packet, and there is no other line",
+            "a tunnel accepts no packet, and there is no other line",
             .inconclusive,
             .neighbourFailed,
             Situation(port, gateway: nil).target(.tcp, givenUp).changed {
@@ -556,7 +592,7 @@ struct SituationTests {
         ),
         row(
             49,
-            "a tunnel takes no packet, and the line leads elsewhere",
+            "a tunnel accepts no packet, and the uplink is another path",
             .inconclusive,
             .silent,
             Situation(port).allWell.target(.tcp, givenUp).changed {
@@ -576,8 +612,8 @@ struct SituationTests {
         row(20, "IPv6 is silent", .degraded, .ipv6Broken, both(.answered, .silent)),
         row(20, "IPv4 is silent", .degraded, .ipv4Broken, both(.silent, .answered)),
         row(20, "a router refuses IPv6", .degraded, .ipv6Broken, both(.answered, Situation.error(3, 0, .gateway))),
-        row(45, "the host listens on IPv4 alone", .works, .targetAnswers, both(.answered, .refused(.peer))),
-        row(45, "both answer", .works, .targetAnswers, both(.answered, .answered)),
+        row(45, "the host listens on IPv4 only", .works, .targetAnswers, both(.answered, .refused(.peer))),
+        row(45, "both families answer", .works, .targetAnswers, both(.answered, .answered)),
         row(
             45,
             "a single check ends at the answer",
@@ -593,42 +629,42 @@ struct SituationTests {
     static let neighbours = [
         row(
             9,
-            "packets were given up before the gateway answered",
+            "packets were discarded before the gateway answered",
             .inconclusive,
             .notEnoughEvidence,
             alive.hop(givenUp).server(givenUp).anchor(givenUp)
         ),
         row(
             9,
-            "packets were given up before the gateway and the second hop answered",
+            "packets were discarded before the gateway and the second hop answered",
             .inconclusive,
             .notEnoughEvidence,
             alive.hop().server(givenUp).anchor(givenUp)
         ),
         row(
             9,
-            "packets to a target were given up, and the internet answers",
+            "packets to a target were discarded, and the internet answers",
             .inconclusive,
             .notEnoughEvidence,
             Situation(port).allWell.target(.tcp, givenUp)
         ),
         row(
             9,
-            "the gateway is not found",
+            "the gateway is not resolved",
             .gateway,
             .neighbourFailed,
             none.gateway(givenUp).hop(givenUp).anchor(givenUp)
         ),
         row(
             10,
-            "silence of a gateway that may not be sent an echo, and sends no reset",
+            "a gateway as the target, without permission for echoes and without a reset, is silent",
             .gateway,
             .silent,
             dead.gateway(.silent).gateway(.skipped(.notPermitted))
         ),
         row(
             8,
-            "the filter of reverse paths passes only what the gateway sends itself",
+            "the reverse path filter passes only packets from the gateway",
             .inconclusive,
             .reversePathFilter,
             dead.gateway(.refused(.peer)).changed {
@@ -638,7 +674,7 @@ struct SituationTests {
         ),
         row(
             10,
-            "a reset of a gateway that may not be sent an echo",
+            "a gateway as the target, without permission for echoes, sends a reset",
             .upstream,
             .silentBeyond,
             dead.gateway(.silent).gateway(.skipped(.notPermitted)).gateway(.refused(.gateway))
@@ -650,16 +686,22 @@ struct SituationTests {
     /// This machine refuses to send. Any error number is not an answer of another host.
     static let refusals = [
         row(5, "a rule prohibits the port", .thisMachine, .init(rawValue: "prohibited"), refused(EACCES)),
-        row(5, "a rule says unreachable", .thisMachine, .noRoute, refused(ENETUNREACH)),
-        row(5, "a route says unreachable", .thisMachine, .init(rawValue: "unreachable"), refused(EHOSTUNREACH)),
-        row(5, "a blackhole", .thisMachine, .init(rawValue: "blackholed"), refused(EINVAL)),
+        row(5, "a rule of the type unreachable", .thisMachine, .noRoute, refused(ENETUNREACH)),
+        row(5, "a route of the type unreachable", .thisMachine, .init(rawValue: "unreachable"), refused(EHOSTUNREACH)),
+        row(5, "a route of the type blackhole", .thisMachine, .init(rawValue: "blackholed"), refused(EINVAL)),
         row(5, "the link is down", .thisMachine, .init(rawValue: "linkDown"), refused(ENETDOWN)),
-        row(5, "the source address is gone", .thisMachine, .init(rawValue: "noSourceAddress"), refused(EADDRNOTAVAIL)),
-        row(5, "the interface is gone", .thisMachine, .init(rawValue: "noInterface"), refused(ENODEV)),
-        row(5, "anything else", .thisMachine, .init(rawValue: "refused"), refused(EAFNOSUPPORT)),
         row(
             5,
-            "a rule prohibits the port, and nothing shows the internet",
+            "the source address does not exist",
+            .thisMachine,
+            .init(rawValue: "noSourceAddress"),
+            refused(EADDRNOTAVAIL)
+        ),
+        row(5, "the interface does not exist", .thisMachine, .init(rawValue: "noInterface"), refused(ENODEV)),
+        row(5, "another error", .thisMachine, .init(rawValue: "refused"), refused(EAFNOSUPPORT)),
+        row(
+            5,
+            "a rule prohibits the port, and there is no evidence of the internet",
             .thisMachine,
             .init(rawValue: "prohibited"),
             Situation(port).gateway(.silent).hop(.silent).server(.silent).target(.tcp, .blockedHere(EACCES))
@@ -687,17 +729,23 @@ struct SituationTests {
             none.gateway(.blockedHere(EACCES)).hop(.blockedHere(EACCES)).server(.blockedHere(EACCES))
                 .changed { $0.evidence.families = [.ipv4] }
         ),
-        row(5, "the port of the only anchor", .thisMachine, .noRoute, alive.hop().server().anchor(missing)),
         row(
             5,
-            "DNS servers of a family without a route",
+            "a rule prohibits the port of the only anchor",
+            .thisMachine,
+            .noRoute,
+            alive.hop().server().anchor(missing)
+        ),
+        row(
+            5,
+            "no packet is sent to DNS servers of a family without a route",
             .thisMachine,
             .noRoute,
             none.server(missing).over(.ipv6).gateway(.answered).hop().verified()
         ),
         row(
             33,
-            "one DNS server fails, to the other one nothing is sent",
+            "one DNS server fails, and no packet is sent to the other",
             .dns,
             .serverFailed,
             alive.hop().server(missing).server(.answered, Situation.host, code: .serverFailure).verified()
@@ -718,7 +766,7 @@ struct SituationTests {
         ),
         row(
             45,
-            "a rule over one family, the other answers",
+            "a rule over one family, and the other answers",
             .works,
             .targetAnswers,
             refused(EACCES).over(.ipv6).target(.tcp, .answered)
@@ -733,37 +781,49 @@ struct SituationTests {
     static let oneFamily = [
         row(
             46,
-            "silent over IPv4",
+            "the anchors are silent over IPv4",
             .inconclusive,
             .anchorsProveNothing,
             alive.hop().server().anchor(.silent).over(.ipv6).hop()
         ),
         row(
             46,
-            "silent over IPv6",
+            "the anchors are silent over IPv6",
             .inconclusive,
             .anchorsProveNothing,
             alive.hop().server().over(.ipv6).hop().anchor(.silent)
         ),
         row(
             46,
-            "silent over both",
+            "the anchors are silent over both families",
             .inconclusive,
             .anchorsProveNothing,
             alive.hop().server().anchor(.silent).over(.ipv6).hop().anchor(.silent)
         ),
-        row(1, "proven over IPv4", .works, .internetProven, alive.hop().server().echoed().over(.ipv6).hop().server()),
-        row(1, "proven over IPv6", .works, .internetProven, alive.hop().server().over(.ipv6).hop().echoed()),
+        row(
+            1,
+            "the internet is proven over IPv4",
+            .works,
+            .internetProven,
+            alive.hop().server().echoed().over(.ipv6).hop().server()
+        ),
+        row(
+            1,
+            "the internet is proven over IPv6",
+            .works,
+            .internetProven,
+            alive.hop().server().over(.ipv6).hop().echoed()
+        ),
         row(
             31,
-            "a stranger's over IPv6",
+            "the anchor's certificate over IPv6 is from an unknown authority",
             .tls,
             .untrusted,
             alive.hop().server().over(.ipv6).hop().server().handshake(.anchor("a"), .untrusted)
         ),
         row(
             48,
-            "one anchor is alive, and silent over IPv6",
+            "one anchor answers, and is silent over IPv6",
             .degraded,
             .ipv6Broken,
             none.allWell.over(.ipv6).gateway(.answered).hop().anchor(.silent)
@@ -780,49 +840,49 @@ struct SituationTests {
     static let expectations = [
         row(
             36,
-            "one server is silent, the other right",
+            "one server is silent, and the other is right",
             .degraded,
             .serverSilent,
             rightServer.silent(.expected("n"), other)
         ),
         row(
             36,
-            "to one server the port is blocked upstream, the other is right",
+            "the port of one server is blocked upstream, and the other is right",
             .degraded,
             .serverUnreachable,
             rightServer.asked(.expected("n"), Situation.error(3, 13, .hop(2)), other)
         ),
         row(
             36,
-            "both are silent",
+            "both servers are silent",
             .dns,
             .serverSilent,
             expecting("203.0.113.7").silent(.expected("n")).silent(.expected("n"), other)
         ),
         row(
             36,
-            "one is silent, the other wrong",
+            "one server is silent, and the other is wrong",
             .dns,
             .wrongAnswer,
             expecting("203.0.113.8").asked(.expected("n"), addresses: ["203.0.113.7"]).silent(.expected("n"), other)
         ),
         row(
             33,
-            "one fails, the other is right",
+            "one server fails, and the other is right",
             .dns,
             .serverFailed,
             rightServer.asked(.expected("n"), .invalid(.serverFailed), other)
         ),
         row(
             37,
-            "one knows no such name, the other is right",
+            "one server answers NXDOMAIN, and the other is right",
             .dns,
             .nameNotFound,
             rightServer.asked(.expected("n"), .answered, other, code: .nameError)
         ),
         row(
             36,
-            "the address of the family that is expected is not answered",
+            "questions for the expected family are not answered",
             .dns,
             .unansweredAAAA,
             expecting("2001:db8::7").asked(.expected("n"), addresses: ["203.0.113.7"])
@@ -830,14 +890,14 @@ struct SituationTests {
         ),
         row(
             1,
-            "the family that is not expected is not answered",
+            "questions for the other family are not answered",
             .works,
             .internetProven,
             rightServer.asked(.expected("n"), .silent, Situation.resolver, .aaaa)
         ),
         row(
             5,
-            "nothing is sent to either",
+            "no packet is sent to either server",
             .thisMachine,
             .noRoute,
             expecting("203.0.113.7").asked(.expected("n"), missing)
@@ -857,21 +917,27 @@ struct SituationTests {
         ),
         row(
             21,
-            "lost, and a middle one, too",
+            "the large packet and a middle one are lost",
             .degraded,
             .pathMTU,
             sized([(1500, false), (100, true), (1500, false), (1280, false), (100, true)])
         ),
         row(
             45,
-            "lost, and the second control, too",
+            "the large packet and the second control are lost",
             .works,
             .targetAnswers,
             sized([(1500, false), (100, true), (1500, false), (1280, false), (100, false)])
         ),
-        row(45, "lost once", .works, .targetAnswers, sized([(100, true), (1500, false), (1500, true), (1280, true)])),
+        row(
+            45,
+            "the large packet is lost once",
+            .works,
+            .targetAnswers,
+            sized([(100, true), (1500, false), (1500, true), (1280, true)])
+        ),
         row(45, "answered", .works, .targetAnswers, sized([(100, true), (1500, true)])),
-        row(45, "no echo at all", .works, .targetAnswers, sized([(100, false), (1500, false)])),
+        row(45, "no packet is answered", .works, .targetAnswers, sized([(100, false), (1500, false)])),
     ]
 
     private static let pinged = CheckTarget("icmp://10.1.0.1", decisive: .echo)
@@ -898,17 +964,23 @@ struct SituationTests {
         ),
         row(
             45,
-            "the gateway refuses a packet to another",
+            "the gateway refuses a packet to another host",
             .works,
             .targetAnswers,
             pinging().server(Situation.error(3, 13, .gateway))
         ),
         row(43, "another host answers", .host, .silent, pinging().server()),
-        row(10, "the gateway is pinged, and is dead", .gateway, .silent, dead(gateway: .silent)),
-        row(11, "the gateway is pinged, and only forwards", .host, .silent, dead(gateway: .silent).hop().verified()),
+        row(10, "the gateway is the target of an echo, and is dead", .gateway, .silent, dead(gateway: .silent)),
+        row(
+            11,
+            "the gateway is the target of an echo, and only forwards",
+            .host,
+            .silent,
+            dead(gateway: .silent).hop().verified()
+        ),
         row(
             43,
-            "an echo is not answered, which is permitted",
+            "an echo is permitted and not answered",
             .host,
             .silent,
             Situation(pinged).adding(.echo, .target, .silent, to: Situation.gateway).gateway(.answered).hop().verified()
@@ -927,14 +999,14 @@ struct SituationTests {
     static let laboratories = [
         row(
             22,
-            "nobody's address answers",
+            "the unassigned address answers",
             .portal,
             .redirected,
             captive(Situation.address("192.0.2.1"), Situation(port).target(.tcp, .answered))
         ),
         row(
             45,
-            "the target is of the same network",
+            "the target is in the network of the unassigned address",
             .works,
             .targetAnswers,
             captive(Situation.address("203.0.113.1"), Situation(port).target(.tcp, .answered))
@@ -1025,7 +1097,7 @@ struct SituationTests {
         let noise = PacketNoise(in: .current, heard: [.ipv4: 4])
         let rest = noise.removed(from: [.ipv4: 36, .ipv6: 3], in: .seconds(3))
         #expect(rest == [.ipv4: 1, .ipv6: 3])
-        // Ten packets per second. Six of them are expected during the count.
+        // Ten packets per second. Six are expected during the count.
         #expect(noise.removed(from: [.ipv4: 30], in: .seconds(3)) == [.ipv4: 0])
         // A round that ends before the count has no noise. If the machine did not get to count, the noise is unknown.
         let uncounted = PacketNoise(in: .current)

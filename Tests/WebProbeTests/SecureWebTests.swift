@@ -33,7 +33,7 @@ struct SecureCase: Sendable, CustomTestStringConvertible {
             reason: .notYetValid,
             issuer: root
         ),
-        SecureCase(name: "of another host", identity: .wrongName(), reason: .wrongName, issuer: root),
+        SecureCase(name: "for another host", identity: .wrongName(), reason: .wrongName, issuer: root),
         SecureCase(
             name: "self-signed",
             identity: .selfSigned(for: WebWorld.host),
@@ -41,20 +41,20 @@ struct SecureCase: Sendable, CustomTestStringConvertible {
             issuer: "CN=web.example,O=Forge"
         ),
         SecureCase(
-            name: "of another authority",
+            name: "from another authority",
             identity: .otherAuthority(for: WebWorld.host),
             reason: .untrusted,
             issuer: "CN=Web Lab Stranger,O=Forge"
         ),
-        SecureCase(name: "old versions alone", identity: good { $0.isOld = true }, reason: .versionOrCipher),
+        SecureCase(name: "only old TLS versions", identity: good { $0.isOld = true }, reason: .versionOrCipher),
         SecureCase(
-            name: "who are you, with TLS 1.3",
+            name: "a client certificate is required, TLS 1.3",
             identity: good { $0.demandsCertificate = true },
             reason: .clientCertificateRequired,
             issuer: root
         ),
         SecureCase(
-            name: "who are you, with TLS 1.2",
+            name: "a client certificate is required, TLS 1.2",
             identity: good { ($0.demandsCertificate, $0.isLimitedTo12) = (true, true) },
             reason: .clientCertificateRequired,
             issuer: root
@@ -66,8 +66,12 @@ struct SecureCase: Sendable, CustomTestStringConvertible {
         ),
         SecureCase(name: "an alert", behaviour: .bytes([21, 3, 3, 0, 2, 2, 80]), reason: .alert),
         SecureCase(name: "handshake failure", behaviour: .bytes([21, 3, 3, 0, 2, 2, 40]), reason: .versionOrCipher),
-        SecureCase(name: "closed", behaviour: .closedConnection, reason: .closedDuringHandshake),
-        SecureCase(name: "closed after hello", behaviour: .bytes([], isClosed: true), reason: .closedDuringHandshake),
+        SecureCase(name: "closed before the handshake", behaviour: .closedConnection, reason: .closedDuringHandshake),
+        SecureCase(
+            name: "closed after the client hello",
+            behaviour: .bytes([], isClosed: true),
+            reason: .closedDuringHandshake
+        ),
     ]
 }
 

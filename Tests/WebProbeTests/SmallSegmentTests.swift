@@ -7,7 +7,7 @@ import WebLab
 
 @testable import ReachabilityChecks
 
-/// A line that loses large packets, and nobody says so (RFC 2923):
+/// A line that drops large packets without an error (RFC 2923):
 ///
 ///     pc 10.1.0.2 fd01::2 - 1300 bytes - 10.1.0.1 fd01::1 router 10.2.0.1 fd02::1 - 10.2.0.2 fd02::2 server
 private struct NarrowLine {

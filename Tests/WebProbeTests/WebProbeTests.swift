@@ -23,79 +23,79 @@ struct WebCase: Sendable, CustomTestStringConvertible {
     static let anchor = WebRequest.Purpose.anchor(nonce: WebWorld.nonce)
 
     static let answered: [WebCase] = [
-        WebCase(name: "the number comes back", behaviour: .anchor, purpose: anchor, outcome: .answered, status: 204),
+        WebCase(name: "the nonce is echoed", behaviour: .anchor, purpose: anchor, outcome: .answered, status: 204),
         WebCase(
-            name: "it does not",
+            name: "the nonce is not echoed",
             behaviour: .faked,
             purpose: anchor,
             outcome: .invalid(.challengeWrong),
             status: 204
         ),
         WebCase(
-            name: "another comes back",
+            name: "another nonce is echoed",
             behaviour: .answer(204, headers: [("Reachability-Response", "0123")]),
             purpose: anchor,
             outcome: .invalid(.challengeWrong),
             status: 204
         ),
         WebCase(
-            name: "an anchor leads elsewhere",
+            name: "an anchor redirects",
             behaviour: .redirect(to: "https://portal.example/"),
             purpose: anchor,
             outcome: .invalid(.statusNotExpected),
             status: 302
         ),
         WebCase(
-            name: "an anchor wants a person",
+            name: "an anchor requires network authentication",
             behaviour: .authenticationRequired,
             purpose: anchor,
             outcome: .invalid(.networkAuthenticationRequired),
             status: 511
         ),
         WebCase(
-            name: "a target leads elsewhere",
+            name: "a target redirects",
             behaviour: .redirect(to: "/x"),
             purpose: .target,
             outcome: .answered,
             status: 302
         ),
         WebCase(
-            name: "a target does not know the path",
+            name: "a target does not have the path",
             behaviour: .answer(404),
             purpose: .target,
             outcome: .answered,
             status: 404
         ),
         WebCase(
-            name: "a target is ill",
+            name: "a target answers with a server error",
             behaviour: .answer(503),
             purpose: .target,
             outcome: .invalid(.statusNotExpected),
             status: 503
         ),
         WebCase(
-            name: "an answer before the answer",
+            name: "an interim response precedes the final one",
             behaviour: .bytes(Array("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)),
             purpose: .target,
             outcome: .answered,
             status: 200
         ),
         WebCase(
-            name: "one byte at a time",
+            name: "the response arrives byte by byte",
             behaviour: .byteByByte(.page("<p>slow</p>")),
             purpose: .target,
             outcome: .answered,
             status: 200
         ),
         WebCase(
-            name: "more than is read",
+            name: "the response is longer than needed",
             behaviour: .body(3_000_000),
             purpose: .target,
             outcome: .answered,
             status: 200
         ),
         WebCase(
-            name: "whoever is there shows a page",
+            name: "the unassigned address answers with a page",
             behaviour: .page("<p>Log in</p>"),
             purpose: .page,
             outcome: .answered,
@@ -103,7 +103,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
             status: 200
         ),
         WebCase(
-            name: "whoever is there is ill",
+            name: "the unassigned address answers with a server error",
             behaviour: .answer(500),
             purpose: .page,
             outcome: .answered,
@@ -114,21 +114,21 @@ struct WebCase: Sendable, CustomTestStringConvertible {
 
     static let portal: [WebCase] = [
         WebCase(
-            name: "captive",
+            name: "the captive portal API reports captive",
             behaviour: .portalAPI("{\"captive\":true,\"user-portal-url\":\"https://portal.example/\"}"),
             purpose: .portalAPI,
             outcome: .answered,
             status: 200
         ),
         WebCase(
-            name: "not JSON",
+            name: "the captive portal API's answer is not JSON",
             behaviour: .portalAPI("<html>"),
             purpose: .portalAPI,
             outcome: .invalid(.bodyNotExpected),
             status: 200
         ),
         WebCase(
-            name: "too large",
+            name: "the captive portal API's answer is too large",
             behaviour: .portalAPI("{\"captive\":true}" + String(repeating: " ", count: 70_000)),
             purpose: .portalAPI,
             outcome: .invalid(.tooLarge),
@@ -137,7 +137,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
             status: 200
         ),
         WebCase(
-            name: "no such thing",
+            name: "the captive portal API does not have the path",
             behaviour: .answer(404),
             purpose: .portalAPI,
             outcome: .invalid(.statusNotExpected),
@@ -147,7 +147,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
 
     static let broken: [WebCase] = [
         WebCase(
-            name: "closed at once",
+            name: "the connection is closed immediately",
             behaviour: .closedConnection,
             purpose: .target,
             outcome: .invalid(.closedWithoutAnswer),
@@ -155,7 +155,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
             phases: [.connect, .request]
         ),
         WebCase(
-            name: "closed after the request",
+            name: "the connection is closed after the request",
             behaviour: .closedRequest,
             purpose: .target,
             outcome: .invalid(.closedWithoutAnswer),
@@ -163,7 +163,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
             phases: [.connect, .request]
         ),
         WebCase(
-            name: "not HTTP",
+            name: "the answer is not HTTP",
             behaviour: .bytes(Array("220 mail.example ESMTP\r\n".utf8)),
             purpose: .target,
             outcome: .invalid(.notHTTP),
@@ -171,7 +171,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
             phases: [.connect, .request]
         ),
         WebCase(
-            name: "a head without an end",
+            name: "the head never ends",
             behaviour: .bytes(Array(("HTTP/1.1 200 OK\r\nA: " + String(repeating: "a", count: 100_000)).utf8)),
             purpose: .target,
             outcome: .invalid(.tooLarge),
@@ -179,7 +179,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
             phases: [.connect, .request]
         ),
         WebCase(
-            name: "a reason without an end",
+            name: "the reason phrase never ends",
             behaviour: .bytes(Array(("HTTP/1.1 200 " + String(repeating: "a", count: 100_000)).utf8)),
             purpose: .target,
             outcome: .invalid(.tooLarge),
@@ -187,7 +187,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
             phases: [.connect, .request]
         ),
         WebCase(
-            name: "answers before the answer without an end",
+            name: "interim responses never end",
             behaviour: .bytes(Array(String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 100).utf8)),
             purpose: .target,
             outcome: .invalid(.notHTTP),
@@ -195,7 +195,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
             phases: [.connect, .request]
         ),
         WebCase(
-            name: "another protocol",
+            name: "the answer is another protocol",
             behaviour: .bytes(Array("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n".utf8)),
             purpose: .target,
             outcome: .invalid(.notHTTP),
@@ -203,7 +203,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
             phases: [.connect, .request]
         ),
         WebCase(
-            name: "nothing",
+            name: "there is no answer",
             behaviour: .silentRequest,
             purpose: .target,
             outcome: .silent,
@@ -212,7 +212,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
             isEndless: true
         ),
         WebCase(
-            name: "half a body",
+            name: "the body is incomplete",
             behaviour: .stalledBody(2000),
             purpose: .target,
             outcome: .invalid(.stalled),

@@ -11,7 +11,7 @@ import Testing
 @Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
 struct FleetAgentTests {
     @Test(
-        "It is there, tells of an outage as it begins and ends, and leaves with a reason",
+        "An agent reports that it is online, the start and end of an outage, and its reason for leaving",
         arguments: BrokerKind.tested
     )
     func tells(_ kind: BrokerKind) async throws {

@@ -53,8 +53,8 @@ import Testing
         #expect(try await eventually { try await outages(lab).first?.end != nil })
     }
 
-    /// Lets a process delete the route that runs on, and returns it with who was named. Where something else is looked at in that very
-    /// moment, as at the start, nobody is; so it is tried again.
+    /// Deletes the route with a process that keeps running, and returns the process and its name in the outage. No process is named if the
+    /// service handles another event at that moment, as at its start. Then the test tries again.
     private func named(
         _ lab: ServeLab,
         by script: String = "exec ip -batch $0"
@@ -124,7 +124,7 @@ import Testing
         let lab = try await start(try ScratchDirectory())
         let other = try await namesake(lab)
         try await regain(lab, try await lose(lab, by: script))
-        // Outages are processed in order. When the name for this one is known, none was found for the one before.
+        // Outages are processed one after the other. When the name for this one is known, no name was found for the one before.
         let (known, actor) = try await named(lab)
         #expect(actor.pid == known.identifier)
         #expect(try await outages(lab).allSatisfy { ($0.actor?.program ?? "ip") == "ip" })

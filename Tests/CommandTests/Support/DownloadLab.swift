@@ -117,7 +117,7 @@ final class FileServer: Sendable {
 
     deinit { stop() }
 
-    /// The heads of the received requests, in order.
+    /// The heads of the received requests, oldest first.
     var requests: [String] { server.requests }
 
     /// Changes the behaviour, also of a waiting response.

@@ -20,10 +20,10 @@ final class ScratchDirectory: Sendable {
         guard mkdir(path, 0o755) == 0 else { throw LabError.system("mkdir \(path)") }
     }
 
-    /// Writes a file of that mode, whatever the umask.
+    /// Writes a file with a mode, regardless of the umask.
     ///
-    /// In a process of its own: what another test starts at that moment would hold a descriptor of ours open for writing, and
-    /// such a file cannot be executed (ETXTBSY).
+    /// A separate process writes it. Otherwise a program that another test starts at that moment would inherit the file open for writing,
+    /// and the file could not be executed (ETXTBSY).
     func write(_ name: String, _ text: String, mode: mode_t = 0o755) throws {
         let result = try LabProcess("tee", [file(name)], input: text).wait()
         guard result.status == 0 else { throw LabError(result.errors) }

@@ -71,8 +71,8 @@ struct ThreadActivity {
         }
     }
 
-    /// Waits until the process has been asleep for so long. Threads that have no work end after five seconds; then nothing is
-    /// left that was begun before.
+    /// Waits until the process has been asleep for a duration. Threads without work end after five seconds, so all work that was started
+    /// before has ended.
     func waitForRest(of duration: Duration = .seconds(6)) async throws {
         var last: (switches: Int, since: ContinuousClock.Instant)?
         let isQuiet = try await eventually(every: .milliseconds(50)) {
