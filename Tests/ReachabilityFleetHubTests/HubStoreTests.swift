@@ -216,6 +216,14 @@ import Testing
         #expect(incidents.count(where: \.isOpen) == 20)
         #expect(incidents.count { !$0.isOpen } == 16)
         #expect(incidents.filter { !$0.isOpen }.map(\.start).min() == at(37_000))
+        let latest = try #require(try store.incidents(IncidentQuery(limit: 1)).first?.id)
+        for (query, count) in [
+            (IncidentQuery(limit: 1), 60), (IncidentQuery(isOpen: true, after: latest, limit: 1), 20),
+            (IncidentQuery(site: "north", device: "d", limit: 1), 60), (IncidentQuery(device: "x", limit: 1), 0),
+        ] {
+            #expect(try store.incidentCount(query, limit: 100) == count)
+            #expect(try store.incidentCount(query, limit: 7) == min(count, 7))
+        }
     }
 
     @Test func `the file has one writer and is readable only by its owner`() throws {

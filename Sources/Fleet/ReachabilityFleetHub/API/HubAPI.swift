@@ -215,6 +215,9 @@ extension Hub {
 }
 
 extension HubAPI {
+    /// The maximum total in a page of incidents.
+    private static let countLimit = 100_000
+
     /// Returns the incidents, the latest first.
     func incidents(_ query: Query) throws(Problem) -> Page {
         let limit = try query.limit
@@ -240,7 +243,11 @@ extension HubAPI {
             throw Self.noSite(site)
         }
         let now = clock()
-        return Page(first: limit, of: found.map { $0.item(at: now) })
+        let count = try disk { () throws(HistoryFault) in
+            try store.incidentCount(asked, limit: Self.countLimit + 1)
+        }
+        let total = count > Self.countLimit ? nil : count
+        return Page(first: limit, of: found.map { $0.item(at: now) }, total: total)
     }
 
     /// Returns an incident with all its devices.

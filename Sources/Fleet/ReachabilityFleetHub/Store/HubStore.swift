@@ -166,31 +166,47 @@ extension HubStore {
     /// Returns a page of incidents, the latest first. After an unknown incident the page is empty.
     package func incidents(_ query: IncidentQuery) throws(HistoryFault) -> [IncidentSummary] {
         try database.read { db in
-            var conditions: [String] = []
-            var arguments: StatementArguments = []
-            func require(_ condition: String, _ values: [(any DatabaseValueConvertible)?]) {
-                conditions.append(condition)
-                arguments += StatementArguments(values)
-            }
-            if let site = query.site { require("site = ?", [site]) }
-            if query.isOpen { require("\"end\" IS NULL", []) }
-            if let device = query.device {
-                require("EXISTS (SELECT 1 FROM part WHERE part.device = ? AND part.incident = incident.id)", [device])
-            }
-            if let after = query.after {
-                require("(start, id) < (SELECT start, id FROM incident WHERE id = ?)", [after])
-            }
+            let (conditions, arguments) = Self.conditions(query, isPaged: true)
             let rows = try Row.fetchAll(
                 db,
                 sql: """
                     SELECT id, site, start, "end", attribution, cause, isUnexplained, isHarmless, deviceCount
-                    FROM incident \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
-                    ORDER BY start DESC, id DESC LIMIT ?
+                    FROM incident WHERE \(conditions) ORDER BY start DESC, id DESC LIMIT ?
                     """,
                 arguments: arguments + [query.limit]
             )
             return try rows.map { try Self.summary($0, db) }
         }
+    }
+
+    /// Returns the number of incidents on all pages, at most `limit`.
+    package func incidentCount(_ query: IncidentQuery, limit: Int) throws(HistoryFault) -> Int {
+        try database.read { db in
+            let (conditions, arguments) = Self.conditions(query, isPaged: false)
+            let sql = "SELECT count(*) FROM (SELECT 1 FROM incident WHERE \(conditions) LIMIT ?)"
+            return try Int.fetchOne(db, sql: sql, arguments: arguments + [limit]) ?? 0
+        }
+    }
+
+    private static func conditions(
+        _ query: IncidentQuery,
+        isPaged: Bool
+    ) -> (sql: String, arguments: StatementArguments) {
+        var conditions = ["true"]
+        var arguments: StatementArguments = []
+        func require(_ condition: String, _ values: [(any DatabaseValueConvertible)?]) {
+            conditions.append(condition)
+            arguments += StatementArguments(values)
+        }
+        if let site = query.site { require("site = ?", [site]) }
+        if query.isOpen { require("\"end\" IS NULL", []) }
+        if let device = query.device {
+            require("EXISTS (SELECT 1 FROM part WHERE part.device = ? AND part.incident = incident.id)", [device])
+        }
+        if isPaged, let after = query.after {
+            require("(start, id) < (SELECT start, id FROM incident WHERE id = ?)", [after])
+        }
+        return (conditions.joined(separator: " AND "), arguments)
     }
 
     /// Returns an incident with all its parts; nil if it is not in the store.
