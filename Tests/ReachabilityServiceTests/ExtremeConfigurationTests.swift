@@ -52,6 +52,8 @@ import Testing
         String(repeating: "a.", count: 100_000) + "b = 1", "[" + String(repeating: "a . ", count: 20_000) + "b]",
         "x = { " + String(repeating: "'='.\"\\\".\".", count: 20_000) + "b = 1 }",
         "y = 1\r\n" + String(repeating: "-._.", count: 9) + "b = 1",
+        "y = [\"\"\"a\"\"\"\"\", '', { " + String(repeating: "a.", count: 20_000) + "b = 1 }]",
+        "y = \"\"\"\\\"\"\"\n\"\"\"\nz = '''\\'''\n" + String(repeating: "a.", count: 20_000) + "b = 1",
     ])
     func `a key has a maximum number of parts`(text: String) {
         let error = #expect(throws: ConfigurationProblems.self) { try ServiceConfiguration("schema = 1\n\(text)\n") }
@@ -64,6 +66,9 @@ import Testing
         let label = String(repeating: "1.", count: 32) + "ip6.arpa"
         let text = "schema = 1\n# don't: \(label)\n[anchors]\nurls = [] # ..................... \(names)\n"
         _ = try ServiceConfiguration(text + "[[target]]\nname = \"\(label)\"\nhost = '\(label)'\n")
+        for name in ["'''\n\(label)'''", "\"\"\"\\\n\(label)\"\"\"", "\"\"\"\\\n\\u0022\\\"\"\"\(label)\"\"\"\"\""] {
+            _ = try ServiceConfiguration("schema = 1\n[[target]]\nname = \(name)\nhost = \"a\"\n")
+        }
     }
 
     /// Uses the settings as a service does.

@@ -256,36 +256,56 @@ package enum TOMLNode: Hashable, Sendable {
     /// Each part of a key is a nested table. The parser limits the depth of values but not of keys, and overflows the stack at a few
     /// thousand parts.
     private static func lineOfDeepKey(_ text: String) -> Int? {
-        var (line, dots, isAfterDot) = (1, 0, false)
-        var quote: UInt8?
-        var isEscaped = false
-        for byte in text.utf8 {
-            if byte == UInt8(ascii: "\n") {
-                (line, dots, quote) = (line + 1, 0, nil)
-            } else if let open = quote {
-                if byte == open, !isEscaped { quote = nil }
-                isEscaped = open == UInt8(ascii: "\"") && byte == UInt8(ascii: "\\") && !isEscaped
-            } else {
-                switch byte {
-                case UInt8(ascii: " "), UInt8(ascii: "\t"): continue
-                case UInt8(ascii: "."):
-                    // Two dots in a row are not part of a key.
-                    dots = isAfterDot ? 0 : dots + 1
-                    if dots >= partLimit { return line }
-                    isAfterDot = true
-                    continue
-                case UInt8(ascii: "\""), UInt8(ascii: "'"): (quote, isEscaped) = (byte, false)
-                // A comment extends to the end of the line.
-                case UInt8(ascii: "#"): quote = UInt8(ascii: "\n")
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    break
-                default: dots = 0
-                }
+        let bytes = Array(text.utf8)
+        var (index, line, dots, isAfterDot) = (0, 1, 0, false)
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
+            switch byte {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"): continue
+            case UInt8(ascii: "."):
+                // Two dots in a row are not part of a key.
+                dots = isAfterDot ? 0 : dots + 1
+                if dots >= partLimit { return line }
+                isAfterDot = true
+                continue
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                let end = endOfString(bytes, from: index - 1)
+                line += bytes[index..<end].count { $0 == UInt8(ascii: "\n") }
+                index = end
+            case UInt8(ascii: "#"): index = bytes[index...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                break
+            case UInt8(ascii: "\n"): (line, dots) = (line + 1, 0)
+            default: dots = 0
             }
             isAfterDot = false
         }
         return nil
+    }
+
+    /// The end of a string that begins with a quote, or with three for several lines. A string of one line ends with the line at the latest.
+    private static func endOfString(_ bytes: [UInt8], from start: Int) -> Int {
+        let quote = bytes[start]
+        func quotes(at index: Int, _ limit: Int) -> Int { bytes[index...].prefix(limit).prefix { $0 == quote }.count }
+        let opening = quotes(at: start, 3)
+        // An empty string.
+        if opening == 2 { return start + 2 }
+        var index = start + opening
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "\n") where opening == 1: return index
+            case UInt8(ascii: "\\") where quote == UInt8(ascii: "\""): index += 2
+            case quote:
+                // The text may end with two quotes of its own.
+                let count = quotes(at: index, opening == 1 ? 1 : 5)
+                index += count
+                if count >= opening { return index }
+            default: index += 1
+            }
+        }
+        return bytes.count
     }
 
     private static func table(_ table: TOMLTable) -> [String: TOMLNode] {
