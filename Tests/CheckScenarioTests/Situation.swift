@@ -64,6 +64,8 @@ struct Situation: Sendable {
     var hasTarget = false
     /// True if a stalled request is repeated with small segments.
     var isRepeated = false
+    /// True if every third packet is lost, and sent again.
+    var isLossy = false
     /// The maximum number of packets, if it is lower than usual.
     var mostPackets: Int?
     let right: Right

@@ -103,7 +103,7 @@ package final class NameServer: Sendable {
     }
 
     private func awaitEffect() throws {
-        let isDone = try Deadline(after: .seconds(30)).poll(every: .milliseconds(1)) {
+        let isDone = try Deadline(after: .patience).poll(every: .milliseconds(1)) {
             try state.withLock { state in
                 if let failure = state.failure { throw failure }
                 return state.applied == state.revision

@@ -86,7 +86,9 @@ import Testing
         defer { line.close() }
         #expect(try await line.carriesPackets(family, expecting: true))
         try await LabThread.detached { try Self.silence(line.gateway) }
-        let (verdict, results) = try await line.check(family)
+        // The limit is three in three seconds, and a busy machine needs more for a round.
+        let gate = ProbeGate(rate: 1000, burst: 1000) { .zero }
+        let (verdict, results) = try await line.check(family, gate: gate)
         #expect(verdict.place == .gateway && verdict.reason == .silent, "\(verdict) \(results)")
         let listing = try line.gateway.run("nft", ["list", "ruleset"]).output
         let words = listing.split(separator: " ")

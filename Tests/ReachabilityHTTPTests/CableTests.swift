@@ -37,6 +37,9 @@ import Testing
             for round in 0..<7 {
                 let outage = Duration.milliseconds(700 + 350 * round)
                 try cable.server.ip("link set s0 down")
+                // The kernel may report the loss a second later. Until then an attempt is made.
+                let isLost = try await eventually { coordinator.askOnce("10.9.0.2").status == .notReachable }
+                #expect(isLost)
                 let adapter = FaultAdapter([], id: "")
                 var request = HTTPClientRequest(url: "http://10.9.0.2:8080/")
                 // The next round is not to find a connection in the pool.

@@ -77,7 +77,7 @@ package final class Program: Sendable {
         try await LabThread.detached {
             let program = Program(try LabProcess(name, arguments), directory)
             var value: Value?
-            _ = try Deadline(after: .seconds(30)).poll {
+            _ = try Deadline(after: .patience).poll {
                 value = try ready(program.said)
                 return value != nil
             }

@@ -133,6 +133,7 @@ extension Situation {
             title: "every third datagram and echo is lost",
             steps: [.rule(.router, "forward", "meta l4proto { icmp, ipv6-icmp, udp } numgen inc mod 3 0 drop")],
             facts: [.echo(.provider), .page(.anchor, 204)],
+            isLossy: true,
             // All three tries of a question may be dropped. The server then looks silent.
             right: Right(places: ["works", "degraded", "dns"])
         ),

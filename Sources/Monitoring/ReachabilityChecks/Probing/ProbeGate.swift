@@ -30,12 +30,14 @@ final class ProbeGate: Sendable {
     static let process = ProbeGate(rate: 20, burst: 50)
 
     private let state: Locked<State>
+    private let clock: @Sendable () -> Duration
 
     /// - Parameters:
     ///   - rate: The number of probes per second.
     ///   - burst: The maximum number of probes that start at once.
-    init(rate: Int, burst: Int) {
+    init(rate: Int, burst: Int, clock: @escaping @Sendable () -> Duration = { SystemClock.monotonic }) {
         state = Locked(State(pace: ProbePace(rate: rate, burst: burst)))
+        self.clock = clock
     }
 
     /// Creates a gate without a limit of probes, for targets that have their own rate.
@@ -46,7 +48,7 @@ final class ProbeGate: Sendable {
     /// Starts a probe, unless it has to wait.
     ///
     /// - Returns: The time to wait; zero if the probe has begun.
-    func start() -> Duration { state.withLock { $0.pace.start(at: SystemClock.monotonic) } }
+    func start() -> Duration { state.withLock { $0.pace.start(at: clock()) } }
 
     /// Waits until a probe may start. Returns immediately if the task is cancelled, because no packet is sent then.
     func pass() async {
@@ -60,8 +62,8 @@ final class ProbeGate: Sendable {
     /// Counts a packet that makes a router send an error.
     ///
     /// - Returns: True if the packet may be sent now.
-    func provoke(_ router: Router, at now: Duration = SystemClock.monotonic) -> Bool {
-        state.withLock { $0.routers.provoke(router, at: now) }
+    func provoke(_ router: Router) -> Bool {
+        state.withLock { $0.routers.provoke(router, at: clock()) }
     }
 
     /// Runs a probe of the uplink, or waits for a round that runs the same probe at this moment.
