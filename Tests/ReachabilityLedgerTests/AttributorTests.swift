@@ -42,7 +42,7 @@ import Testing
     @Test func `row 6: unresolved names without a check lead to us.dns`() {
         #expect(state(.notReachable(reason: "nameNotResolved")) == "us.dns")
         #expect(state(.reachable, "dns", "noServerConfigured") == "us.dns")
-        // // A check distinguishes a failure of all names from a failure of this name.
+        // A check distinguishes a failure of all names from a failure of this name.
         for path in [Observation.Path.notReachable(reason: "nameNotResolved"), .unknown(reason: "resolving")] {
             #expect(state(path, "dns", "serverSilent") == "upstream.dns")
             #expect(state(path, "dns", "nameNotFound") == "them.dns")

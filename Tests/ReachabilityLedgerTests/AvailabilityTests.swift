@@ -11,7 +11,7 @@ import Testing
         for _ in 0..<300 {
             var book = Book(from: LedgerInstant(nanoseconds: .random(in: 0...1000, using: &random)))
             for _ in 0..<Int.random(in: 0...60, using: &random) {
-                // // Some instants are in the past.
+                // Some instants are in the past.
                 let step = Int64.random(in: -50...1000, using: &random)
                 let moment = LedgerInstant(nanoseconds: book.ledger.current.start.nanoseconds + step)
                 let state = states.randomElement(using: &random) ?? up

@@ -86,7 +86,7 @@ import Testing
         #expect(book.ledger.current.start == at(100))
         #expect(book.ledger.outage?.id == id)
         #expect(book.ledger.outage?.deciding(at: at(110)).reason == "neighbourFailed")
-        // // Refining to up would end the outage, which is a change of state.
+        // Refining to up would end the outage, which is a change of state.
         book.refine(up)
         #expect(book.ledger.current.state.attribution == .upstream)
     }

@@ -110,7 +110,7 @@ import Testing
         let left = try await outbox.flush(sender: sender, coordinator: network.coordinator, report: events.add)
         #expect(sender.bodies == ["old", "older", "a", "b"])
         #expect(left == 3 && events.texts.last == "https://one.example 1 behind 2")
-        // // A refusal of the credentials delays all requests behind it.
+        // A refusal of the credentials delays all requests behind it.
         sender.answer(to: "old", OutboxResult(status: 401, retryAfter: nil, attempts: 1))
         try await outbox.enqueue(request("c"))
         try await outbox.flush(sender: sender, coordinator: network.coordinator)
@@ -154,7 +154,7 @@ import Testing
         try await outbox.flush(sender: TestSender(), coordinator: network.coordinator, report: events.add)
         #expect(events.texts == ["delivered", "delivered"])
         #expect(try await outbox.enqueue(.named("b"), dedupeKey: "b") == .delivered)
-        // // Elapsed time still counts.
+        // Elapsed time still counts.
         try await outbox.enqueue(.named("c"), expiry: .seconds(3600))
         clock.advance(by: .seconds(3601))
         try await outbox.flush(sender: TestSender(), coordinator: network.coordinator, report: events.add)

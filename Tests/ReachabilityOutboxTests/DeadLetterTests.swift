@@ -145,7 +145,7 @@ import Testing
         try await outbox.enqueue(.named("dead", to: "one.example:8081"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await outbox.run(sender: sender, coordinator: network.coordinator) }
-            // // The feed waits for the backoff after the failure.
+            // The feed waits for the backoff after the failure.
             await clock.untilSleeping(for: .milliseconds(500))
             let entry = try #require(try await outbox.entries().first)
             #expect(entry.nextTry == clock.time + .milliseconds(500) && entry.lastError == "refused")

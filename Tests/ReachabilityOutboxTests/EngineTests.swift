@@ -53,7 +53,7 @@ import Testing
             clock.advance(by: .milliseconds(500))
             await clock.untilSleeping(for: .milliseconds(29_500))
             #expect(sender.sent.count == 1)
-            // // One of the two requests starts, and the other when the rate permits it.
+            // One of the two requests starts, and the other when the rate permits it.
             while sender.sent.count < 2 || !isDone.withLock({ $0 }), !Task.isCancelled {
                 clock.advance(by: .seconds(1))
                 try? await Task.sleep(for: .milliseconds(1))
@@ -117,7 +117,7 @@ import Testing
             clock.advance(by: .milliseconds(500))
             await clock.untilSleeping(for: .seconds(1))
             #expect(sender.sent.isEmpty)
-            // // Two starts of a host are at least this far apart.
+            // Two starts of a host are at least this far apart.
             clock.advance(by: .milliseconds(10))
             network.set("one.example", reachable: true)
             await sender.untilSent(1)

@@ -35,7 +35,7 @@ import Testing
             #expect(try await Outbox.entries(inFile: file.path).map(\.id) == [2])
             #expect(try await Outbox.allEntries(inFile: file.path).map(\.state) == [.waiting, .dead])
             #expect(try file.state == before)
-            // // The log is deleted when the last process closes the file.
+            // The log is deleted when the last process closes the file.
             if isOpen { try await outbox.close() }
         }
         #expect(file.names == ["outbox.sqlite", "outbox.sqlite.lock"])
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `an outbox of an earlier version is recognised from its log alone`() async throws {
-        // // A killed process leaves such a file. Its application id is only in the log.
+        // A killed process leaves such a file. Its application id is only in the log.
         _ = try file.sqlite(
             """
             .dbconfig no_ckpt_on_close on
@@ -101,7 +101,7 @@ import Testing
                 PlainRequest.Field(name: "A", value: "b"), PlainRequest.Field(name: "Idempotency-Key", value: "key"),
             ]
         )
-        // // The table that version 2 added.
+        // The table that version 2 added.
         #expect(try await outbox.enqueue(.named("a"), dedupeKey: "k") == .delivered)
     }
 
@@ -121,7 +121,7 @@ import Testing
         let sender = TestSender(.rejected(reason: "status 404"))
         #expect(try await outbox.flush(sender: sender, coordinator: RetryCoordinator(verdicts: NoVerdicts())) == 0)
         #expect(try await outbox.deadLetters().count == 1)
-        // // Earlier versions accepted a header that would break the message.
+        // Earlier versions accepted a header that would break the message.
         #expect(sender.sent.allSatisfy { $0.request.headers.allSatisfy { $0.name != "Content-Length" } })
     }
 
@@ -191,7 +191,7 @@ import Testing
         }
         #expect(try file.state == before)
         var kept = ""
-        // // At the second attempt the file is missing. No new one may be created.
+        // At the second attempt the file is missing. No new one may be created.
         for _ in 0..<2 {
             await #expect {
                 try await file.open()

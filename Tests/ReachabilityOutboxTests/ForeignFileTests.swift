@@ -56,7 +56,7 @@ import Testing
         let file = ScratchFile()
         if kind == .damagedHeader { try await file.open().close() }
         let made = try await shell("{ \(kind.rawValue); } >/dev/null", in: file)
-        // // Root in a user namespace cannot create devices.
+        // Root in a user namespace cannot create devices.
         if kind == .device, made.status != 0 { return }
         try #require(made.status == 0, "\(made.errors)")
         if isLink {

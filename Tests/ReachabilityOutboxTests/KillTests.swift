@@ -16,13 +16,13 @@ import Testing
             var generator = SeededGenerator(seed: Self.seed)
             var (stored, unsure): (Set<String>, [String]) = ([], [])
             for round in 0..<Self.kills {
-                // // Requests that may not have been stored are added again, as a program would do.
+                // Requests that may not have been stored are added again, as a program would do.
                 let keys = unsure + (0..<10).map { "\(round)-\($0)" }
                 let moment = Duration.microseconds(Int.random(in: 0..<200_000, using: &generator))
                 let written = try Victim.run(file, port: server.port, keys: keys, killAfter: moment)
                 stored.formUnion(written)
                 unsure = keys.filter { !written.contains($0) }
-                // // Some processes may finish. Otherwise the backlog would grow on a slow machine.
+                // Some processes may finish. Otherwise the backlog would grow on a slow machine.
                 if round % 10 == 9 {
                     stored.formUnion(try Victim.run(file, port: server.port, keys: unsure, killAfter: nil))
                     unsure = []

@@ -42,7 +42,7 @@ import Testing
             #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 1)
         }
         let outbox = try await file.open(options)
-        // // The request that is first now must wait too.
+        // The request that is first now must wait too.
         try await outbox.enqueue(.named("b"), priority: 9)
         #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 2)
         #expect(try await outbox.entries().last?.notBefore == clock.time + .seconds(30))

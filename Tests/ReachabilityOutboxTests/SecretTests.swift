@@ -59,7 +59,7 @@ import Testing
         options.use(clock)
         (options.maximumCount, options.whenFull) = (3, .dropOldest)
         let outbox = try await file.open(options)
-        // // Another user has the file open, like a program that only adds requests.
+        // Another user has the file open, like a program that only adds requests.
         let other = try await file.open(options)
         let token = "SECRET-7f1c"
         let secret = OutboxRequest(
@@ -102,7 +102,7 @@ import Testing
     @Test func `data that a killed process had deleted is erased at the next open`() async throws {
         let outbox = try await file.open()
         try await outbox.enqueue(request)
-        // // The state that an earlier version leaves: deleted, but still in the log.
+        // The state that an earlier version leaves: deleted, but still in the log.
         _ = try file.sqlite(".dbconfig no_ckpt_on_close on\nPRAGMA secure_delete = ON; DELETE FROM request;")
         #expect(try file.contents(contain: "hush"))
         let again = try await file.open()

@@ -90,7 +90,7 @@ import Testing
     @Test func `a claimed expired request gets the lifetime of the request added again`() async throws {
         let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"), dedupeKey: "k", expiry: .seconds(1))
-        // // The state that a killed process leaves.
+        // The state that a killed process leaves.
         _ = try file.sqlite("UPDATE request SET isClaimed = 1;")
         clock.advance(by: .seconds(2))
         let again = try await outbox.enqueue(.named("b"), dedupeKey: "k", expiry: .seconds(10))

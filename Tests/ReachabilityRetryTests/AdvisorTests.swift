@@ -74,7 +74,7 @@ import Testing
         let (outcome, attempts, reasons, _) = try retry(advice)
         let plain = try retry(nil)
         #expect((try outcome.get()) == 5 && reasons == [.backoff, .backoff, .backoff, .backoff, nil])
-        // // Each pause is that without an advisor, but at least the second that the advisor takes.
+        // Each pause is that without an advisor, but at least the second that the advisor takes.
         for (pauses, others) in [(differences(attempts), differences(plain.attempts))] {
             for (pause, other) in zip(pauses, others) {
                 let expected = max(other, .seconds(1))
@@ -96,7 +96,7 @@ import Testing
         let target = try RetryTarget(host: "example.org", method: .get)
         let reasons: [RetryReason?] = world.run {
             let outcome = try? await withRetry(target: target, coordinator: coordinator, clock: world) { number in
-                // // The first failure starts the watch, so the second attempt begins with a known path.
+                // The first failure starts the watch, so the second attempt begins with a known path.
                 if number == 2 { network.change() }
                 if number <= 2 { throw RetryTests.unreachable }
                 return number

@@ -10,7 +10,7 @@ import Testing
         var sets = [list.sleep(one, until: .seconds(5), signal: "one")]
         sets.append(list.sleep(other, until: .seconds(5), signal: "other"))
         list.leave(one)
-        // // An alarm cannot be cancelled. It serves later sleepers.
+        // An alarm cannot be cancelled. It serves later sleepers.
         sets.append(list.sleep(one, until: .seconds(8), signal: "one"))
         sets.append(list.sleep(one, until: .seconds(4), signal: "one"))
         #expect(sets == [true, false, false, true])
@@ -24,7 +24,7 @@ import Testing
         var woken = [list.ring(.seconds(5))]
         let again = list.sleep(ids[2], until: .seconds(7), signal: "until 7")
         list.leave(ids[2])
-        // // A task that has left is skipped.
+        // A task that has left is skipped.
         woken.append(list.ring(.seconds(7)))
         let last = list.sleep(ids[3], until: .seconds(9), signal: "until 9")
         woken.append(list.ring(.seconds(9)))
@@ -63,7 +63,7 @@ import Testing
         var sets = [list.sleep(id, until: .seconds(3), signal: "first")]
         sets.append(list.sleep(id, until: .seconds(8), signal: "second"))
         var woken = [list.ring(.seconds(3))]
-        // // The task must set its own alarm now.
+        // The task must set its own alarm now.
         sets.append(list.sleep(id, until: .seconds(8), signal: "second"))
         woken.append(list.ring(.seconds(8)))
         #expect(sets == [true, false, true] && woken == [["second"], ["second"]])

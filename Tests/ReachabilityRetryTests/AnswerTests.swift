@@ -80,7 +80,7 @@ import Testing
         network.set(.notReachable, because: RetryVerdict.Reason(rawValue: reason))
         let end = try retry(policy: RetryPolicy(attemptsUnresolved: 6)) { [world, network] in
             try? await world.sleep(for: .seconds(120))
-            // // The network is back before the name is resolved.
+            // The network is back before the name is resolved.
             network.set(.notReachable, because: .nameNotResolved)
             try? await world.sleep(for: .seconds(1))
             network.set(reachable: true)
@@ -122,7 +122,7 @@ import Testing
         #expect(end.attempts.map(\.reason) == [.backoff, .unreachable, nil])
         #expect(end.begun[2] >= .seconds(40) && end.begun[2] <= .milliseconds(40_020))
 
-        // // The response came over the previous path.
+        // The response came over the previous path.
         let lost = try retry { [world, network] in
             try? await world.sleep(for: .seconds(40))
             network.set(reachable: true)

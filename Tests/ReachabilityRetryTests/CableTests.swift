@@ -14,7 +14,7 @@ import Testing
     private static func makeLab() async throws -> Topology {
         try await LabThread.detached {
             let lab = try Topology()
-            // // A permanent neighbour entry, so that resolving the hardware address is not part of the delay.
+            // A permanent neighbour entry, so that resolving the hardware address is not part of the delay.
             try lab.client.ip("neigh replace 10.1.0.1 lladdr 02:00:00:00:01:01 dev c0 nud permanent")
             return lab
         }
@@ -47,7 +47,7 @@ import Testing
         let manager = try NetworkReachabilityManager(host: Self.host, options: options)
         for round in 0..<10 {
             try await Self.plug(lab, false)
-            // // The kernel reports the loss of carrier after up to a second. Before that an attempt would be wasted.
+            // The kernel reports the loss of carrier after up to a second. Before that an attempt would be wasted.
             #expect(try await eventually { await manager.currentPath().status == .notReachable })
             let begun = RecordingListener<ContinuousClock.Instant>()
             async let outcome = withRetry(target: target, coordinator: coordinator) { _ in
@@ -62,7 +62,7 @@ import Testing
             let (first, success) = (try await flowing, try await outcome)
             delays.append(max(.zero, success.value - first))
             #expect(success.attempts.first?.reason == .unreachable)
-            // // No attempt except the first while the cable was unplugged.
+            // No attempt except the first while the cable was unplugged.
             #expect(begun.values.dropFirst().allSatisfy { $0 >= order })
         }
         let median = delays.sorted()[delays.count / 2]
@@ -90,16 +90,16 @@ import Testing
         let (count, rate) = (10_000, 1000.0)
         let lab = try await Self.makeLab()
         defer { lab.close() }
-        // // Every attempt fails immediately, so no timeout is needed.
+        // Every attempt fails immediately, so no timeout is needed.
         try lab.client.sysctl("net.ipv4.conf.c0.ignore_routes_with_linkdown", "1")
         let coordinator = try Self.makeCoordinator(lab, rate: rate)
         let flow = try EchoFlow(in: lab.client, to: Self.host)
         let target = try RetryTarget(host: Self.host, method: .post)
-        // // Each request queries the kernel, which takes long on a busy machine.
+        // Each request queries the kernel, which takes long on a busy machine.
         let policy = try RetryPolicy(deadline: .seconds(3600))
         let limit = Duration.seconds(900)
         try await Self.plug(lab, false)
-        // // The kernel notices it after up to a second.
+        // The kernel notices it after up to a second.
         #expect(try await eventually { flow.send(.max) != 0 })
         let failed = RecordingListener<Int>()
         let sent = RecordingListener<ContinuousClock.Instant>()
@@ -126,7 +126,7 @@ import Testing
         #expect(sent.count == count)
         #expect(echoed.count == count)
         let times = sent.values.sorted()
-        // // Any `rate` consecutive retries take at least a second.
+        // Any `rate` consecutive retries take at least a second.
         let shortest = zip(times, times.dropFirst(Int(rate))).map { $1 - $0 }.min() ?? .zero
         print("10,000 in \(times[count - 1] - times[0]), the fastest \(Int(rate)) in \(shortest)")
         #expect(shortest >= .milliseconds(980))

@@ -68,7 +68,7 @@ import Testing
             asked.record(request)
             completion(error is Refusal && request.retryCount == 0 ? .retry : .doNotRetryWithError(RetryLimit()))
         }
-        // // A server that responds with 401 has done nothing, so the retrier may retry a POST.
+        // A server that responds with 401 has done nothing, so the retrier may retry a POST.
         let (letGo, retried) = (RecordingListener<Int>(), options)
         let outcome = try world.result { () throws(RetryError) in
             try await request([401, 200], retried, .post, letGo: letGo).run()
@@ -114,7 +114,7 @@ import Testing
                     if begun.count < 4 { throw Refusal() }
                 }
             }
-            // // An error without a stage: a POST may have been processed.
+            // An error without a stage: a POST may have been processed.
             #expect(begun.count == (method == .post ? 1 : 4) && asked.count == begun.count - (method == .post ? 1 : 2))
         }
     }
@@ -146,7 +146,7 @@ import Testing
                 return .failure(error)
             }
         }
-        // // The second request in the queue would have to wait for an hour.
+        // The second request in the queue would have to wait for an hour.
         let results = world.run {
             async let one = send()
             async let other = send()
@@ -171,7 +171,7 @@ import Testing
                     return (try? await held.run().attempts) ?? []
                 }
                 try? await world.sleep(for: .seconds(1))
-                // // These requests wait for Retry-After before their first attempt.
+                // These requests wait for Retry-After before their first attempt.
                 for _ in 0..<2 {
                     group.addTask {
                         let outcome = try? await request([200], options).run()
@@ -293,7 +293,7 @@ import Testing
         let result = world.result {
             [world, network] in
             try? await world.sleep(for: .seconds(2))
-            // // First a different path with the same source address.
+            // First a different path with the same source address.
             network.change()
             try? await world.sleep(for: .seconds(2))
             network.set(source: "198.51.100.7")

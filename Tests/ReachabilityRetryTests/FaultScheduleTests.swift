@@ -116,7 +116,7 @@ import Testing
             }
         }
         let seen = sight.withLock { $0 }
-        // // Only probes are made while offline.
+        // Only probes are made while offline.
         #expect(ends.count == 1 && seen.offlineAttempts <= coordinator.statistics.probes, "seed \(seed)")
         #expect(network.watchCount == 0 && coordinator.waitingCount(for: "example.org") == 0)
         if !target.isRepeatable { #expect(seen.processed <= 1, "processed twice with seed \(seed)") }

@@ -41,7 +41,7 @@ import Testing
         let task = Task {
             try await withRetry(PlainRequest(url: "https://example.org/"), options: options) { _ in
                 begun.record(1)
-                // // A client that responds to a cancellation with its own error.
+                // A client that responds to a cancellation with its own error.
                 while !Task.isCancelled { await Task.yield() }
                 throw Failure()
             }

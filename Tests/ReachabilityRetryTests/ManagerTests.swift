@@ -95,11 +95,11 @@ import Testing
             host.flatMap(IPAddress.init).flatMap { try? NetworkReachabilityManager(address: $0, kernel: kernel) }
         }
         for round in 0..<3 {
-            // // From the second query on, the monitor follows the address. Its own evaluations finish first.
+            // From the second query on, the monitor follows the address. Its own evaluations finish first.
             var count = -1
             while kernel.questionCount != count {
                 count = kernel.questionCount
-                // // The evaluation after a change waits for a timer.
+                // The evaluation after a change waits for a timer.
                 await kernel.clock.advance(by: .milliseconds(300))
                 _ = verdicts.ask("198.51.100.1")
             }

@@ -21,7 +21,7 @@ import Testing
     /// Runs in a separate process, in which no other code allocates.
     @Test func `the memory of a waiting request stays below its limit`() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-            // // Frames of asynchronous functions are several times larger without optimization.
+            // Frames of asynchronous functions are several times larger without optimization.
             let limit = _isDebugAssertConfiguration() ? 12_000 : 8192
             let bytes = try await Self.measure(10_000)
             print("memory per waiting request: \(bytes) bytes")
@@ -41,7 +41,7 @@ import Testing
             await withTaskGroup { group in
                 let before = resident
                 for _ in 0..<count {
-                    // // Sequential starts, so that the measurement includes the waits and not concurrent attempts.
+                    // Sequential starts, so that the measurement includes the waits and not concurrent attempts.
                     try? await world.sleep(for: .milliseconds(1))
                     group.addTask {
                         _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) { _ in

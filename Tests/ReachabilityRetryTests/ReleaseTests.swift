@@ -45,7 +45,7 @@ import Testing
         #expect(offline.count == count)
         let times = retries.values.map(\.time)
         #expect(times.count == count)
-        // // The request that failed first is retried first.
+        // The request that failed first is retried first.
         #expect(retries.values.map(\.request) == offline.values)
         #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(1) })
         #expect(times[0] >= .seconds(60) && times[0] <= .milliseconds(60_020))
@@ -164,7 +164,7 @@ import Testing
             }
         }
         let bad = try play { !$0.isMultiple(of: 3) }
-        // // A request costs 5 of 500 tokens.
+        // A request costs 5 of 500 tokens.
         #expect(bad.refused > 500 && bad.tokens < 10)
         let good = try play { $0.isMultiple(of: 10) }
         #expect(good.refused == 0 && good.tokens > 490)
@@ -213,7 +213,7 @@ import Testing
                 for kind in 0..<2 {
                     group.addTask {
                         await world.ending(target, coordinator) { number in
-                            // // One request waits, another one is in an attempt.
+                            // One request waits, another one is in an attempt.
                             if kind == 1 { return try await world.sleep(for: .seconds(100)) }
                             if number == 1 { try await fail(with: Self.unreachable) }
                         }

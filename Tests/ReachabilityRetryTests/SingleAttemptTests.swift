@@ -122,7 +122,7 @@ import Testing
             network.set(reachable: false)
             return unreachable
         }
-        // // The third wait ends when all three together have taken 30 seconds.
+        // The third wait ends when all three together have taken 30 seconds.
         #expect(began.count == 3 && result.failure?.ending == .deadlineExpired)
         #expect(result.failure?.lastError as? SocketFailure == unreachable)
     }
@@ -148,7 +148,7 @@ import Testing
         let (result, began) = run(.singleAttempt, retrier: retrier) { _ in Self.refused }
         #expect(result.failure?.attempts.count == 5 && began.count == 5 && asked.values == [0, 1, 2, 3, 4])
         #expect(result.failure?.ending == .attemptsExhausted)
-        // // The policy itself makes three attempts.
+        // The policy itself makes three attempts.
         let standard = run(.standard, retrier: retrier) { _ in Self.refused }
         #expect(standard.began.count == 5 && asked.values.suffix(3) == [2, 3, 4])
         let never = Retrier { _, _, completion in completion(.doNotRetry) }
@@ -164,7 +164,7 @@ import Testing
             asked.record(request.retryCount)
             completion(.retry)
         }
-        // // Two waits end before the first probe, which is made after a minute.
+        // Two waits end before the first probe, which is made after a minute.
         let policy = try RetryPolicy(deadline: nil, attempts: 1, pathTimeout: .seconds(20), waitsFirst: true)
         let (result, began) = run(policy, retrier: retrier) { _ in nil }
         #expect(result.failure?.ending == .deadlineExpired && began.isEmpty && asked.values == [0])

@@ -42,7 +42,7 @@ extension URLError: RetryableError {
         let text = localizedDescription
         if text.hasPrefix("Failed to connect to ") || text.hasPrefix("Could not connect to ") { return .neverSent }
         if text.hasPrefix("Immediate connect fail") || text.hasPrefix("Couldn't connect to ") { return .neverSent }
-        // // Another attempt would receive the same certificate.
+        // Another attempt would receive the same certificate.
         if text.hasPrefix("SSL certificate") || text.hasPrefix("SSL: ") { return nil }
         return .mayHaveBeenProcessed
     }

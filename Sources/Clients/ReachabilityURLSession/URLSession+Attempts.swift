@@ -23,7 +23,7 @@ extension URLSession {
     ) async throws(RetryError) -> RetryOutcome<(Value, URLResponse)> {
         let isOnce = request.httpBodyStream != nil
         var options = options
-        // // The session stores cookies, so the same URL may have another response.
+        // The session stores cookies, so the same URL may have another response.
         options.redirects = options.redirects ?? .follow(allowsCycles: true)
         let retried = RetriedRequest<(Value, URLResponse)>(
             request.plain,

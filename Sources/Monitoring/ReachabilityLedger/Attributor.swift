@@ -25,7 +25,7 @@ public enum Attributor {
         switch observation.path {
         case .notObserved: return TargetState(.unknown, .notObserved)
         case .suspended: return TargetState(.unknown, .suspended)
-        // // The kernel cannot distinguish a failure of all names from a failure of this name.
+        // The kernel cannot distinguish a failure of all names from a failure of this name.
         case .unknown(let reason):
             if nameReasons.contains(reason), let check = observation.check { return state(of: check) }
             return TargetState(.unknown, unknownCauses[reason] ?? .undecided)

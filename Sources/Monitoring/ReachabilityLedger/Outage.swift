@@ -90,7 +90,7 @@ public struct Outage: Hashable, Sendable {
 
     /// Returns the identifier of the outage of a target that began at an instant.
     package static func id(of target: String, from start: LedgerInstant) -> String {
-        // // FNV-1a: short, and the same on every machine.
+        // FNV-1a: short, and the same on every machine.
         let hash = target.utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
         return "\(String(start.nanoseconds, radix: 36))-\(String(hash, radix: 36))"
     }

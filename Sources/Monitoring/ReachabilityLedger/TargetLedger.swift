@@ -63,7 +63,7 @@ public struct TargetLedger: Sendable {
     ) -> [Event] {
         if state == current.state, reason == current.reason { return [] }
         let instant = max(instant, current.start)
-        // // Not before the beginning of the previous interval.
+        // Not before the beginning of the previous interval.
         let uncertainty = min(max(.zero, uncertainty), instant - current.start)
         let next = LedgerInterval(state, from: instant, uncertainty: uncertainty, reason: reason)
         var closed = current

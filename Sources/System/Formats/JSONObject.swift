@@ -134,7 +134,7 @@ package struct JSONObject: CustomStringConvertible {
             output.append(UInt8(ascii: "\""))
             for index in bytes.indices {
                 let byte = bytes[index]
-                // // Some characters outside ASCII also control terminals.
+                // Some characters outside ASCII also control terminals.
                 if byte < 0x20 || byte > 0x7e || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
                     mustBeEscaped = true
                 }

@@ -27,7 +27,7 @@ extension String {
 
     /// A URL or a path with a masked query, for example `/health?***`, because a query may contain a token.
     package var queryMasked: String {
-        // // By bytes, because a question mark with a combining accent is a different character but still begins the
+        // By bytes, because a question mark with a combining accent is a different character but still begins the
         // query.
         guard let mark = utf8.firstIndex(of: UInt8(ascii: "?")) else { return self }
         return self[..<mark] + "?" + Self.mask

@@ -13,7 +13,7 @@ package struct Timestamp {
     ///   - monotonic: The time of CLOCK_MONOTONIC, if it is known.
     package init(real: Duration, monotonic: Duration = .zero) {
         let (whole, part) = real.components
-        // // Before 1970 both parts are negative.
+        // Before 1970 both parts are negative.
         let second = part < 0 && whole > .min ? whole - 1 : whole
         seconds = min(max(second, Self.earliest), Self.latest)
         milliseconds = (part < 0 ? part + 1_000_000_000_000_000_000 : part) / 1_000_000_000_000_000
@@ -237,7 +237,7 @@ package enum HTTPDate {
     }
 
     private static func year(_ short: Int64, near now: Int64) -> Int64 {
-        // // The mean length of a year is exact enough to determine the century.
+        // The mean length of a year is exact enough to determine the century.
         let current = 1970 + now / 31_556_952
         let year = current - current % 100 + short
         return year > current + 50 ? year - 100 : year

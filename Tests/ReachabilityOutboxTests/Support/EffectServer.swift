@@ -66,10 +66,10 @@ enum Victim {
         let input = keys.map { $0 + "\n" }.joined()
         let process = try LabProcess(path, [file.path, "\(port)"], input: input)
         if let killAfter {
-            // // Before its first line the program has stored nothing, so a kill has no effect.
+            // Before its first line the program has stored nothing, so a kill has no effect.
             var poll = pollfd(fd: process.outputDescriptor.number, events: Int16(POLLIN), revents: 0)
             _ = Glibc.poll(&poll, 1, 30_000)
-            // // The random moment is the subject of the test, so this is a plain delay.
+            // The random moment is the subject of the test, so this is a plain delay.
             usleep(UInt32(killAfter / .microseconds(1)))
             kill(process.identifier, SIGKILL)
         }

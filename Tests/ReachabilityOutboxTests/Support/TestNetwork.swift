@@ -9,7 +9,7 @@ final class TestNetwork: Sendable {
     private let network = PlayedNetwork()
 
     deinit {
-        // // Alarms that are no longer needed sleep until their time. They must end with the test.
+        // Alarms that are no longer needed sleep until their time. They must end with the test.
         clock.advance(by: .seconds(86_400 * 365))
     }
 

@@ -157,11 +157,11 @@ public struct HTTPOutboxSender: OutboxSender {
                         let limited = Self.once(within: Self.interceptionLimit)
                         let answer = try await send(request, limited, plainOptions, isProbe: false)
                         await answer.discard()
-                        // // A forwarding proxy reports that it cannot connect.
+                        // A forwarding proxy reports that it cannot connect.
                         return [502, 503, 504].contains(answer.status.code) ? .absent : .answer(host)
                     } catch {
                         switch error.lastError as? AttemptError {
-                        // // A name that does not exist has no path.
+                        // A name that does not exist has no path.
                         case .noPath, .heldBack: return names.contains(host) ? .absent : nil
                         default: return [.cancelled, .shutDown].contains(error.ending) ? nil : .absent
                         }
@@ -234,7 +234,7 @@ public enum DeliveryProof: Hashable, Sendable {
                     if bytes.count >= Self.bodyLimit { break }
                 }
             } catch {
-                // // The part that was read counts.
+                // The part that was read counts.
             }
             return !bytes.ranges(of: Array(text.utf8)).isEmpty
         }
@@ -263,14 +263,14 @@ extension OutboxResult {
         let words = ErrorDescription.text(of: cause)
         self =
             switch cause {
-            // // Nothing was sent: there is no path, or the host has requested a pause.
+            // Nothing was sent: there is no path, or the host has requested a pause.
             case AttemptError.noPath, AttemptError.heldBack: .held(cause: words)
-            // // The stored request was valid.
+            // The stored request was valid.
             case is InvalidRequest: .held(cause: "the adapter created an invalid request")
             case AttemptError.adapterFailed(let cause): .held(cause: "the adapter failed: \(type(of: cause))")
             case let failure as HTTPClientError where failure.isProxyRefusal: .held(cause: words)
             case let failure as HTTPClientError where failure.isOfRequest: .rejected(reason: words)
-            // // The peer was not the server, so the request was not sent. A portal that responds for all names causes
+            // The peer was not the server, so the request was not sent. A portal that responds for all names causes
             // such an error.
             case let failure as NIOSSLError where failure.failureStage == nil: .held(cause: words)
             case let failure as BoringSSLError where failure.isOfSettings: .held(cause: words)

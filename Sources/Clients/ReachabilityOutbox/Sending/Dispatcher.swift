@@ -153,7 +153,7 @@ enum Drain {
         clock: any Clock<Duration>,
         _ work: @escaping @Sendable () async -> Value
     ) async -> Value {
-        // // A child task would be cancelled immediately with the current one.
+        // A child task would be cancelled immediately with the current one.
         let working = Task { await work() }
         let timer: Locked<Task<Void, Never>?> = Locked(nil)
         let value = await withTaskCancellationHandler {

@@ -39,7 +39,7 @@ struct OriginFeed: Sendable {
     func run() async -> End {
         coordinator.enter(queue.host)
         defer { coordinator.leave(queue.host) }
-        // // The idempotency key makes every request repeatable. Requests that a caller waits for have a higher
+        // The idempotency key makes every request repeatable. Requests that a caller waits for have a higher
         // priority.
         let target = try? RetryTarget(host: queue.host, isRepeatable: true, priority: .low)
         let latest = Locked<OutboxEntry.ID?>(nil)
@@ -93,7 +93,7 @@ struct OriginFeed: Sendable {
                     skip(left, .until(.milliseconds(time)))
                     return .idle
                 case nil:
-                    // // Further requests for the same URLs.
+                    // Further requests for the same URLs.
                     if let last { skip(left, .behind(last)) }
                     return .idle
                 }
@@ -134,7 +134,7 @@ struct OriginFeed: Sendable {
         isProbe: Bool
     ) async throws -> Bool {
         latest.withLock { $0 = nil }
-        // // The engine would make an attempt, because only the sender may resolve the name. Here attempts are counted,
+        // The engine would make an attempt, because only the sender may resolve the name. Here attempts are counted,
         // and a request may wait for a week.
         if await coordinator.settledVerdict(of: queue.host).lacksAddress { throw Postponed(failureStage: .neverSent) }
         var passedOver = moved.withLock(\.self)
@@ -147,7 +147,7 @@ struct OriginFeed: Sendable {
         switch sent {
         case nil where passedOver.isEmpty: return false
         case nil, .moved?:
-            // // No other requests are left. All are tried again.
+            // No other requests are left. All are tried again.
             moved.withLock { $0 = [] }
             throw Postponed(failureStage: .neverSent)
         case .gone?:
@@ -228,7 +228,7 @@ extension OriginFeed {
             let last = cause.map { ": \($0)" } ?? ""
             result = .rejected(reason: "gave up after \(entry.attempts) attempts\(last)")
         }
-        // // Reported before the request becomes a dead letter. A process that is killed in between could otherwise
+        // Reported before the request becomes a dead letter. A process that is killed in between could otherwise
         // never report it.
         if case .rejected(let reason) = result {
             options.logger?.warning("request rejected", metadata: ["request": "\(entry)", "reason": "\(reason)"])

@@ -97,7 +97,7 @@ extension OutboxResult {
         self =
             switch status {
             case 200..<300: .delivered
-            // // A proxy or portal has responded, or the credentials are no longer valid. That reveals nothing about
+            // A proxy or portal has responded, or the credentials are no longer valid. That reveals nothing about
             // the request.
             case 300..<400: .held(cause: "status \(status), \(Self.redirect)")
             case 401: .held(cause: "status 401, the server refuses the credentials")
@@ -108,7 +108,7 @@ extension OutboxResult {
                     after: retryAfter.flatMap { RetryAfter.wait($0, now: SystemClock.real.components.seconds) },
                     cause: "status \(status)"
                 )
-            // // The server is still processing the same key from an earlier attempt, if there was one.
+            // The server is still processing the same key from an earlier attempt, if there was one.
             case 409 where attempts > 1: .retry(after: nil, cause: "status 409")
             case 100..<600: .rejected(reason: "status \(status)")
             default: .retry(after: nil, cause: "no answer")

@@ -41,11 +41,11 @@ enum OutboxFile {
             if errno == ENOENT, unsafe lstat(file, &status) != 0 { return false }
             throw SystemError.current
         }
-        // // Opening a named pipe or a device could block or have an effect.
+        // Opening a named pipe or a device could block or have an effect.
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { throw OutboxError.foreignFile(file) }
         switch try maker(of: file, .alone) {
         case .outbox: return true
-        // // Earlier versions wrote the application id into the log first.
+        // Earlier versions wrote the application id into the log first.
         case .nobody where exists(file + "-wal"):
             if case .outbox = try maker(of: file, .shared) { return true }
         case .nobody, .another: break
@@ -64,7 +64,7 @@ enum OutboxFile {
         let maker = Locked(Maker.another)
         do {
             _ = try open(file, reading) { db in
-                // // Accepts the header also if the file is shorter than the header states.
+                // Accepts the header also if the file is shorter than the header states.
                 try db.execute(sql: "PRAGMA writable_schema = ON")
                 let identifier = try Int32.fetchOne(db, sql: "PRAGMA application_id")
                 if identifier == OutboxSchema.applicationID { return maker.withLock { $0 = .outbox } }
@@ -72,7 +72,7 @@ enum OutboxFile {
                 if identifier == 0, tables == 0 { maker.withLock { $0 = .nobody } }
             }
         } catch let error as DatabaseError {
-            // // A file that SQLite cannot read is a foreign file, and so is a log without its index.
+            // A file that SQLite cannot read is a foreign file, and so is a log without its index.
             let isUnreadable = reading == .alone && ![.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode)
             if isUnreadable { throw unsafe access(file, R_OK) == 0 ? error : SystemError.current }
         }
@@ -91,7 +91,7 @@ enum OutboxFile {
         configuration.busyMode = .timeout(30)
         configuration.prepareDatabase(prepare)
         let name = databasePath(file).percentEncoded { "!"..."~" ~= $0 && !["%", "?", "#"].contains($0) }
-        // // An absolute path may start with two slashes. The second part must not be read as a host.
+        // An absolute path may start with two slashes. The second part must not be read as a host.
         let scheme = name.hasPrefix("/") ? "file://" : "file:"
         return try DatabaseQueue(path: "\(scheme)\(name)?mode=ro&\(reading.rawValue)", configuration: configuration)
     }
@@ -108,16 +108,16 @@ extension OutboxFile {
         let isPrivate = fchmod(descriptor, 0o600) == 0
         close(descriptor)
         guard isPrivate else { throw SystemError.current }
-        // // Without a write-ahead log, so that the database is one file.
+        // Without a write-ahead log, so that the database is one file.
         let database = try DatabaseQueue(path: databasePath(draft))
         try OutboxSchema.migrator.migrate(database)
         try database.close()
-        // // Unlike rename(2), link(2) replaces nothing. Some file systems do not support links.
+        // Unlike rename(2), link(2) replaces nothing. Some file systems do not support links.
         if unsafe link(draft, file) != 0 {
             guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno), !exists(file) else { throw SystemError.current }
             guard unsafe rename(draft, file) == 0 else { throw SystemError.current }
         }
-        // // The new name is durable when its directory is. Not every file system supports that.
+        // The new name is durable when its directory is. Not every file system supports that.
         try? FileName.syncDirectory(of: file)
     }
 
@@ -200,7 +200,7 @@ struct FileLock: ~Copyable, Sendable {
     }
 
     deinit {
-        // // Closing is not enough. A process that was just forked shares the open file description until it calls
+        // Closing is not enough. A process that was just forked shares the open file description until it calls
         // execve(2).
         var range = Self.range(of: F_UNLCK, 0, 0)
         _ = unsafe fcntl(file.number, Self.set, &range)
@@ -223,7 +223,7 @@ enum CorruptFile {
     static func setAside(_ file: String, at time: Duration) throws(SystemError) -> String {
         var name = "\(file)\(mark)\(time.milliseconds)"
         while unsafe access(name, F_OK) == 0 { name += "-" }
-        // // The database first: SQLite ignores the other files without it. The database alone lacks only the newest
+        // The database first: SQLite ignores the other files without it. The database alone lacks only the newest
         // changes.
         guard unsafe rename(file, name) == 0 else { throw .current }
         for suffix in ["-wal", "-shm"] { _ = unsafe rename(file + suffix, name + suffix) }

@@ -40,7 +40,7 @@ enum OutboxSchema {
             )
         }
         migrator.registerMigration("2") { db in
-            // // The dedupe keys of delivered requests, so that adding such a request again has no effect.
+            // The dedupe keys of delivered requests, so that adding such a request again has no effect.
             try db.execute(
                 sql: """
                     CREATE TABLE delivered (
@@ -52,7 +52,7 @@ enum OutboxSchema {
             )
         }
         migrator.registerMigration("3") { db in
-            // // There is one queue per origin, and an explicit default port belongs to the same origin. Rejected
+            // There is one queue per origin, and an explicit default port belongs to the same origin. Rejected
             // requests have a separate table.
             try db.execute(
                 sql: """
@@ -84,7 +84,7 @@ enum OutboxSchema {
             )
         }
         migrator.registerMigration("clock") { db in
-            // // The clocks at the last write (`ClockReading`). One row.
+            // The clocks at the last write (`ClockReading`). One row.
             try db.execute(
                 sql: """
                     CREATE TABLE clock (

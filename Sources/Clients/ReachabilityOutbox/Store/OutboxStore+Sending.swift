@@ -17,7 +17,7 @@ extension OutboxStore {
     /// Takes the lock for sending; nil if another outbox or process holds it.
     func lockForSending() async throws(OutboxError) -> FileLock? {
         do {
-            // // This call does not block.
+            // This call does not block.
             return try FileLock.take(lockFile, for: .sending, waits: false)
         } catch {
             throw error.error(opening: file)
@@ -50,7 +50,7 @@ extension OutboxStore {
     func claim(_ origin: String, except urls: Set<String> = []) async throws(OutboxError) -> Claim {
         let (now, latest) = (now, Self.time(now, plus: options.maximumRetryAfter))
         return try await write { db in
-            // // Retry-After applies to the origin. A time beyond the maximum is the result of a clock that was set
+            // Retry-After applies to the origin. A time beyond the maximum is the result of a clock that was set
             // back.
             let sql = "SELECT max(notBefore) FROM request WHERE origin = ? AND notBefore > ? AND notBefore <= ?"
             if let time = try Int64.fetchOne(db, sql: sql, arguments: [origin, now, latest]) {
@@ -70,7 +70,7 @@ extension OutboxStore {
             guard let row else { return .nothing }
             var request = OutboxRequest(row)
             let entry = OutboxEntry(row)
-            // // Earlier versions accepted these headers.
+            // Earlier versions accepted these headers.
             request.headers.removeAll { OutboxRequest.framing.contains($0.name.lowercased()) }
             let header = OutboxRequest.idempotencyKeyHeader
             if request.headers.value(of: header.lowercased()) == nil {
@@ -141,7 +141,7 @@ extension OutboxStore {
         let (file, options, now) = (file, options, now)
         let (addition, hasDeleted) = try await write { db -> (OutboxAddition, Bool) in
             if let key = new.dedupeKey {
-                // // A request that is being sent, or was when its process ended, keeps its key after its expiry, and
+                // A request that is being sent, or was when its process ended, keeps its key after its expiry, and
                 // its lifetime is extended.
                 try db.execute(
                     sql: "UPDATE request SET expiresAt = ? WHERE dedupeKey = ? AND isClaimed AND expiresAt <= ?",

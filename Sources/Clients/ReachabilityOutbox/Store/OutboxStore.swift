@@ -116,7 +116,7 @@ extension OutboxStore {
     }
 
     private static func openNow(file: String, options: OutboxOptions) throws -> OutboxStore {
-        // // Nothing is created beside a foreign file, not even a lock file.
+        // Nothing is created beside a foreign file, not even a lock file.
         _ = try OutboxFile.isOutbox(file)
         let lock = try FileLock.take(lockFile(of: file), for: .opening, waits: true)
         defer { withExtendedLifetime(lock) {} }
@@ -130,7 +130,7 @@ extension OutboxStore {
         do {
             return OutboxStore(file: file, options: options, database: try connect(file))
         } catch let error where OutboxError(error, file: file).isCorruption {
-            // // A sender has the file open. It will find the damage itself.
+            // A sender has the file open. It will find the damage itself.
             guard let sending = try FileLock.take(lockFile(of: file), for: .sending, waits: false) else { throw error }
             defer { withExtendedLifetime(sending) {} }
             let keptAs = try CorruptFile.setAside(file, at: options.realTime())
@@ -145,19 +145,19 @@ extension OutboxStore {
         var configuration = Configuration()
         configuration.label = "ReachabilityOutbox"
         configuration.journalMode = .wal
-        // // SQLite has no fair queue. Beside a process that writes without a pause, a slow process may wait for long.
+        // SQLite has no fair queue. Beside a process that writes without a pause, a slow process may wait for long.
         configuration.busyMode = .timeout(30)
         configuration.prepareDatabase { db in
-            // // Deleted rows contain secrets.
+            // Deleted rows contain secrets.
             try db.execute(sql: "PRAGMA secure_delete = ON")
             try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
             try check(db, file)
         }
         let database = try DatabaseQueue(path: OutboxFile.databasePath(file), configuration: configuration)
-        // // GRDB has just set it to NORMAL. Then a power cut may undo a committed transaction.
+        // GRDB has just set it to NORMAL. Then a power cut may undo a committed transaction.
         try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         try OutboxSchema.migrator.migrate(database)
-        // // A killed process may have left data in the log that it had deleted.
+        // A killed process may have left data in the log that it had deleted.
         OutboxStore.emptyLog(database)
         return database
     }
@@ -187,7 +187,7 @@ extension OutboxStore {
         let file = OutboxFile.resolved(file)
         return try await offPool(queue, file) {
             guard try OutboxFile.isOutbox(file) else { throw SystemError.noEntry }
-            // // The lock prevents other processes from opening the file meanwhile. A process that has it open already
+            // The lock prevents other processes from opening the file meanwhile. A process that has it open already
             // keeps a log.
             let lock = try FileLock.share(lockFile(of: file), for: .opening)
             defer { withExtendedLifetime(lock) {} }
@@ -196,7 +196,7 @@ extension OutboxStore {
                 do {
                     return try OutboxFile.open(file, reading) { try check($0, file) }.read(work)
                 } catch let error as DatabaseError where reading == .shared && error.resultCode == .SQLITE_CANTOPEN {
-                    // // The last process that had it open may have closed it just now, which deletes the log.
+                    // The last process that had it open may have closed it just now, which deletes the log.
                     guard OutboxFile.exists(file + "-wal") else { continue }
                     let cause = "its log has no index file (\(file)-shm); send or add a request, which creates it"
                     throw OutboxError.cannotOpen(file: file, cause: cause)
@@ -215,7 +215,7 @@ extension OutboxStore {
 
     /// Returns the waiting requests of an open database, which may be of an earlier version.
     static func entries(_ db: Database, at reading: ClockReading) throws -> [OutboxEntry] {
-        // // Requests that expired because the clock was set are corrected at the next write.
+        // Requests that expired because the clock was set are corrected at the next write.
         let now = try reading.realTime - reading.step(db)
         let columns = try db.tableExists("dead") ? OutboxEntry.columns : OutboxEntry.firstColumns
         return try Row.fetchAll(

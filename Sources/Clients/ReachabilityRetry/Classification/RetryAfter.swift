@@ -13,7 +13,7 @@ public enum RetryAfter {
     public static func wait(_ value: String, now: Int64) -> Duration? {
         let text = value.split(at: " ").joined(separator: " ")
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            // // A number that does not fit into Int64 is longer than any cap.
+            // A number that does not fit into Int64 is longer than any cap.
             return .seconds(min(Int64(text) ?? .max, longest))
         }
         if let wait = fractional(text) { return wait }
@@ -27,7 +27,7 @@ public enum RetryAfter {
             return nil
         }
         let seconds = min(Int64(String(Substring(parts[0]))) ?? .max, longest)
-        // // Milliseconds, rounded up.
+        // Milliseconds, rounded up.
         let digits = parts[1].prefix(3).map { Int64($0 - 0x30) } + [0, 0]
         let thousandths = digits.prefix(3).reduce(0) { $0 * 10 + $1 }
         return .seconds(seconds) + .milliseconds(thousandths + (parts[1].dropFirst(3).contains { $0 != 0x30 } ? 1 : 0))

@@ -172,7 +172,7 @@ struct ConnectingAttempt: Sendable {
             }
             return .end(AttemptError.sourceAddressLost(source))
         }
-        // // An attempt that began without a path may hang long after there is one.
+        // An attempt that began without a path may hang long after there is one.
         let isVain = isProbe ? verdict.status == .reachable : (!isOpen && verdict.isOffline) || isNew
         if isVain, !progress.hasSent { return .end(AttemptError.noPath(verdict)) }
         guard let limit else { return .sleep(until: nil) }

@@ -317,7 +317,7 @@ extension RetriedRequest {
             return RetryOutcome(value: content, attempts: outcome.attempts, ending: outcome.ending)
         case .failure(let error):
             var attempts = outcome.attempts
-            // // A response that would have been retried remains the failure.
+            // A response that would have been retried remains the failure.
             if outcome.ending == nil { attempts[attempts.count - 1].error = error }
             var ending = outcome.ending ?? .notRetryable
             if let deadline = policy.deadline, clock.now >= deadline { ending = .deadlineExpired }

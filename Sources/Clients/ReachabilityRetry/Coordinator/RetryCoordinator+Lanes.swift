@@ -19,7 +19,7 @@ extension RetryCoordinator {
             return state.lanes[host]?.watch != nil
         }
         if isWatched { return }
-        // // Created outside the lock. If several threads do so at the same time, one watch is kept.
+        // Created outside the lock. If several threads do so at the same time, one watch is kept.
         let watch = source.watch(host) { [weak self] in self?.hear($0, of: host) }
         let unwanted = state.withLock { state -> (any VerdictWatch)? in
             guard state.lanes[host]?.watch == nil else { return watch }
@@ -214,7 +214,7 @@ struct HostLane {
             disproved = nil
             return (queue.close(at: now), nil)
         }
-        // // A response over an earlier path reveals nothing about this one.
+        // A response over an earlier path reveals nothing about this one.
         guard (generation ?? verdict.generation) == verdict.generation else { return (nil, nil) }
         let isNews = disproved != verdict.generation
         disproved = verdict.generation
@@ -228,7 +228,7 @@ struct HostLane {
         guard users == 0 else { return nil }
         defer {
             watch = nil
-            // // The generations of the next watch start again.
+            // The generations of the next watch start again.
             verdict = .unknown
             disproved = nil
             _ = queue.open(at: .zero)

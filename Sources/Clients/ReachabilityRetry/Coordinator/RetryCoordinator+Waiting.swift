@@ -115,7 +115,7 @@ final class WaitInLine {
             let (step, isShutDown) = coordinator.step(ticket, of: target)
             if step == .probe { return .over(.turn(isProbe: true)) }
             if step == .go {
-                // // An attempt costs more than a route lookup, so the kernel is queried again first.
+                // An attempt costs more than a route lookup, so the kernel is queried again first.
                 if coordinator.isOpen(target.host) { return .over(.turn(isProbe: false)) }
                 coordinator.putBack(ticket, target, signal)
             }

@@ -220,7 +220,7 @@ extension RetryCoordinator {
 
     /// Ensures that the signal is sent at the given time, or soon after an earlier alarm.
     private func setAlarm(for sleeper: UInt64, at end: Duration, on clock: Timeline, _ signal: WakeSignal) {
-        // // The two clocks may be of different types.
+        // The two clocks may be of different types.
         let time = timeline.now + (end - clock.now)
         guard state.withLock({ $0.alarms.sleep(sleeper, until: time, signal: signal) }) else { return }
         clock.setAlarm(at: end) { [weak self] in

@@ -178,7 +178,7 @@ extension RetryPolicyError {
     }
 
     static func check(_ value: Double, _ name: String, atLeast minimum: Double) throws(RetryPolicyError) {
-        // // This order also rejects NaN.
+        // This order also rejects NaN.
         guard value >= minimum, value.isFinite else { throw .tooSmall(name: name, value, minimum: minimum) }
     }
 }
@@ -234,7 +234,7 @@ public struct Backoff: Hashable, Sendable {
     public func longestWait(beforeRetry number: Int) -> Duration {
         var wait = base
         var remaining = number - 1
-        // // Stops at the cap, so that nothing overflows after any number of retries.
+        // Stops at the cap, so that nothing overflows after any number of retries.
         while remaining > 0, factor > 1, wait > .zero, wait < cap {
             wait = wait * factor
             remaining -= 1
@@ -298,7 +298,7 @@ enum RetryDecision: Equatable {
             self = .end(.unsafeToRepeat)
             return
         }
-        // // An attempt that failed without a path does not count if the wait for a path has its own limit.
+        // An attempt that failed without a path does not count if the wait for a path has its own limit.
         if stage == .neverSent, situation.verdict.isOffline, policy.pathTimeout != nil {
             self = .retry(.unreachable, pause: nil, isFree: true)
             return

@@ -36,7 +36,7 @@ package struct RequestURL: Hashable, Sendable {
 
     private init?(reference: String, base: RequestURL?, allowsSockets: Bool) {
         guard let text = Self.encoded(reference) else { return nil }
-        // // The fragment is not sent.
+        // The fragment is not sent.
         var rest = text.prefix { $0 != "#" }
         var scheme = base?.scheme
         if let colon = rest.unicodeScalars.firstIndex(of: ":"),

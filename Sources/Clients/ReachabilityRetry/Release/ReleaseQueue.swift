@@ -128,7 +128,7 @@ struct ReleaseQueue<WakeSignal> {
     private mutating func turn(after now: Duration, _ pace: inout ReleasePace) -> Duration? {
         guard isOpen else { return probe.flatMap { $0.next > now ? $0.next : nil } }
         if now < nextTurn { return nextTurn }
-        // // The pace of the host permits a start. The pace of all hosts now assigns a time.
+        // The pace of the host permits a start. The pace of all hosts now assigns a time.
         let turn = place ?? pace.next(at: now)
         place = turn
         return turn > now ? turn : nil

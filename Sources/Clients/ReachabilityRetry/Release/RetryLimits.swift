@@ -50,7 +50,7 @@ public struct RetryLimits: Hashable, Sendable {
         maximumWaiting: Int = 100_000,
         budget: RetryBudget = .standard
     ) throws(RetryPolicyError) {
-        // // One per hour. A lower rate is a mistake, and a rate of zero would never end.
+        // One per hour. A lower rate is a mistake, and a rate of zero would never end.
         try RetryPolicyError.check(rate, "the rate of retries", atLeast: 1.0 / 3600)
         try RetryPolicyError.check(totalRate ?? rate, "the rate of retries at all hosts", atLeast: 1.0 / 3600)
         if let probeInterval, probeInterval <= .zero {

@@ -68,7 +68,7 @@ final class RetryRun<Value: Sendable> {
         defer { coordinator.end() }
         while !Task.isCancelled {
             began = clock.now
-            // // The release may have come at the deadline.
+            // The release may have come at the deadline.
             if let deadline, began >= deadline { return finish(.deadlineExpired) }
             generation = coordinator.knownVerdict(of: target.host)?.generation
             counts.hasUnusedPayment = false
@@ -83,7 +83,7 @@ final class RetryRun<Value: Sendable> {
                 guard case .wait(let pause) = step else { return finish(step.ending) }
                 waitBegan = clock.now
                 if case .held(let answer, let error)? = result {
-                    // // The response is discarded, whatever follows the wait.
+                    // The response is discarded, whatever follows the wait.
                     result = .failed(error)
                     await work.letGo(answer)
                 }
@@ -134,7 +134,7 @@ final class RetryRun<Value: Sendable> {
             return false
         }
         guard coordinator.askOnce(target.host).status == .notReachable else { return true }
-        // // The host is now watched. The watch may know more than the query, for example if the name is that of a
+        // The host is now watched. The watch may know more than the query, for example if the name is that of a
         // neighbour.
         entry.enter()
         if coordinator.isOpen(target.host) { return true }
@@ -157,7 +157,7 @@ final class RetryRun<Value: Sendable> {
         }
         entry.enter()
         let verdict = coordinator.ask(target.host)
-        // // A cancellation reveals nothing about the request.
+        // A cancellation reveals nothing about the request.
         let stage = failure is CancellationError ? nil : classify(failure, verdict)
         attempts.append(RetryAttempt(number, began, clock.now, failure, stage, verdict))
         if Task.isCancelled { return .end(.cancelled) }
@@ -216,7 +216,7 @@ final class RetryRun<Value: Sendable> {
             target.isRepeatable || last.stage == .neverSent || last.stage?.isOfNetwork == false
                 || last.stage == nil && work.progress?.hasSent == false
         else { return .end(ending) }
-        // // The budget protects a server that fails. A server that refuses a request does not fail.
+        // The budget protects a server that fails. A server that refuses a request does not fail.
         let (count, isFree) = (max(0, made - 1), last.stage?.isRefusal == true)
         let answer = await asking { await ask(count, last.stage, error) }
         if Task.isCancelled { return .end(.cancelled) }

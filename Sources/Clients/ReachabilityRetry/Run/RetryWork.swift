@@ -129,7 +129,7 @@ extension RetryRun {
     /// that ended normally at the same moment is kept.
     private func replace(_ result: inout AttemptResult<Value>, with failure: any RetryableError) {
         guard case .failed(is CancellationError) = result, !Task.isCancelled else { return }
-        // // The request may have been sent at the moment of the cancellation.
+        // The request may have been sent at the moment of the cancellation.
         guard work.progress?.hasSent == false else {
             result = .failed(failure.failureStage == .neverSent ? AttemptError.sent(failure) : failure)
             return
