@@ -1,4 +1,4 @@
-# What people and continuous integration do with this package. `make help` lists it.
+# The targets for developers and continuous integration. `make help` lists them.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -12,19 +12,19 @@ BINARY := .build/release/reachability
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 21
 
-watch: dependencies ## Install what is missing, build, and watch the network at large. ARGS="..." are passed on.
+watch: dependencies ## Install missing dependencies, build, and run `reachability watch $ARGS`.
 	@PRODUCTS=reachability Scripts/build-release
 	@exec $(BINARY) watch $(ARGS)
 
-# The build is not optimised: it takes half the time, and it is the one that `make test` uses.
-serve: dependencies ## Install what is missing, build, and run the monitoring service; prints its address. ARGS="..." are passed on.
+# A debug build: it takes half the time of an optimised one, and `make test` uses the same build.
+serve: dependencies ## Install missing dependencies, build, and run `reachability serve $ARGS`, which prints its address.
 	@for product in reachability-tools reachability; do Scripts/swift-build --product $$product || exit; done
 	@exec .build/debug/reachability serve $(ARGS)
 
 build: dependencies ## Build the optimised command.
 	@Scripts/build-release
 
-install: ## Install the command, manual pages and completions under $(DESTDIR)$(PREFIX); builds only what is missing.
+install: ## Install the command, manual pages and completions under $(DESTDIR)$(PREFIX); builds the programs first if they do not exist.
 	@test -x $(BINARY) -a -x $(BINARY)-tools || $(MAKE) --no-print-directory build
 	@Scripts/install-files $(BINARY) "$(DESTDIR)" "$(PREFIX)"
 
@@ -34,13 +34,13 @@ uninstall: ## Remove what `make install` with the same DESTDIR and PREFIX has in
 deb: build ## Make the Debian packages, .build/deb/*.deb.
 	@Scripts/build-deb $(BINARY)
 
-test: dependencies ## Install what is missing and run all tests, with root or without.
+test: dependencies ## Install missing dependencies and run all tests, as root or as another user.
 	@Scripts/test
 
-test-browser: dependencies ## Test the dashboard in Chromium, in a network that is lost and comes back.
+test-browser: dependencies ## Test the dashboard in Chromium, while the network goes down and comes back.
 	@Scripts/test-service browser
 
-test-api: dependencies ## Test the interface of the service by its own description, with schemathesis.
+test-api: dependencies ## Test the HTTP APIs of the service and the hub against their OpenAPI documents, with schemathesis.
 	@Scripts/test-service api
 
 test-prometheus: dependencies ## Test metrics, alert rules and the Grafana dashboard with a real Prometheus.
@@ -49,17 +49,17 @@ test-prometheus: dependencies ## Test metrics, alert rules and the Grafana dashb
 test-systemd: build ## Run the systemd units of the package in a virtual machine; needs root.
 	@Scripts/test-systemd $(BINARY)
 
-test-powercut: build ## Cut the power of a virtual machine that writes to an outbox; needs root.
+test-powercut: build ## Kill a virtual machine that writes to an outbox, and check that no stored request is lost; needs root.
 	@Scripts/test-powercut $(BINARY)
 
 sanitize: dependencies ## Run the tests under Thread Sanitizer and Address Sanitizer.
 	@Scripts/sanitize thread
 	@Scripts/sanitize address
 
-lint: ## Check the format of the sources.
+lint: ## Check the format of the source files.
 	@Scripts/lint
 
-format: ## Format the sources.
+format: ## Format the source files.
 	@Scripts/swift-files | xargs -0 swift format --in-place
 
 docs: dependencies ## Build the documentation into .build/docs and compile its examples.
@@ -69,20 +69,20 @@ docs: dependencies ## Build the documentation into .build/docs and compile its e
 examples: dependencies ## Build the examples and run their tests.
 	@Scripts/build-examples
 
-bench: build ## Measure the command beside programs in C (see Benchmarks/README.md).
+bench: build ## Compare the costs of the command and of C programs (see Benchmarks/README.md).
 	@Benchmarks/run
 
-soak: build ## Compare the command with packets through random network trouble for half an hour.
+soak: build ## Compare the output of the command with real packets during random network failures, for half an hour.
 	@Benchmarks/soak
 
-nightly: ## Run everything that takes too long for every change: full counts, all sanitizers, packages, virtual machines.
+nightly: ## Run the checks that take too long for each change: full iteration counts, all sanitizers, packages, virtual machines.
 	@.ci/nightly
 
-check: dependencies ## Check that unsafe code stays in its modules, and what a dependent package gets.
+check: dependencies ## Check which modules contain unsafe code, and what a dependent package fetches and builds.
 	@Scripts/check-unsafe
 	@Scripts/check-downstream
 
-clean: ## Remove everything that was built.
+clean: ## Remove all build results.
 	rm -rf .build examples/.build
 
 dependencies:

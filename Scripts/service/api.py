@@ -1,4 +1,4 @@
-"""Tests the interfaces of the service and of a hub by what they say of themselves. usage: api.py PROGRAM [REQUESTS]"""
+"""Tests the HTTP APIs of the service and the hub against their OpenAPI documents. usage: api.py PROGRAM [REQUESTS]"""
 
 import json
 import os
@@ -9,13 +9,13 @@ import tempfile
 from hub import Hub
 from lab import Service, get, lose_link, lose_route, make_network, regain_link, wait
 
-# What is said of single parameters is true, and two of them together may make no sense.
+# The document describes each parameter alone; some combinations of two are rejected.
 SERVICE = """
 [[operations]]
 include-path-regex = "availability$"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "400", "404"]
 
-# What came after an event may not be kept any more.
+# The events after the requested one may have been removed from memory.
 [[operations]]
 include-path-regex = "events$"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "410"]
@@ -27,7 +27,7 @@ HUB = """
 include-path-regex = "v1/devices$"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "400", "404"]
 
-# A page comes after an incident that is kept, and of a site that is known.
+# A page starts after an incident that exists, and a site must be known.
 [[operations]]
 include-path-regex = "incidents$"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "400", "404"]
@@ -39,13 +39,13 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "410"]
 
 
 def failures(address):
-    """How often it answered that something went wrong inside."""
+    """Returns the number of responses with a status of 500 to 599."""
     name = 'reachability_http_answers_total{code="5xx"}'
     return next(int(line.split()[1]) for line in get(address, "/metrics").splitlines() if line.startswith(name))
 
 
 def ask(address, examples, settings, *more):
-    """Asks for all that is described, and looks whether the answers are as they are described."""
+    """Sends requests for all described operations, and checks the responses against the description."""
     before = failures(address)
     with tempfile.TemporaryDirectory() as directory:
         configuration = os.path.join(directory, "schemathesis.toml")
@@ -55,13 +55,13 @@ def ask(address, examples, settings, *more):
             [
                 os.path.join(os.path.dirname(sys.executable), "schemathesis"), "--config-file", configuration, "run",
                 f"http://{address}/openapi.json", "--checks", "all", "--max-examples", str(max(1, examples)),
-                # It does not end.
+                # The stream does not end.
                 "--exclude-path", "/v1/stream", "--seed", "18", "--no-color", "--request-timeout", "20", *more,
             ],
             cwd=directory,
         )
-    assert status == 0, "the interface is not what it says"
-    assert failures(address) == before, "something went wrong inside"
+    assert status == 0, "the API does not match its description"
+    assert failures(address) == before, "internal errors"
 
 
 def count(service):
@@ -77,7 +77,7 @@ def ask_service(program, requests):
             wait(lambda: count(service) > before)
             regain_link()
             wait(lambda: json.loads(service.get("/v1/status"))["targets"][0]["state"] == "up")
-        # So many examples make so many requests, by experience.
+        # The number of requests is about 30 times the number of examples.
         ask(service.address, requests // 30, SERVICE)
     finally:
         regain_link()
@@ -86,7 +86,7 @@ def ask_service(program, requests):
 
 def ask_hub(program, requests):
     with Hub(program) as hub:
-        # With a token that lets it change something: machines are forgotten, and the configuration is read again.
+        # The token permits changes: forgetting devices, and reloading the configuration.
         ask(hub.address, requests // 20, HUB, "--header", f"Authorization: Bearer {hub.token}")
 
 

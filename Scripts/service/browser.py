@@ -1,4 +1,4 @@
-"""Tests the dashboard in a browser. usage: tests.py PROGRAM [WORD OF A NAME...]"""
+"""Tests the dashboard in a browser. usage: browser.py PROGRAM [WORD OF A TEST NAME...]"""
 
 import json
 import signal
@@ -182,7 +182,7 @@ host = "127.0.0.1"
 interval = "1s"
 checks = [{{ http = "/{'x' * 100}", port = 9672, expect = 404 }}]
 """
-# The rectangles of the text of an element, line by line; those of two siblings must not overlap.
+# Finds sibling elements whose text rectangles overlap. The rectangles are compared line by line.
 OVERLAPS = """() => {
     const boxes = (node) => { const range = document.createRange(); range.selectNodeContents(node);
         return [...range.getClientRects()].filter((box) => box.width > 1 && box.height > 1); };
@@ -227,7 +227,7 @@ def test_keyboard(lab):
             break
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid", outline
-    # What is shown anew keeps the focus where it is.
+    # An update of the page keeps the focus.
     place = page.evaluate("document.activeElement.closest('[data-part]').dataset.part")
     lose_link()
     says(page, DOWN)

@@ -25,7 +25,7 @@ def get(path):
 
 
 class Machine:
-    """A namespace of its own; its link ends at the bridge of the broker."""
+    """A network namespace with the service and the agent. Its link is connected to the bridge that the broker uses."""
 
     def __init__(self, number, site, device, program, directory):
         self.site, self.link = site, f"m{number}"
@@ -49,7 +49,7 @@ class Machine:
         return subprocess.Popen([*self.inside, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def set_power(self, on):
-        """Of the port of the switch that its cable leads to."""
+        """Sets the port of the bridge that the machine's link is connected to up or down."""
         ip("link", "set", self.link, "up" if on else "down")
 
     def stop(self):
@@ -80,7 +80,7 @@ def main():
             for machine in north:
                 machine.set_power(False)
                 time.sleep(0.4)
-            # The broker gives a machine up when it has been silent for one and a half of the time after which it asks.
+            # The broker closes the connection of a machine that has been silent for 1.5 times the keep-alive interval.
             wait(lambda: sum(item["standing"] == "silent" for item in get("/v1/devices")) == 4, 150)
             with sync_playwright() as playwright:
                 browser = launch(playwright)

@@ -1,4 +1,4 @@
-"""A hub with its broker: one real machine, which has lost its network and is silent now, and some that only say that they are there."""
+"""A hub with its broker: one real machine, which had an outage and is silent now, and some that only publish states."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from lab import get, lose_link, regain_link, wait
 
 
 def publish(messages):
-    """Publishes what machines say, as MQTT 3.1.1 has it (3.1, 3.3 and 3.14)."""
+    """Publishes messages of machines as MQTT 3.1.1 defines it (3.1, 3.3 and 3.14)."""
     def text(words):
         return len(words).to_bytes(2, "big") + words.encode()
 
@@ -31,7 +31,7 @@ def publish(messages):
 
 
 def state(standing, **more):
-    """What a machine says on its topic `state`, and for `offline` the broker."""
+    """Returns a message for the topic `state`: from a machine, or for `offline` from the broker."""
     said = {"schema": 1, "session": "a", "state": standing}
     if standing == "offline":
         return said
@@ -40,7 +40,7 @@ def state(standing, **more):
 
 
 class Hub:
-    """`reachability fleet hub`. Sites: north, where two machines are silent, one of them real; south; west."""
+    """A running `reachability fleet hub`. Sites: north, where two machines are silent, one of them real; south; west."""
 
     address = "127.0.0.1:9673"
 
@@ -87,7 +87,7 @@ class Hub:
         wait(lambda: self.items("/v1/devices?site=west")[0]["refused"] == 1)
 
     def use_real_machine(self):
-        """It loses its network and gets it back, and is killed."""
+        """Starts a machine that loses its network and gets it back, and kills its agent."""
         service = self.file("service.sock")
         self.start(self.program, "serve", "--listen", "none", "--socket", service, "--history", "none")
         wait(lambda: os.path.exists(service))

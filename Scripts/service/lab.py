@@ -1,4 +1,4 @@
-"""A machine, gate-7, with one link, the service, and a browser that looks at it through a cable that can be cut."""
+"""A machine, gate-7, with one link, the service, and a browser that connects through a proxy that can be cut."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ def make_network():
         ip("link", "set", link, "up")
     ip("address", "add", "192.0.2.7/24", "dev", "u0")
     ip("route", "add", "default", "via", "192.0.2.1")
-    # The kernel may tell of it a second later; a service that begins before that begins with an outage.
+    # The kernel may report the carrier up to a second later. A service that starts before that starts with an outage.
     wait(lambda: b"state UP" in subprocess.check_output(["ip", "link", "show", "u0"]))
 
 
@@ -42,10 +42,10 @@ def lose_route():
 
 
 def wait(condition, seconds=60):
-    """Waits until a condition holds, and returns how long that took."""
+    """Waits until a condition is true, and returns the seconds that it took."""
     start = time.monotonic()
     while not condition():
-        assert time.monotonic() - start < seconds, "waited in vain"
+        assert time.monotonic() - start < seconds, "timeout"
         time.sleep(0.01)
     return time.monotonic() - start
 
@@ -57,12 +57,12 @@ def get(address, path):
 
 
 class Service:
-    """`reachability serve`."""
+    """A running `reachability serve`."""
 
     address = "127.0.0.1:9672"
 
     def __init__(self, program, address=None, configuration=None):
-        """Starts it at an address, with the text of a configuration if there is one."""
+        """Starts the service at an address, with the text of a configuration if there is one."""
         self.program = program
         self.address = address or self.address
         self.directory = tempfile.TemporaryDirectory()
@@ -96,7 +96,8 @@ class Service:
         return items[0] if items else None
 
     def lose_link(self, seconds=0.0):
-        """Loses the link for so long, and until both is known: a service that gets no processor meanwhile would miss it."""
+        """Sets the link down for some seconds, and waits until the service has recorded its start and its end. Without
+        that a service on a busy processor could miss the outage."""
         lose_link()
         time.sleep(seconds)
         wait(lambda: (newest := self.newest_outage()) and newest["end"] is None)
@@ -109,7 +110,7 @@ class Service:
 
 
 class Cable:
-    """What lies between the browser and the service: it passes bytes on, until it is cut."""
+    """A TCP proxy between the browser and the service that can be cut."""
 
     def __init__(self, port, to):
         self.to = to.split(":")[0], int(to.split(":")[1])

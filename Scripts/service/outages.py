@@ -1,6 +1,6 @@
-"""The same outages, seen by the service and by polls of blackbox_exporter. usage: outages.py PROGRAM [OF EACH LENGTH [cable]]
+"""Compares outages as seen by the service and by polls of blackbox_exporter. usage: outages.py PROGRAM [OF EACH LENGTH [cable]]
 
-With "cable" the peer's end is taken down, as a cable is pulled: the kernel reports that the carrier is lost up to a second later.
+With "cable" the peer's end is set down, as if a cable was pulled: the kernel reports the loss of the carrier up to a second later.
 """
 
 import datetime
@@ -23,12 +23,12 @@ LENGTHS = (4, 0.4, 0.04)
 PAUSES = (1, 5, 60)
 
 
-# The kernel reports the carrier of a link at once if the link has another index than its peer. Network cards have no peer.
+# The kernel reports a carrier change at once if the index of the link differs from that of its peer. A real network card has no peer.
 INDEX = "71"
 
 
 def make_network():
-    """A link to a peer in a namespace of its own, which takes connections."""
+    """Creates a link to a peer in another network namespace, which accepts connections."""
     peer = subprocess.Popen(["unshare", "--net", "sleep", "3600"])
     time.sleep(0.2)
     inside = ["nsenter", "--target", str(peer.pid), "--net"]
@@ -47,7 +47,7 @@ def make_network():
 
 
 def cut(length, peer):
-    """Makes an outage; with a peer, at the peer's end."""
+    """Sets the link down for some seconds: the local end, or with `peer` the end of the peer. Returns the start and the end."""
     if peer:
         inside = ["nsenter", "--target", str(peer.pid), "--net"]
         start = time.time()
@@ -71,7 +71,7 @@ def probe():
 
 
 class Poller(threading.Thread):
-    """Asks blackbox_exporter in the same pauses, as Prometheus does, and counts what it makes of that."""
+    """Polls blackbox_exporter at a fixed interval, as Prometheus does, and records the results."""
 
     def __init__(self, pause):
         super().__init__(daemon=True)
@@ -85,9 +85,9 @@ class Poller(threading.Thread):
             time.sleep(rest)
 
     def found(self, outages):
-        """The outages in which a poll failed."""
+        """Returns the number of outages in which a poll failed."""
         bad = [moment for moment, good in self.answers if not good]
-        # One that began within the outage may fail a moment after its end.
+        # A poll that began within the outage may fail shortly after its end.
         return sum(any(start <= moment <= end + 0.005 for moment in bad) for start, end in outages)
 
 
@@ -116,21 +116,21 @@ def main(program, count=30, kind="link"):
             chance.shuffle(lengths)
             outages = {length: [] for length in LENGTHS}
             for length in lengths:
-                # The kernel reports losses of a carrier once a second, so those that follow one another are of interest.
+                # The kernel reports losses of a carrier once a second, so short intervals between outages are tested too.
                 time.sleep(chance.uniform(0.2, 2) if peer else chance.uniform(2, 4))
                 outages[length].append(cut(length, peer))
             time.sleep(2)
             for poller in pollers:
                 poller.is_over = True
             found = json.loads(service.get("/v1/outages?limit=1000"))["items"]
-            print("| outages of | made | the service |", " | ".join(f"a poll every {pause} s" for pause in PAUSES), "|")
+            print("| length of outage | made | recorded by the service |", " | ".join(f"found by polls every {pause} s" for pause in PAUSES), "|")
             print("|---|---|---|" + "---|" * len(PAUSES))
             made = sorted(outage for all in outages.values() for outage in all)
             pairs = {}
             for item in found:
                 start, end = moment(item["start"]), moment(item["end"])
                 doubt = item["uncertaintyMilliseconds"] / 1000
-                # One that is reported late may be reported after its end.
+                # If the kernel reports an outage late, the service may record it after its end.
                 fitting = [one for one in made if one[0] <= end + 0.001 and start - doubt <= one[1]]
                 if fitting:
                     pairs[fitting[-1]] = (end - start, doubt)
@@ -138,13 +138,13 @@ def main(program, count=30, kind="link"):
                 known = [(one[1] - one[0], *pairs[one]) for one in outages[length] if one in pairs]
                 booked = [1000 * own for _, own, _ in known]
                 sure = sum(true - own <= doubt + 0.01 for true, own, doubt in known)
-                print(f"{1000 * length:.0f} ms: booked as {min(booked):.0f} to {max(booked):.0f} ms,", end=" ")
+                print(f"{1000 * length:.0f} ms: recorded as {min(booked):.0f} to {max(booked):.0f} ms,", end=" ")
                 print(f"{sure} of {len(known)} within their uncertainty")
                 own = len(known)
                 cells = [f"{1000 * length:.0f} ms", count, own, *(poller.found(outages[length]) for poller in pollers)]
                 print("|", " | ".join(map(str, cells)), "|")
             causes = {(item["attribution"], item["cause"]) for item in found}
-            print("as", ", ".join(f"{attribution}.{cause}" for attribution, cause in causes))
+            print("attributed to", ", ".join(f"{attribution}.{cause}" for attribution, cause in causes))
         finally:
             service.stop()
             for child in children:

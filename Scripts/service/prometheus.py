@@ -14,7 +14,7 @@ from lab import Service, ip, lose_link, make_network, regain_link, wait
 
 EXAMPLES = "examples/prometheus"
 PROMETHEUS = "127.0.0.1:9090"
-# Ten seconds hold fifty of them, so that what increase() adds at the ends of a window is little.
+# 10 s contain 100 scrapes, so that the extrapolation of increase() at the ends of a window is small.
 INTERVAL = "100ms"
 SECONDS = 'reachability_target_seconds_total{job="reachability",state="us"}'
 
@@ -31,7 +31,7 @@ def find(query):
 
 
 def value(query):
-    """Waits until there is one: after a scrape that failed there is none."""
+    """Waits until the query has a value: after a failed scrape it has none."""
     found = []
     wait(lambda: found.append(find(query)) or found[-1] is not None)
     return found[-1]
@@ -43,7 +43,7 @@ def check_files(service):
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(request, timeout=20) as answer:
             text = answer.read()
-        # promtool reads the text format only.
+        # promtool reads only the text format.
         if form:
             assert text.endswith(b"# EOF\n"), text[-100:]
         else:
@@ -81,7 +81,7 @@ def is_ready():
 
 
 def measure(service):
-    """Loses the link five times; what was lost, and what Prometheus says of it."""
+    """Sets the link down five times, and compares the length of the outages with what Prometheus reports."""
     begin, before = time.time(), value(SECONDS)
     outages = []
     for seconds in (0.04, 0.4, 0.04, 1.0, 0.4):
@@ -91,22 +91,22 @@ def measure(service):
     assert [item["attribution"] for item in outages] == ["us"] * 5, [item["id"] for item in outages]
     truth = sum(item["durationNanoseconds"] for item in outages) / 1e9
     wait(lambda: abs(value(SECONDS) - before - truth) < 1e-6)
-    # At its two ends a window is guessed, by up to an interval of scrapes each: 120 of them make that less than 2 %.
+    # increase() extrapolates at both ends of a window by up to one scrape interval each: with 120 intervals that is less than 2 %.
     time.sleep(max(0, begin + 10 - time.time()))
     window = int(time.time() - begin + 2)
     estimate = value(f"increase({SECONDS}[{window}s])")
-    print(f"prometheus: lost {truth:.9f} s, the same by the counter, by increase() over {window} s {estimate:.6f} s")
+    print(f"prometheus: outages {truth:.9f} s, counter the same, increase() over {window} s {estimate:.6f} s")
     return abs(estimate / truth - 1)
 
 
 def test_seconds(service):
-    """What is lost between two scrapes is in the counter, exactly."""
-    # A scrape that failed at an end of the window, for want of a processor, makes the guess a worse one.
-    assert any(measure(service) < 0.02 for _ in range(3)), "increase() is further away than 2 %"
+    """The counter contains outages between two scrapes exactly."""
+    # A scrape that fails at an end of the window, on a busy processor, makes the extrapolation less exact.
+    assert any(measure(service) < 0.02 for _ in range(3)), "increase() differs by more than 2 %"
 
 
 def test_dashboard():
-    """Each query of the dashboard finds something."""
+    """Each query of the dashboard has a result."""
     with open(f"{EXAMPLES}/grafana.json") as file:
         dashboard = json.load(file)
     queries = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
@@ -120,7 +120,7 @@ def test_dashboard():
         assert "$" not in text, text
         print(f"  {text}")
         wait(lambda: ask("query", query=text))
-    print(f"prometheus: {len(queries)} queries of the dashboard find something")
+    print(f"prometheus: {len(queries)} queries of the dashboard have results")
 
 
 def test_probe():
@@ -149,7 +149,7 @@ def main(program):
             prometheus.terminate()
             prometheus.wait(20)
             service.stop()
-    print("prometheus: all is well")
+    print("prometheus: passed")
 
 
 if __name__ == "__main__":

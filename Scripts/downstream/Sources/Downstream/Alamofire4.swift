@@ -1,7 +1,7 @@
 import Glibc
 import NetworkReachability
 
-/// Alamofire 4: a listener that is set, and names nested in the manager.
+/// The Alamofire 4 style: the listener is a property, and the types are nested in the manager.
 func listenInAlamofire4Style() {
     let manager = NetworkReachabilityManager(host: "www.apple.com")
     manager?.listener = { status in

@@ -1,7 +1,7 @@
 import Dispatch
 import NetworkReachability
 
-/// Alamofire 5: the listener is an argument.
+/// The Alamofire 5 style: the listener is an argument.
 final class Alamofire5Style {
     private let manager: NetworkReachabilityManager? = .default
     private let queue = DispatchQueue(label: "downstream")

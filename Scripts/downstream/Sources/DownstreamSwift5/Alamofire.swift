@@ -1,6 +1,6 @@
 import NetworkReachability
 
-/// Both styles in the Swift 5 language mode, where closures are not marked as sendable.
+/// Both styles in the Swift 5 language mode, in which closures are not marked as sendable.
 final class SwiftFiveStyle {
     private var statuses: [NetworkReachabilityStatus] = []
     private let manager = NetworkReachabilityManager(host: "www.apple.com")
