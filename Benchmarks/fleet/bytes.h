@@ -1,4 +1,4 @@
-/* Bytes on their way in or out, and the clocks. */
+/* A growable byte buffer, and clocks. */
 #ifndef BYTES_H
 #define BYTES_H
 
@@ -18,7 +18,7 @@ static inline void die(const char *what) {
     exit(71);
 }
 
-/* Makes room for so many more, and says where. */
+/* Reserves space for `more` bytes at the end, and returns its address. */
 static inline unsigned char *bytes_room(struct bytes *bytes, size_t more) {
     if (bytes->count + more > bytes->room) {
         bytes->room = bytes->room * 2 > bytes->count + more ? bytes->room * 2 : bytes->count + more;
@@ -34,7 +34,8 @@ static inline void bytes_add(struct bytes *bytes, const void *data, size_t count
     bytes->count += count;
 }
 
-/* Lets go of the first; of ten thousand connections nearly all have nothing under way, and then hold no memory. */
+/* Removes the first `count` bytes. An empty buffer is freed: nearly all of the ten thousand connections have nothing to send or to
+   parse. */
 static inline void bytes_drop(struct bytes *bytes, size_t count) {
     bytes->count -= count;
     if (bytes->count == 0) {
@@ -51,7 +52,7 @@ static inline int64_t clock_now(clockid_t clock) {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-/* Nanoseconds that only grow. */
+/* CLOCK_MONOTONIC in nanoseconds. */
 static inline int64_t now(void) { return clock_now(CLOCK_MONOTONIC); }
 
 enum { millisecond = 1000000, second = 1000000000 };

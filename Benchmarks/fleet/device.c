@@ -4,7 +4,7 @@
 
 enum { pause_between = 50 * millisecond, window = 20 };
 
-/* As far as the pace and the window let it. */
+/* Sends the unsent events of the log, as far as the rate limit and the window of unacknowledged messages allow. */
 static void tell_on(struct device *device, int64_t time) {
     while (device->sent < device->logged && device->sent - device->acknowledged < window) {
         if (device->caught_up == untold) {
@@ -16,7 +16,7 @@ static void tell_on(struct device *device, int64_t time) {
     if (device->caught_up == untold && device->acknowledged == device->logged) device_say_caught_up(device);
 }
 
-/* It is over; agents try again by themselves. */
+/* Handles the end of the connection or of an attempt. Like an agent, the device reconnects. */
 static void lose(struct device *device) {
     if (device->phase == there) {
         counts.connected--;
@@ -90,7 +90,7 @@ void device_end(struct device *device) {
 
 void device_connect(struct device *device) {
     char topic[96], client[32], name[48], will[128];
-    /* From an address of its own, so that ten thousand have ports enough, and rules can be made for some. */
+    /* Each device has its own source address, so that there are enough ports for ten thousand, and firewall rules can match some. */
     struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f640001 + device->index)};
     device->connection++;
     counts.waiting--;
@@ -133,12 +133,12 @@ static void settle(struct device *device, uint16_t id) {
     switch (device->purposes[id % sizeof device->purposes]) {
     case state: device->birth = told; break;
     case caught_up: device->caught_up = told; break;
-    /* A broker acknowledges in the order in which messages came. */
+    /* A broker sends PUBACK in the order of the messages (MQTT-4.6.0-2). */
     case event: if (device->acknowledged < device->sent) device->acknowledged++; break;
     }
 }
 
-/* It is asked to tell again what came after a place in its log, or all; other commands cost a hub nothing. */
+/* Handles the command to replay the log, from a position or from the start. Other commands are ignored. */
 static void obey(struct device *device, const struct message *message) {
     char text[256] = "", epoch[32], mine[32], mark[65] = "";
     unsigned number = 0, after = 0;
@@ -151,7 +151,7 @@ static void obey(struct device *device, const struct message *message) {
     counts.replayed++;
     device->sent = device->acknowledged = after < device->logged ? after : device->logged;
     device->caught_up = untold;
-    /* What is on its way is told again. */
+    /* Events without a PUBACK are sent again. */
     for (size_t id = 0; id < sizeof device->purposes; id++)
         if (device->purposes[id] != state) device->purposes[id] = nothing;
     device_report(device, "online", "");

@@ -1,36 +1,36 @@
-/* A machine of the fleet, as its agent speaks for it: `ReachabilityFleetAgent` and `ReachabilityFleet/Messages` have the original. */
+/* A simulated machine of the fleet. It sends the same messages as the agent (`ReachabilityFleetAgent`, `ReachabilityFleet/Messages`). */
 #ifndef DEVICE_H
 #define DEVICE_H
 
 #include "link.h"
 #include "mqtt.h"
 
-/* What all have in common. */
+/* Settings of all devices. */
 struct settings {
     unsigned count, sites, keepalive, refresh, will_delay, jitter, at_once;
     int version, epoll;
     struct sockaddr_in broker;
     SSL_CTX *tls;
-    /* Another for each run. */
+    /* A random number for each run. */
     unsigned run;
 };
 
 extern struct settings settings;
 
-/* What is being done with the fleet, all told. */
+/* Totals of all devices. */
 struct counts {
     unsigned waiting, connecting, connected, lost, refused, sent, acknowledged, flooded, replayed;
 };
 
 extern struct counts counts;
 
-/* An event of the log: an outage as it begins, and once more as it ends. */
+/* An event in the log: an outage when it starts, and once more when it ends. */
 struct event {
     unsigned outage;
     const char *cause;
-    /* By the true clock, milliseconds since 1970; no end while it lasts. */
+    /* Milliseconds since 1970 by the correct clock; `end` is 0 while the outage lasts. */
     int64_t start, end;
-    /* When it was told first. */
+    /* CLOCK_MONOTONIC when the event was first sent; 0 before that. */
     int64_t told;
 };
 
@@ -38,11 +38,11 @@ struct device {
     struct link link;
     unsigned index, connection, boot;
     enum { away, waiting, opening, greeting, there } phase;
-    /* When it connects. */
+    /* CLOCK_MONOTONIC of the next attempt to connect. */
     int64_t due;
-    /* By so many milliseconds its wall clock is wrong. */
+    /* The offset of its wall clock in milliseconds. */
     int64_t skew;
-    /* Its log; what of it was sent, and acknowledged. */
+    /* The log, and how many of its events have been logged, sent and acknowledged. */
     struct event *log;
     unsigned logged, sent, acknowledged;
     unsigned outages;
@@ -50,27 +50,27 @@ struct device {
     int64_t next_send, next_report, next_ping, begun, last_in;
     uint16_t next_id;
     unsigned char purposes[32];
-    /* Messages a second, until a time. */
+    /* The rate of a flood in messages per second, its start and end, and the messages sent. */
     unsigned flood;
     int64_t flood_begun, flood_end, flood_sent;
 };
 
-/* It is to be there, after up to so many milliseconds. */
+/* Connects after a random delay of at most `jitter` milliseconds. */
 void device_return(struct device *device, unsigned jitter);
-/* It breaks off without a word. */
+/* Closes the connection without DISCONNECT. */
 void device_drop(struct device *device);
-/* It says that it goes, and why. */
+/* Sends the state `leaving` with a reason and DISCONNECT, and closes the connection. */
 void device_leave(struct device *device);
-/* It starts again: another boot, and another log. */
+/* Simulates a restart: a new boot ID and an empty log. */
 void device_reboot(struct device *device);
 void device_begin(struct device *device, const char *cause);
 void device_end(struct device *device);
 void device_connect(struct device *device);
-/* Its socket has something to say. */
+/* Handles events of the socket. */
 void device_work(struct device *device);
-/* Time has passed. */
+/* Handles timers. */
 void device_tick(struct device *device, int64_t time);
-/* Whether it has nothing to do and nothing to wait for. */
+/* Whether the device has nothing to send and waits for no acknowledgement. */
 int device_rests(const struct device *device);
 
 #endif

@@ -1,18 +1,21 @@
-/* Many machines of a fleet in one process and one thread, over raw sockets and one epoll. They speak MQTT with a broker as the agent does.
-   Reads commands, a line each, and answers each with a line of JSON.
+/* Simulates many machines of a fleet in one thread. They exchange the same MQTT messages with a broker as the agent. Reads commands from
+   standard input, one a line, and answers each with a line of JSON.
 
    usage: fleet-devices PORT [--count N] [--sites N] [--version 4|5] [--keepalive SECONDS] [--refresh SECONDS] [--will-delay SECONDS]
                         [--jitter MILLISECONDS] [--at-once N] [--tls AUTHORITY CERTIFICATE KEY] [--watch]
 
-   connect FIRST COUNT MILLISECONDS   they connect, each after a random part of that
-   drop, leave, reboot FIRST COUNT    they break off without a word; with a word; and have another boot
-   begin FIRST COUNT CAUSE            each has an outage
-   end FIRST COUNT                    it is over
-   skew FIRST COUNT SECONDS           their clocks are ahead by that
-   flood FIRST RATE SECONDS           one sends so many messages a second
-   settle SECONDS                     answers when nobody has anything to do, or after that time
-   until KIND COUNT SECONDS           answers when the watcher has heard so many, or after that time
-   mark, count                        counts and times begin anew; and are told */
+   connect FIRST COUNT MILLISECONDS   connects machines, each after a random delay of at most this
+   drop FIRST COUNT                   closes their connections without DISCONNECT
+   leave FIRST COUNT                  publishes their state `leaving`, and disconnects them
+   reboot FIRST COUNT                 simulates a restart: a new boot ID and an empty log
+   begin FIRST COUNT CAUSE            starts an outage of each
+   end FIRST COUNT                    ends their last outage
+   skew FIRST COUNT SECONDS           sets their clocks ahead
+   flood FIRST RATE SECONDS           lets one machine send RATE messages per second
+   settle SECONDS                     waits until no machine has anything to do, or until the timeout
+   until KIND COUNT SECONDS           waits until the watcher has received COUNT messages, or until the timeout
+   mark                               resets the counts and times of the watcher
+   count                              prints the counts */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -30,7 +33,7 @@ struct counts counts;
 static struct device *devices;
 static struct watcher watcher;
 static int is_watched;
-/* Since when it is counted, and what is waited for. */
+/* CLOCK_MONOTONIC of the last mark, and the deadline of a command that waits. */
 static int64_t marked, deadline;
 static enum { nobody, everybody, somebody } awaited;
 static int awaited_kind;
@@ -57,7 +60,7 @@ static void mark(void) {
     watcher_mark(&watcher);
 }
 
-/* Does what a line says; what is to be waited for is answered later. */
+/* Runs a command. `settle` and `until` are answered later. */
 static void obey(const char *line) {
     char name[16] = "", third[24] = "", kind[16];
     unsigned first = 0, count = 0;

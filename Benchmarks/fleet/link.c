@@ -10,7 +10,7 @@
 void link_begin(struct link *link, int epoll, uint32_t number, const struct sockaddr_in *from, const struct sockaddr_in *to, SSL_CTX *tls, unsigned patience) {
     int yes = 1;
     unsigned milliseconds = patience * 1000;
-    /* Connections that are cut must not keep their ports for a minute. */
+    /* Closing sends RST, so that no connection keeps its port in TIME_WAIT. */
     struct linger at_once = {1, 0};
     *link = (struct link){.phase = link_opening, .fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     if (link->fd < 0) die("socket");
@@ -26,11 +26,11 @@ void link_begin(struct link *link, int epoll, uint32_t number, const struct sock
         if (!link->tls || !SSL_set_fd(link->tls, link->fd)) die("SSL_new");
         SSL_set_connect_state(link->tls);
     }
-    /* Whatever it says, epoll tells when it is decided. */
+    /* The result is ignored: epoll reports when the attempt has succeeded or failed. */
     connect(link->fd, (const struct sockaddr *)to, sizeof *to);
 }
 
-/* Whether it only has to wait. */
+/* Whether the operation must be repeated when the socket is ready. */
 static int waits(struct link *link, int result) {
     if (!link->tls) return errno == EAGAIN;
     int reason = SSL_get_error(link->tls, result);
@@ -73,7 +73,7 @@ int link_work(struct link *link) {
         if (done <= 0) return waits(link, done) ? 0 : -1;
         link->phase = link_open;
     }
-    /* What was read before the end counts. */
+    /* Data received before the end of the connection is still used. */
     int result = link_put(link);
     return get(link) < 0 ? -1 : result;
 }

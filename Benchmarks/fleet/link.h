@@ -1,4 +1,4 @@
-/* One connection, plain or over TLS, that never blocks. */
+/* A non-blocking connection over TCP or TLS. */
 #ifndef LINK_H
 #define LINK_H
 
@@ -14,14 +14,14 @@ struct link {
     struct bytes in, out;
 };
 
-/* Begins to connect; the kernel gives up what the other side does not acknowledge for `patience` seconds. epoll is told of it with
-   `number`, by edges. */
+/* Starts to connect. After `patience` seconds without an acknowledgement the kernel closes the connection (TCP_USER_TIMEOUT). Registers
+   the socket with epoll, edge-triggered, with `number` as data. */
 void link_begin(struct link *link, int epoll, uint32_t number, const struct sockaddr_in *from, const struct sockaddr_in *to, SSL_CTX *tls, unsigned patience);
-/* Goes on as far as it can: -1 if the connection is over. */
+/* Continues connecting, handshake, sending and receiving. Returns -1 if the connection has ended. */
 int link_work(struct link *link);
-/* Sends what it can of what waits: -1 if the connection is over. */
+/* Sends as much of the output buffer as possible. Returns -1 if the connection has ended. */
 int link_put(struct link *link);
-/* Ends it without a word, as if it broke. */
+/* Closes the connection with RST, as if it was interrupted. */
 void link_cut(struct link *link);
 
 #endif

@@ -28,7 +28,7 @@ static void add_property(struct bytes *out, int which, unsigned seconds) {
     add_short(out, seconds);
 }
 
-/* Sends a body with its header, and lets go of it. */
+/* Appends a packet with its fixed header, and empties the body. */
 static void add_packet(struct bytes *out, unsigned first, struct bytes *body) {
     add_byte(out, first);
     add_length(out, body->count);
@@ -41,7 +41,7 @@ void mqtt_connect(struct bytes *out, const struct greeting *greeting) {
     int is_five = greeting->version == 5;
     add_text(&body, "MQTT");
     add_byte(&body, greeting->version);
-    /* A will with QoS 1, which is retained. The session is kept. */
+    /* Flags: a retained will with QoS 1. Clean session is off. */
     add_byte(&body, greeting->will ? 0x2c : 0);
     add_short(&body, greeting->keepalive);
     if (is_five) {
@@ -91,7 +91,8 @@ void mqtt_ping(struct bytes *out) { add_short(out, 0xc000); }
 
 void mqtt_leave(struct bytes *out) { add_short(out, 0xe000); }
 
-/* A number of one to four bytes: how many they are, 0 if they are not all there, -1 if it is none. */
+/* Parses a variable byte integer of 1 to 4 bytes. Returns the number of bytes, 0 if the integer is incomplete, or -1 if it is invalid.
+   */
 static int take_length(const unsigned char *data, size_t count, size_t *value) {
     *value = 0;
     for (int used = 0; used < 4; used++) {

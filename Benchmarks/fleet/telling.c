@@ -20,7 +20,7 @@ static const char *moment(char *room, size_t size, int64_t milliseconds) {
     return room;
 }
 
-/* What follows "end" in JSON. */
+/* The value of `end` in JSON. */
 static const char *end_of(char *room, size_t size, const struct device *device, const struct event *event) {
     char text[40];
     if (event->end == 0) return "null";
@@ -65,7 +65,7 @@ void device_tell(struct device *device, unsigned number) {
     publish(device, event, "event", text, 0);
 }
 
-/* What has no place in the log. */
+/* Sends an event that is not in the log. */
 static void say(struct device *device, int purpose, const char *word, const char *more) {
     char text[256], name[48];
     device_session(device, name, sizeof name);

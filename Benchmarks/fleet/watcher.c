@@ -35,13 +35,13 @@ static void note_delay(struct watcher *watcher, int64_t delay) {
     watcher->delays[watcher->delay_count++] = delay / 1000;
 }
 
-/* Whether one came that was not heard, and whether those before it did. */
+/* Counts an event: duplicates, gaps in the numbers, and its delay. */
 static void note_event(struct watcher *watcher, const struct message *message, const struct device *devices) {
     char text[160] = "";
     unsigned index, number, boot;
     memcpy(text, message->payload, message->length < sizeof text - 1 ? message->length : sizeof text - 1);
     const char *name = memmem(message->topic, message->topic_length, "device-", 7), *id = strstr(text, "\"id\":\"");
-    /* The epoch is the number of the run, and that of the boot. */
+    /* The epoch in the event's ID is the number of the run and of the boot. */
     char run[16];
     int length = snprintf(run, sizeof run, "%x", settings.run);
     if (!name || !id || strncmp(id + 6, run, length) != 0) return;

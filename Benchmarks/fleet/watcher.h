@@ -1,4 +1,4 @@
-/* Who hears everything, as a hub does, and counts. */
+/* A subscriber that receives all messages, as a hub does, and counts them. */
 #ifndef WATCHER_H
 #define WATCHER_H
 
@@ -9,11 +9,11 @@ enum { heard_online, heard_offline, heard_leaving, heard_event, heard_caught_up,
 struct watcher {
     struct link link;
     int is_ready;
-    /* Since the last mark, by kind; and of all events how many came twice, and how many did not come before a later one. */
+    /* Messages since the last mark, by kind; duplicate events, and events that had not arrived before a later one. */
     unsigned heard[heard_kinds], doubled, missed;
-    /* The number of the last event of each device, and of which boot. */
+    /* The boot and the number of the last event of each device. */
     struct last { unsigned boot, number; } *last;
-    /* Microseconds from a device to here, of each event. */
+    /* The delay of each event between device and watcher, in microseconds. */
     unsigned *delays, delay_count, delay_room;
 };
 
@@ -22,7 +22,7 @@ extern const char *const heard_names[heard_kinds];
 void watcher_connect(struct watcher *watcher);
 void watcher_work(struct watcher *watcher, const struct device *devices);
 void watcher_mark(struct watcher *watcher);
-/* A share of the delays is not longer, in microseconds. */
+/* A quantile of the delays in microseconds. */
 unsigned watcher_delay(struct watcher *watcher, double share);
 
 #endif

@@ -1,4 +1,4 @@
-"""A mosquitto of the measurement's own, in its network namespace, as docs/fleet.md has it."""
+"""A mosquitto in the network namespace of the benchmark, configured as docs/fleet.md describes it."""
 
 import os
 import resource
@@ -16,11 +16,11 @@ _MAKE_CERTIFICATES = Path(__file__).resolve().parents[2] / "examples/fleet/make-
 
 
 class Broker:
-    """A running broker that keeps what it has in a folder. Leaving its `with` block ends it."""
+    """A running broker with its state in a folder. Leaving its `with` block ends it."""
 
     def __init__(self, folder: Path, tls: bool = False) -> None:
         self._folder = folder
-        #: What a client with TLS shows: its authority, its certificate and its key.
+        #: Files for a client with TLS: certificate of the authority, certificate of the client, private key.
         self.files: tuple[str, str, str] | None = None
         settings = [
             f"listener {PORT}", "allow_anonymous true", "user root", "persistence true", f"persistence_location {folder}/",
@@ -64,11 +64,11 @@ class Broker:
         self.end()
 
     def status(self, key: str) -> int:
-        """What /proc says of its memory, in kilobytes."""
+        """Returns a memory field of /proc/PID/status in KiB."""
         lines = Path(f"/proc/{self._process.pid}/status").read_text().splitlines()
         return int(next(line for line in lines if line.startswith(f"{key}:")).split()[1])
 
     def cpu(self) -> float:
-        """Seconds of processor time."""
+        """Returns the CPU time in seconds."""
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

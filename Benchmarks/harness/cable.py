@@ -1,4 +1,4 @@
-"""The cable is pulled in the middle of a download: what comes twice, and how soon it goes on when the cable is back."""
+"""Disconnects the cable during a download: how many bytes are transferred twice, and how soon the transfer continues after reconnection."""
 
 import shlex
 import shutil
@@ -19,14 +19,14 @@ from .netlink import Sender
 from .statistics import table
 
 _SIZE = 1 << 30
-#: How long a download takes that is left alone.
+#: The duration of a download without interruption, in seconds.
 _SECONDS = 16
 _OUTAGES = 1, 3, 10, 30
-#: The largest piece that may come twice, in bytes, and milliseconds from the first packet to the first byte in the file.
+#: The limits: bytes transferred twice, and milliseconds from the first packet to the first byte in the file.
 _PIECE = 1 << 16
 _MILLISECONDS = 50
 _NEAR, _FAR = (10, "c0", "192.0.2.2"), (20, "s0", "192.0.2.1")
-#: socket(7) and packet(7), not among Python's names.
+#: Constants of socket(7) and packet(7) that Python's modules do not have.
 _SO_TIMESTAMPNS = 35
 _ETH_P_IP = 0x0800
 _PACKET_OUTGOING = 4
@@ -35,14 +35,14 @@ _PACKET_OUTGOING = 4
 @dataclass
 class _Program:
     name: str
-    #: Run by a shell.
+    #: A shell command.
     command: str
-    #: Where it writes.
+    #: The file that the download grows.
     file: str
 
 
 def measure(context: Context, folder: Path) -> dict:
-    """With the programs in a folder."""
+    """Runs the measurement with the programs in a folder."""
     size, outages = context.scaled(_SIZE), _OUTAGES[:1] if context.quick else _OUTAGES
     results: dict = {"size": size}
     with Cable(size) as cable:
@@ -65,7 +65,7 @@ def _programs(folder: Path, server: str) -> list[_Program]:
 
 
 class Cable:
-    """A client and a server at the ends of a cable, each in a namespace of its own."""
+    """A client and a server at the ends of a veth link, each in its own network namespace."""
 
     def __init__(self, size: int) -> None:
         self._near, self._far = Namespace.fresh(), Namespace.fresh()
@@ -94,7 +94,7 @@ class Cable:
         self._far.close()
 
     def run(self, program: _Program, outage: float) -> dict:
-        """One download, with the cable out for so many seconds after a third of it."""
+        """Runs a download with the cable disconnected for `outage` seconds after a third of it."""
         before = self.server.acknowledged()
         with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
             file = Path(folder) / program.file
@@ -120,7 +120,7 @@ class Cable:
         }
 
     def _plug_in(self, file: Path) -> tuple[int, int]:
-        """Nanoseconds from the cable's return to the first packet from the server, and from there to the first byte in the file."""
+        """Connects the cable. Returns the nanoseconds to the first packet from the server, and from there to the first byte in the file."""
         with self._near.entered():
             packets = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_IP))
         packets.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
@@ -130,7 +130,7 @@ class Cable:
         self._far_end.do(netlink.set_link(_FAR[0], True))
         listener = threading.Thread(target=lambda: first.append(_incoming(packets, back)), daemon=True)
         listener.start()
-        # What begins anew makes it shorter first.
+        # A client that starts again truncates the file first.
         _until(lambda: _size(file) > size)
         grown = time.time_ns()
         listener.join(10)
@@ -139,7 +139,7 @@ class Cable:
 
 
 def _incoming(packets: socket.socket, since: int) -> int:
-    """When the next packet came that this machine has not sent, by the kernel's clock."""
+    """Returns the kernel's time stamp of the next packet that the server sent."""
     while True:
         _, messages, _, address = packets.recvmsg(64, 64)
         seconds, nanoseconds = struct.unpack("qq", messages[0][2][:16])
@@ -152,7 +152,7 @@ def _until(condition) -> None:
     end = time.monotonic() + 120
     while not condition():
         if time.monotonic() > end:
-            raise RuntimeError("a download stands still")
+            raise RuntimeError("a download makes no progress")
         time.sleep(0.0005)
 
 
@@ -163,12 +163,12 @@ def _size(file: Path) -> int:
         return 0
 
 
-# MARK: what came of it
+# MARK: report
 
 
 def report(summary: dict) -> list[str]:
-    heading = f"{summary['size'] >> 20} MiB, the cable out for"
-    rows = [[heading, "seconds", "KiB twice", "ms from the cable to a packet", "ms from there to progress", "s in all, without the outage"]]
+    heading = f"{summary['size'] >> 20} MiB, cable disconnected for"
+    rows = [[heading, "seconds", "KiB twice", "ms from the cable to a packet", "ms from there to new data", "s in total, without the outage"]]
     for name, outages in summary.items():
         if name == "size":
             continue
@@ -184,6 +184,6 @@ def goals(summary: dict) -> list[Goal]:
     ours = [summary[name] for name in ("ReachabilityRequests", "reachability download") if name in summary]
     outages = [values for outages in ours for values in outages.values()]
     return [
-        Goal("cable out: bytes that came twice", max(values["again"] for values in outages), _PIECE),
-        Goal("cable out: ms from packets to progress", max(values["progress"] for values in outages) / 1e6, _MILLISECONDS),
+        Goal("cable disconnected: bytes transferred twice", max(values["again"] for values in outages), _PIECE),
+        Goal("cable disconnected: ms from packets to new data", max(values["progress"] for values in outages) / 1e6, _MILLISECONDS),
     ]

@@ -1,4 +1,4 @@
-"""What a check of each of very many hosts costs, beside programs that do the same: C, fping, and prometheus-blackbox-exporter."""
+"""The cost of checking each of many hosts, compared with a C program, fping and prometheus-blackbox-exporter."""
 
 import http.client
 import json
@@ -19,13 +19,13 @@ _COUNT = 10_000
 _ROUNDS = 3
 _NETWORK = "10.77.0.0/16"
 _FIRST = IPv4Address("10.77.0.1")
-#: What is measured: the word of the reference, the URL of a target, the exporter's module.
+#: The kinds of probes: argument of the reference: URL of a target, module of the exporter.
 _KINDS = {
     "echo": ("icmp://{}", "icmp"),
     "connect": ("tcp://{}:80", "tcp"),
     "request": ("http://{}/", "http"),
 }
-#: Most microseconds of processor for each probe, and most times what C takes.
+#: The limits: CPU time of a probe in microseconds, and as a multiple of the C program.
 _LIMITS = {"echo": (40, 2), "connect": (100, 2), "request": (200, 3)}
 _MODULES = """
 modules:
@@ -51,12 +51,12 @@ def measure(context: Context) -> dict:
         finally:
             server.communicate()
     finally:
-        # The cable goes with it.
+        # Closing the namespace also deletes the link.
         far.close()
 
 
 def _furnish(far: Namespace) -> None:
-    """A cable to a machine that has every address of the network."""
+    """Connects a machine that has all addresses of the network."""
     with far.entered():
         holder = subprocess.Popen(["sleep", "infinity"])
     try:
@@ -101,14 +101,14 @@ def _turns(context: Context, program: Path, kind: str, count: int) -> dict:
 
 
 def _run(command: list[str], answered, text: str = "") -> dict:
-    """Runs a command to its end: what it took for each probe, and how many were answered."""
+    """Runs a command to its end. Returns the cost of each probe, and the number of answers."""
     begun = time.monotonic()
     with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as printed:
         given.write(text)
         given.seek(0)
         process = subprocess.Popen(command, stdin=given, stdout=printed, stderr=subprocess.STDOUT)
         resident = 0
-        # What the kernel tells at the end counts the memory of whoever forked it, too.
+        # ru_maxrss of wait4(2) includes the memory of the process that forked, so VmHWM is read instead.
         while (ended := os.wait4(process.pid, os.WNOHANG))[0] == 0:
             resident = max(resident, _resident(process.pid))
             time.sleep(0.005)
@@ -126,7 +126,7 @@ def _run(command: list[str], answered, text: str = "") -> dict:
 
 
 def _resident(process: int) -> int:
-    """The most KiB it has held; 0 for one that has ended."""
+    """Returns the maximum resident size in KiB; 0 for a process that has ended."""
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)
 
@@ -162,7 +162,7 @@ def _verdicts(text: str, count: int) -> dict:
 
 
 def _export(exporter: str, module: str, addresses: list[str]) -> dict:
-    """Asks the exporter for each host, 32 at a time."""
+    """Requests a probe of each host from the exporter, over 32 connections at a time."""
     with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
         file.write(_MODULES)
         file.flush()

@@ -1,4 +1,4 @@
-"""Very many clients of a service at a time: streams of which some never read, and connections that stay."""
+"""Many simultaneous clients of a service: streams, of which some never read, and idle connections."""
 
 import resource
 import selectors
@@ -9,7 +9,7 @@ from .served import PORT
 
 
 class Clients:
-    """Connections, each of which has asked for a path. Leaving its `with` block closes them."""
+    """Connections that have each sent a request for a path. Leaving its `with` block closes them."""
 
     def __init__(self, path: str, reading: int, deaf: int = 0) -> None:
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -18,7 +18,7 @@ class Clients:
         self._selector = selectors.DefaultSelector()
         self._deaf = [self._ask() for _ in range(deaf)]
         self._sockets = [self._ask() for _ in range(reading)]
-        #: The last bytes of each, for a word may come in two parts.
+        #: The last bytes of each connection, because a word may be split between two reads.
         self._tails: dict[socket.socket, bytes] = {}
         for client in self._sockets:
             client.setblocking(False)
@@ -38,7 +38,7 @@ class Clients:
         self._selector.close()
 
     def hear(self, word: bytes, seconds: float = 60) -> list[int]:
-        """When each of those that read has got this word, in nanoseconds of CLOCK_MONOTONIC; those that do not get it are left out."""
+        """Returns the times (CLOCK_MONOTONIC, ns) at which the reading clients received a word; leaves out those that did not."""
         times: dict[socket.socket, int] = {}
         end = time.monotonic() + seconds
         while len(times) < len(self._sockets) and (left := end - time.monotonic()) > 0:

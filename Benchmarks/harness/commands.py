@@ -1,4 +1,4 @@
-"""Each subcommand beside the tools it replaces: start-up, memory of those that stay, and the size of the binary."""
+"""Compares each subcommand with the tools it replaces: start-up time, memory of long-running commands, and size of the binary."""
 
 import os
 import re
@@ -15,14 +15,14 @@ from .statistics import median, microseconds, percentile, table
 
 _ROUNDS = 200
 _LISTENS = 50
-#: Each one-shot with a question that has its answer at once; those the tool does not have are passed over.
+#: Commands that end at once. Those that the measured program does not have are skipped.
 _ONE_SHOTS = ["status 1.1.1.1", "status", "why 1.1.1.1", "list", "wait 1.1.1.1"]
 _REFERENCE = "ip route get"
 
 
 def measure(context: Context) -> dict:
     if not (ip := shutil.which("ip")):
-        raise RuntimeError("there is no `ip` to compare with: install iproute2")
+        raise RuntimeError("cannot find `ip`, which is compared with; install iproute2")
     once = {_REFERENCE: [ip, "route", "get", "1.1.1.1"]}
     stay = {"ip monitor": [ip, "monitor"]}
     if nm_online := shutil.which("nm-online"):
@@ -56,12 +56,12 @@ def _alternating(commands: dict[str, list[str]], measure: object, rounds: int) -
 
 
 def _run(command: list[str]) -> int:
-    # It says no where there is no NetworkManager, as fast as it says yes.
+    # Without NetworkManager, nm-online fails as fast as it succeeds.
     return run(command, requires_success="nm-online" not in command[0])
 
 
 def _listening(command: list[str]) -> int:
-    """From the start until it has printed a line, or until its socket is in a multicast group if it prints none by itself."""
+    """Returns the time from the start to the first line, or for `ip monitor` to the multicast subscription of its socket."""
     before = time.monotonic_ns()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     try:
@@ -80,14 +80,14 @@ def _listening(command: list[str]) -> int:
 def _is_subscribed(pid: int) -> bool:
     for line in Path("/proc/net/netlink").read_text().splitlines()[1:]:
         _, _, port, groups, *_ = line.split()
-        # The first socket of a process has its number.
+        # The first netlink socket of a process has its PID as port ID.
         if int(port) == pid and int(groups, 16):
             return True
     return False
 
 
 def _memory(command: list[str]) -> dict[str, int]:
-    """Kilobytes after two quiet seconds."""
+    """Returns RSS and PSS in KiB after two seconds without changes."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
         time.sleep(2)

@@ -1,4 +1,4 @@
-"""What every measurement is given, and the goals it answers to."""
+"""The parameters of all measurements, and the goals."""
 
 import subprocess
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from .world import World
 
 @dataclass(frozen=True)
 class Goal:
-    """A number that should not be above its limit."""
+    """A number that must not exceed its limit."""
 
     name: str
     value: float
@@ -28,14 +28,14 @@ class Goal:
 class Context:
     world: World
     references: Path
-    #: The command line tool, if it has been built.
+    #: The command, if it has been built.
     binary: Path | None
     rounds: int
-    #: Only to see that everything runs: small numbers, and goals that mean nothing.
+    #: Small counts, only to check that everything runs. The goals mean nothing then.
     quick: bool = False
 
     def scaled(self, number: int) -> int:
-        """How many of something that there are many of."""
+        """Returns a hundredth of a count in a quick run, otherwise the count."""
         return max(1, number // 100) if self.quick else number
 
     @property
@@ -58,7 +58,7 @@ class Context:
 
     @staticmethod
     def targets(count: int) -> list[str]:
-        """Addresses of the range kept for benchmarks (RFC 2544), some way apart."""
+        """Returns addresses of the range reserved for benchmarks (RFC 2544), spaced by 13."""
         base = int(IPv4Address("198.18.0.1"))
         return [str(IPv4Address(base + 13 * number)) for number in range(count)]
 
@@ -80,7 +80,7 @@ class Context:
         return Program("reachability", command, parse_json, beginning=len(addresses))
 
     def knows(self, option: str) -> bool:
-        """Whether the tool that is measured has this option of `watch`."""
+        """Returns whether `watch` of the measured program has this option."""
         return option in self._help
 
     @cached_property

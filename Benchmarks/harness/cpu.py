@@ -1,4 +1,4 @@
-"""The CPU time that one change costs a listener, all its threads together."""
+"""The CPU time of all threads of a listener for each change."""
 
 import time
 
@@ -7,8 +7,8 @@ from .listener import Listener, Program
 from .statistics import median, microseconds, table
 from .world import changes
 
-# Back to back, the next change comes as soon as the last was told, and the caches stay warm. Spaced, every change
-# finds the process asleep, and pays for what the listener does later (a second look, idle threads ending).
+# Back to back, the next change follows as soon as the last is printed, and the caches stay warm. Spaced, each change wakes the process up
+# and includes its later work (a second evaluation, the end of idle threads).
 _PACES = {"back to back": (0.0, changes()[:2] * 250), "spaced by 50 ms": (0.05, changes() * 5)}
 _ROUNDS = 3
 

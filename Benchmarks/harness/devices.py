@@ -1,4 +1,4 @@
-"""`fleet-devices`: ten thousand simulated machines, and who hears what they say."""
+"""Controls `fleet-devices`: ten thousand simulated machines, and a subscriber that receives their messages."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ from .broker import PORT
 
 
 class Devices:
-    """A running simulator. Leaving its `with` block ends it, without a word to the broker."""
+    """A running simulator. Leaving its `with` block kills it without DISCONNECT."""
 
     def __init__(self, program: Path, count: int, files: Sequence[str] | None = None, *options: str) -> None:
         self.count = count
@@ -26,7 +26,7 @@ class Devices:
         self._process.wait()
 
     def ask(self, *words: object) -> dict:
-        """What it answers to a command; the source says which there are."""
+        """Sends a command and returns the answer. The commands are listed in fleet-devices.c."""
         assert self._process.stdin and self._process.stdout
         self._process.stdin.write(" ".join(str(word) for word in words) + "\n")
         self._process.stdin.flush()
@@ -42,9 +42,9 @@ class Devices:
         return answer
 
     def settle(self, seconds: int) -> dict:
-        """Waits until nobody has anything to do; the answer says whether that is so."""
+        """Waits until no device has anything to do. `done` of the answer tells whether that happened in time."""
         return self.ask("settle", seconds)
 
     def until(self, kind: str, count: int, seconds: float) -> dict:
-        """Waits until the watcher has heard so many since the last command."""
+        """Waits until the watcher has received `count` messages of a kind since the last command."""
         return self.ask("until", kind, count, seconds)

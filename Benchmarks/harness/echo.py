@@ -1,4 +1,4 @@
-"""The ground truth: whether a datagram comes back."""
+"""Tests real reachability: whether a datagram is answered."""
 
 import ctypes
 import os
@@ -14,7 +14,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Echo:
-    """A process that sends datagrams back, from the address they were for, over the link they came by."""
+    """A process that sends datagrams back from their destination address over the interface on which they came."""
 
     def __init__(self, links: Iterable[str]) -> None:
         sockets = [_listen(family, link) for link in links for family in (socket.AF_INET, socket.AF_INET6)]
@@ -35,7 +35,7 @@ class Echo:
 
 def _listen(family: int, link: str) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_DGRAM)
-    # To name the link with each answer would not do: with a source given too, IPv6 may choose another.
+    # Sockets are bound to interfaces, because IPV6_PKTINFO with a source address does not fix the interface.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, link.encode())
     if family == socket.AF_INET:
         listener.setsockopt(socket.IPPROTO_IP, _IP_PKTINFO, 1)
@@ -50,20 +50,20 @@ def _serve(sockets: list[socket.socket]) -> None:
     while True:
         for each in select.select(sockets, [], [])[0]:
             data, ancillary, _, sender = each.recvmsg(64, 256)
-            # No router passes on what comes from a link-local address (RFC 4291, 2.5.6).
+            # Routers do not forward packets with a link-local source address (RFC 4291, 2.5.6).
             if sender[0].startswith("fe80:"):
                 continue
             (level, kind, information), *_ = ancillary
-            if kind == _IP_PKTINFO:  # Interface, address to answer from, address it was for.
+            if kind == _IP_PKTINFO:  # Interface index, source address, destination address.
                 information = information[:4] + information[8:12] + bytes(4)
             try:
                 each.sendmsg([data], [(level, kind, information)], 0, sender)
             except OSError:
-                pass  # The link has gone: no answer.
+                pass  # The interface is down: no answer.
 
 
 def answering(addresses: Iterable[str], silence: float = 0.4) -> set[str]:
-    """Those of the addresses that answer. Silence is waited for."""
+    """Returns the addresses that answer within `silence` seconds."""
     pending: dict[socket.socket, str] = {}
     answered = set()
     for address in addresses:
@@ -89,7 +89,7 @@ def answering(addresses: Iterable[str], silence: float = 0.4) -> set[str]:
                     probe.recv(64)
                     answered.add(pending[probe])
                 except OSError:
-                    pass  # An ICMP error of an earlier packet, or of this one.
+                    pass  # An ICMP error caused by this or an earlier packet.
                 del pending[probe]
                 probe.close()
     for probe in pending:

@@ -1,4 +1,4 @@
-"""A web server of one file: a small one, or a large one of zeros that is sent from an offset, at a pace, and counted."""
+"""A web server with a small file, and a large file of zeros that it sends from an offset, at a limited rate, and counts."""
 
 import os
 import re
@@ -9,32 +9,32 @@ import time
 
 _PIECE = 1 << 20
 _SMALL = b'{"id":1,"name":"Ada","mail":"ada@example.org","roles":["reader","writer"]}'
-#: socket(7), not among Python's names.
+#: A constant of socket(7) that Python's module does not have.
 _SO_MAX_PACING_RATE = 47
-#: struct tcp_info: what the other end has acknowledged, its SYN included.
+#: The offset of tcpi_bytes_acked in struct tcp_info. It includes the SYN of this end.
 _BYTES_ACKED = 120
 
 
 class FileServer:
-    """Serves `/small` and `/large` and takes any body, in threads, in the network namespace it was made in."""
+    """Serves `/small` and `/large` and accepts any body, in threads, in the network namespace in which it was created."""
 
     def __init__(self, address: str, size: int = 0, pace: int = 0) -> None:
-        """`size` of the large file; `pace` in bytes a second, 0 for no limit."""
+        """`size` is that of the large file in bytes, `pace` the rate in bytes per second; 0 means no limit."""
         self.size, self._pace = size, pace
         self._file = os.memfd_create("large")
         os.truncate(self._file, size)
         self._lock = threading.Lock()
         self._acknowledged = 0
-        #: What is under way: the connection, and what had been acknowledged on it before the first byte of the file.
+        #: The transfers in progress: connection, and the bytes acknowledged on it before the first byte of the file.
         self._open: dict[int, tuple[socket.socket, int]] = {}
-        #: Where each request for the large file began, and when it came.
+        #: The offset and the time of each request for the large file.
         self.requests: list[tuple[int, int]] = []
         self._listener = socket.create_server((address, 0), backlog=64)
         self.url = "http://{}:{}".format(*self._listener.getsockname())
         threading.Thread(target=self._accept, daemon=True).start()
 
     def acknowledged(self) -> int:
-        """How many bytes of the file clients have received, those included that they had before."""
+        """Returns the number of bytes of the file that clients have acknowledged, including those transferred twice."""
         with self._lock:
             return self._acknowledged + sum(max(0, _acknowledged(one) - before) for one, before in self._open.values())
 

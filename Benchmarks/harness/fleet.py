@@ -1,4 +1,4 @@
-"""What ten thousand machines of a fleet cost a broker, and how soon everybody has heard of what befalls them."""
+"""The load of ten thousand machines on a broker, and the time until all subscribers have received their messages."""
 
 import signal
 import tempfile
@@ -12,15 +12,15 @@ from .statistics import table
 
 _DEVICES = 10_000
 _SITES = 100
-#: Seconds that everybody may take to connect over TLS, and the memory of the broker then, in MB.
+#: The limits over TLS: seconds until all machines are connected, and the broker's memory then in MB.
 _CONNECTING = 30
 _MEGABYTES = 200
-#: Seconds in which everybody's change and everybody's absence are heard of, and by which a flood delays others.
+#: The limits in seconds: until a change of all machines is received, until all wills are received, and the delay by a flood.
 _CHANGES, _DROP, _DELAY = 5, 2, 1
 _FLOOD, _FLOOD_SECONDS = 2_000, 10
-#: How often the broker is killed; over TLS everybody needs half a minute to be back.
+#: How often the broker is killed. Over TLS it takes half a minute until all machines are connected again.
 _KILLS = {"plain": 20, "TLS": 3}
-#: Milliseconds over which they come back.
+#: The machines reconnect within this time, in milliseconds.
 _JITTER = 5_000
 
 
@@ -41,7 +41,7 @@ def measure(context: Context) -> dict:
 
 
 def _broker(context: Context, program: Path, count: int, folder: Path, tls: bool) -> dict:
-    """All that can be seen without a hub: by who hears everything, as one does."""
+    """Runs the measurements that need no hub, with a subscriber to all topics."""
     options = ("--watch", "--sites", str(min(_SITES, count)), "--will-delay", "0", "--jitter", str(_JITTER))
     with Broker(folder, tls) as broker, Devices(program, count, broker.files, *options) as devices:
         devices.settle(60)
@@ -64,7 +64,7 @@ def _broker(context: Context, program: Path, count: int, folder: Path, tls: bool
         devices.everybody("drop")
         dropped = devices.until("offline", count, 60)
         result |= {"wills": dropped["offline"], "dropping": dropped["seconds"]}
-        # Everybody has two more events to tell of when it is back.
+        # Each machine has two more events when it reconnects.
         devices.everybody("end")
         devices.everybody("begin", "route")
         devices.everybody("connect", _JITTER)
@@ -77,7 +77,7 @@ def _broker(context: Context, program: Path, count: int, folder: Path, tls: bool
 
 
 def _flood(devices: Devices, count: int) -> dict:
-    """One sends without a pause; the others have a change in the middle of it, and are heard with a delay."""
+    """One device floods the broker. Meanwhile the others have a change; returns its delay."""
     devices.everybody("end")
     quiet = devices.until("event", count, 60)
     devices.settle(60)
@@ -91,7 +91,7 @@ def _flood(devices: Devices, count: int) -> dict:
 
 
 def _kill(context: Context, broker: Broker, devices: Devices, count: int) -> dict:
-    """The broker is killed again and again, each time while everybody tells of a change."""
+    """Kills the broker repeatedly, each time while all machines publish a change."""
     before = devices.ask("count")
     kills = 2 if context.quick else _KILLS["TLS" if broker.files else "plain"]
     times = []
@@ -123,18 +123,18 @@ def report(summary: dict) -> list[str]:
     kinds = ("plain", "TLS")
     rows = [[f"{count} machines at one mosquitto", *kinds]]
     for title, key, form in (
-        ("all are connected and have told all, s", "connecting", "{:.1f}"),
-        ("  the broker's CPU for that, s", "connectingCPU", "{:.1f}"),
-        ("  its memory then, MB", "megabytes", "{:.0f}"),
-        ("  for each machine, kB", "kilobytesEach", "{:.1f}"),
-        ("all changes are heard, s", "changing", "{:.2f}"),
-        ("all wills are heard after all have dropped, s", "dropping", "{:.2f}"),
-        (f"all are back, who come over {_JITTER / 1000:g} s, s", "coming", "{:.1f}"),
-        ("the longest delay of a change, s", "quietDelay", "{:.2f}"),
-        (f"  while one floods with {_FLOOD} a second, s", "floodDelay", "{:.2f}"),
-        ("all are back after the broker was killed, s at most", "healing", "{:.1f}"),
-        ("  events that the broker had taken and lost", "lostByKills", "{}"),
-        ("  events that came twice", "twiceByKills", "{}"),
+        ("all connected, all states published, s", "connecting", "{:.1f}"),
+        ("  CPU of the broker meanwhile, s", "connectingCPU", "{:.1f}"),
+        ("  memory of the broker, MB", "megabytes", "{:.0f}"),
+        ("  memory for each machine, kB", "kilobytesEach", "{:.1f}"),
+        ("all changes received, s", "changing", "{:.2f}"),
+        ("all wills received after all connections dropped, s", "dropping", "{:.2f}"),
+        (f"all reconnected, distributed over {_JITTER / 1000:g} s, s", "coming", "{:.1f}"),
+        ("longest delay of a change, s", "quietDelay", "{:.2f}"),
+        (f"  during a flood of {_FLOOD} messages/s, s", "floodDelay", "{:.2f}"),
+        ("all reconnected after a kill of the broker, s at most", "healing", "{:.1f}"),
+        ("  events that the broker acknowledged and lost", "lostByKills", "{}"),
+        ("  duplicate events", "twiceByKills", "{}"),
     ):
         rows.append([title, *(form.format(summary[kind][key]) for kind in kinds)])
     lines = table(rows)
@@ -153,10 +153,10 @@ def goals(summary: dict) -> list[Goal]:
         values = summary[kind]
         missing = 4 * count - sum(values[key] for key in ("connected", "changes", "back", "backAfterKills"))
         goals += [
-            Goal(f"fleet, {kind}: machines that are not there, and changes that are not heard", missing, 0),
-            Goal(f"fleet, {kind}: seconds until all changes are heard", values["changing"], _CHANGES),
-            Goal(f"fleet, {kind}: wills that are not heard", count - values["wills"], 0),
-            Goal(f"fleet, {kind}: seconds until all wills are heard", values["dropping"], _DROP),
-            Goal(f"fleet, {kind}: seconds by which a flood delays others", max(0, values["floodDelay"] - values["quietDelay"]), _DELAY),
+            Goal(f"fleet, {kind}: missing machines and changes", missing, 0),
+            Goal(f"fleet, {kind}: seconds until all changes are received", values["changing"], _CHANGES),
+            Goal(f"fleet, {kind}: missing wills", count - values["wills"], 0),
+            Goal(f"fleet, {kind}: seconds until all wills are received", values["dropping"], _DROP),
+            Goal(f"fleet, {kind}: delay of other machines by a flood, s", max(0, values["floodDelay"] - values["quietDelay"]), _DELAY),
         ]
     return goals + (fleet_hub.goals(summary["hub"]) if "hub" in summary else [])

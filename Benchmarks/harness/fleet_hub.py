@@ -1,4 +1,4 @@
-"""What must hold at a hub with ten thousand machines, whatever befalls them, the broker, and the hub itself."""
+"""Tests of a hub with ten thousand machines: outages, floods, and kills of the broker and of the hub."""
 
 import random
 import signal
@@ -20,7 +20,7 @@ _SKEWED, _TEN_YEARS = 100, 315_576_000
 
 
 def measure(context: Context, program: Path, devices: Path, count: int, sites: int, folder: Path) -> dict:
-    """`count` machines at `sites` sites, each as many; they never fall for longer than they are told to."""
+    """Runs the tests with `count` machines, equally distributed over `sites` sites."""
     options = ("--watch", "--sites", str(sites), "--will-delay", "0", "--jitter", str(_JITTER))
     with Broker(folder) as broker, Hub(program, broker.url, folder / "hub.sqlite") as hub, Devices(devices, count, None, *options) as fleet:
         fleet.settle(60)
@@ -40,7 +40,7 @@ class _Steps:
     def __init__(self, context: Context, broker: Broker, hub: Hub, fleet: Devices, sites: int) -> None:
         self.context, self.broker, self.hub, self.fleet, self.sites = context, broker, hub, fleet, sites
         self.count = fleet.count
-        #: The number of everybody's last event.
+        #: The number of the last event of each machine.
         self.number = 0
 
     def _all(self, *words: str) -> None:
@@ -48,7 +48,7 @@ class _Steps:
         self.number += 1
 
     def change(self) -> dict:
-        """Everybody has an outage, and its connection never falls: it is over, and one incident at each site."""
+        """All machines have an outage without losing their connection. Expects that it ends, and one incident for each site."""
         stream, begun = Stream(), datetime.now(timezone.utc)
         self._all("begin", "link")
         changing = self.hub.until(lambda: stream.machines(True) == self.count, 120)
@@ -62,9 +62,9 @@ class _Steps:
         }
 
     def drop(self) -> dict:
-        """All break off, and come back one by one, with what befell them."""
+        """All machines lose their connection, and reconnect within the jitter with the outage that explains it."""
         known = {item["id"] for item in self.hub.items("/v1/incidents")}
-        # What is close to the last is one with it.
+        # Outages close to the last incident are merged into it.
         time.sleep(40)
         self.fleet.everybody("drop")
         dropping = self.hub.until(lambda: self.hub.counts()["silent"] == self.count, 120)
@@ -81,7 +81,7 @@ class _Steps:
         }
 
     def flood(self) -> dict:
-        """One sends without a pause, while the others have a change, which is heard of as in `change`."""
+        """One machine floods while the others have a change. Measures as `change` does."""
         time.sleep(40)
         stream = Stream()
         self.fleet.ask("flood", 0, _FLOOD, _FLOOD_SECONDS)
@@ -93,7 +93,7 @@ class _Steps:
         return {"flooding": flooding, "lostByFlood": self.hub.behind(self.number, "device-000000")}
 
     def kill_hub(self) -> dict:
-        """The hub is killed at any moment while everybody tells of a change."""
+        """Kills the hub at random times while all machines publish a change."""
         kills = 2 if self.context.quick else _HUB_KILLS
         longest = 0.0
         for turn in range(kills):
@@ -129,23 +129,23 @@ class _Steps:
 
 
 _ROWS = (
-    ("all are known to be online, s", "connecting", "{:.1f}"),
-    ("each has a change: the stream has all, s", "changing", "{:.2f}"),
-    ("  all is over, s", "ending", "{:.2f}"),
+    ("all online at the hub, s", "connecting", "{:.1f}"),
+    ("a change of each machine: all in the stream, s", "changing", "{:.2f}"),
+    ("  all ended, s", "ending", "{:.2f}"),
     ("  incidents more than sites", "changeIncidents", "{}"),
     ("  changes lost", "changesLost", "{}"),
-    ("  incidents at a wrong time, by clocks ten years off", "wrongTimes", "{}"),
-    ("all break off: all are silent, s", "dropping", "{:.2f}"),
+    ("  incidents at a wrong time, because of clocks with an offset of ten years", "wrongTimes", "{}"),
+    ("all connections dropped: all silent, s", "dropping", "{:.2f}"),
     ("  incidents more than sites", "dropIncidents", "{}"),
-    ("  all are back, and all is over, s", "coming", "{:.1f}"),
+    ("  all online, all incidents ended, s", "coming", "{:.1f}"),
     ("  silences without the outage that explains them", "unexplained", "{}"),
-    ("one floods: the others' changes are known, s", "flooding", "{:.2f}"),
+    ("a flood of one machine: all changes of the others received, s", "flooding", "{:.2f}"),
     ("  changes lost", "lostByFlood", "{}"),
-    ("the hub is killed: it knows all again, s at most", "hubHealing", "{:.1f}"),
+    ("a kill of the hub: all events received again, s at most", "hubHealing", "{:.1f}"),
     ("  changes lost", "lostByHub", "{}"),
-    ("the broker is killed: the hub knows all again, s at most", "brokerHealing", "{:.1f}"),
+    ("a kill of the broker: all events received again, s at most", "brokerHealing", "{:.1f}"),
     ("  changes lost", "lostByBroker", "{}"),
-    ("  all are online again, s", "standing", "{:.1f}"),
+    ("  all online again, s", "standing", "{:.1f}"),
     *fleet_real.ROWS,
     ("memory of the hub, MB", "megabytes", "{:.0f}"),
     ("CPU of the hub since its last start, s", "cpu", "{:.1f}"),
@@ -160,7 +160,7 @@ def goals(values: dict) -> list[Goal]:
     zeros = ("changeIncidents", "changesLost", "wrongTimes", "dropIncidents", "unexplained", "lostByFlood", "lostByHub", "lostByBroker")
     titles = {key: title.strip() for title, key, _ in _ROWS}
     return [
-        Goal("hub: seconds until the stream has 10,000 changes", values["changing"], 5),
-        Goal("hub: seconds until all who dropped are silent", values["dropping"], 2),
-        Goal("hub: seconds by which a flood delays others", values["flooding"] - values["changing"], 1),
+        Goal("hub: seconds until 10,000 changes are in the stream", values["changing"], 5),
+        Goal("hub: seconds until all dropped machines are silent", values["dropping"], 2),
+        Goal("hub: delay of other machines by a flood, s", values["flooding"] - values["changing"], 1),
     ] + [Goal(f"hub: {titles[key]}", values[key], 0) for key in zeros] + fleet_real.goals(values)

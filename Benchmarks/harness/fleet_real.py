@@ -1,4 +1,4 @@
-"""A few real machines in namespaces of their own, beside the simulated ones, with real outages: by link, and by drop rules."""
+"""A few real machines in network namespaces, beside the simulated ones, with real outages: link down, and packets dropped by nftables."""
 
 import os
 import shutil
@@ -16,12 +16,12 @@ from .namespace import Namespace
 NFT = shutil.which("nft") or shutil.which("/usr/sbin/nft")
 #: Seconds without a link.
 _AWAY = 3
-#: Two that lose their link, each at a site of its own, and two of one site whose packets are dropped.
+#: Two machines whose link is set down, each at its own site, and two of one site whose packets are dropped.
 _LINKED, _DROPPED = (("real-a", "cable-a"), ("real-b", "cable-b")), (("real-c", "wall-a"), ("real-c", "wall-b"))
 
 
 class Machine:
-    """A service and its agent behind a cable to the broker. Leaving its `with` block ends both."""
+    """A service and its agent, connected to the broker by a veth link. Leaving its `with` block ends both."""
 
     def __init__(self, number: int, place: tuple[str, str], command: Path, folder: Path) -> None:
         self.site, self.name = place
@@ -45,7 +45,7 @@ class Machine:
             ]
 
     def lose_link(self, seconds: float) -> float:
-        """How long the network was away at most."""
+        """Sets the link down. Returns the upper limit of the outage in seconds."""
         with self._namespace.entered():
             begun = time.monotonic()
             _run("ip", "link", "set", "m0", "down")
@@ -117,11 +117,11 @@ def _run(*words: str | None) -> None:
 
 
 ROWS = (
-    ("two real machines lose their link for 3 s: incidents with that cause", "links", "{}"),
-    ("  their length is off by, s at most", "linkError", "{:.2f}"),
-    ("two real machines of a site are cut off by drop rules: silent after, s", "dropSilent", "{:.0f}"),
+    ("two real machines without a link for 3 s: incidents with a local cause", "links", "{}"),
+    ("  error of their length, s at most", "linkError", "{:.2f}"),
+    ("two real machines of a site behind drop rules: silent after, s", "dropSilent", "{:.0f}"),
     ("  incidents", "drops", "{}"),
-    ("  of these explained by what they share", "dropsExplained", "{}"),
+    ("  of these explained as upstream", "dropsExplained", "{}"),
 )
 
 
@@ -129,8 +129,8 @@ def goals(values: dict) -> list[Goal]:
     if "links" not in values:
         return []
     return [
-        Goal("hub: real outages by link that are not told", 2 - values["links"], 0),
-        Goal("hub: seconds by which their length is off", values["linkError"], 1),
+        Goal("hub: missing outages of real machines without a link", 2 - values["links"], 0),
+        Goal("hub: error of their length, s", values["linkError"], 1),
         Goal("hub: incidents of one site behind drop rules", values["drops"], 1),
         Goal("hub: of these not explained", values["drops"] - values["dropsExplained"], 0),
     ]

@@ -1,4 +1,4 @@
-"""A history of so many bytes, in the file that a service has begun."""
+"""Fills the history file of a service to a size."""
 
 import sqlite3
 from pathlib import Path
@@ -12,7 +12,7 @@ _STEPS = "\x1e".join(
 
 
 def fill(file: Path, size: int) -> int:
-    """Writes outages of some seconds, one a minute and target, back from the first run; the size it came to."""
+    """Writes outages of 1 to 29 s, one for each minute and target, backwards from the first run. Returns the size of the file in bytes."""
     database = sqlite3.connect(file)
     database.execute("PRAGMA journal_mode = WAL")
     (moment,) = database.execute("SELECT min(start) FROM run").fetchone()
@@ -37,7 +37,7 @@ def fill(file: Path, size: int) -> int:
 
 
 def _write(database: sqlite3.Connection, number: int, target: int, start: int) -> None:
-    """An outage of a second to half a minute, and the time up after it."""
+    """Writes an outage of 1 to 29 s, and the time up until the next minute."""
     end = start + 1_000_000_000 * (1 + number % 29)
     database.execute("INSERT INTO steps (id, text) VALUES (?, ?)", (number, _STEPS.format(number)))
     row = "INSERT INTO interval VALUES (?, ?, ?, ?, ?, 'path', 0, ?, 0, ?, ?, ?)"

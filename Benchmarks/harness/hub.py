@@ -1,4 +1,4 @@
-"""`reachability fleet hub` as it runs, and what it says of machines and incidents."""
+"""A running `reachability fleet hub`, and its machines and incidents."""
 
 import json
 import os
@@ -14,7 +14,7 @@ PORT = 19673
 
 
 class Hub:
-    """A running hub. Leaving its `with` block ends it."""
+    """A running hub. Leaving its `with` block kills it."""
 
     def __init__(self, program: Path, broker: str, history: Path) -> None:
         self._command = [
@@ -41,7 +41,7 @@ class Hub:
         return int(next(line for line in lines if line.startswith("VmRSS:")).split()[1]) / 1024
 
     def cpu(self) -> float:
-        """Seconds of processor time."""
+        """Returns the CPU time in seconds."""
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -56,7 +56,7 @@ class Hub:
             return False
 
     def items(self, path: str) -> Iterator[dict]:
-        """All of a list, page by page."""
+        """Yields all items of a list, page by page."""
         after = ""
         while True:
             page = self.ask(f"{path}{'&' if '?' in path else '?'}limit=1000{after}")
@@ -66,7 +66,7 @@ class Hub:
             after = "&after=" + urllib.parse.quote(page["next"], safe="")
 
     def until(self, holds: Callable[[], bool], seconds: float) -> float:
-        """Asks until something is so; how many seconds that took, infinity if it never was."""
+        """Waits until a condition is true. Returns the seconds that it took, or infinity after the timeout."""
         begun = time.monotonic()
         while not holds():
             if time.monotonic() - begun > seconds:
@@ -75,11 +75,11 @@ class Hub:
         return time.monotonic() - begun
 
     def counts(self) -> dict:
-        """How many machines are how."""
+        """Returns the number of machines by standing."""
         return self.ask("/v1/status")["devices"]
 
     def behind(self, number: int, but: str = "") -> int:
-        """Of how many machines the event of that number, or a later one, is not known."""
+        """Returns the number of machines of which the hub does not have the event with this number or a later one."""
         return sum(
             1 for item in self.items("/v1/devices")
             if item["device"] != but and int((item.get("event") or ".0").rpartition(".")[2]) < number
@@ -87,7 +87,7 @@ class Hub:
 
 
 class Stream:
-    """What a hub tells, as it tells it: how many machines each incident has, and whether it is over."""
+    """Follows the event stream of a hub: the machines of each incident, and whether it has ended."""
 
     def __init__(self) -> None:
         self._incidents: dict[str, dict] = {}
@@ -106,7 +106,7 @@ class Stream:
             pass  # The hub was killed.
 
     def machines(self, is_open: bool) -> int:
-        """How many machines the incidents that last, or those that are over, have all told."""
+        """Returns the sum of the machines of all open incidents, or of all that have ended."""
         with self._lock:
             return sum(i["deviceCount"] for i in self._incidents.values() if (i["end"] is None) == is_open)
 

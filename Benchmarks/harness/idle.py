@@ -1,4 +1,4 @@
-"""A minute in which nothing happens: nobody should wake."""
+"""The wakeups in a minute without changes: there should be none."""
 
 from .context import Context, Goal
 from .resident import rest, table_of_rest
@@ -25,7 +25,7 @@ def report(summary: dict) -> list[str]:
 
 
 def goals(summary: dict) -> list[Goal]:
-    # Targets are addresses, and nothing has a lifetime: no timer has been announced that might ring.
+    # The targets are addresses, and no address or route has a lifetime, so no timer is needed.
     return [
         Goal(f"wakeups in {values['seconds']} s, {name}", values["wakeups"], 0)
         for name, values in summary.items()

@@ -1,4 +1,4 @@
-"""The instructions of one change in user space: those of the process, which do not depend on what else the machine does."""
+"""The instructions of a change in user space, which do not depend on the load of the machine."""
 
 import os
 import re
@@ -14,9 +14,9 @@ from .context import Context, Goal
 from .listener import Listener, Program
 from .world import changes
 
-#: Times that the default route is lost and comes back.
+#: How often the default route is deleted and added.
 _COUNT = 20
-#: Seconds after a line, in which the monitor evaluates once more.
+#: The seconds after a line in which the monitor evaluates once more.
 _REST = 0.5
 _GOAL = 120
 
@@ -27,14 +27,14 @@ def measure(context: Context) -> dict:
     if not shutil.which("valgrind") or not shutil.which("strip"):
         return {"missing": "apt-get install valgrind binutils"}
     with tempfile.TemporaryDirectory() as folder:
-        # valgrind 3.19 gives up over Swift's debug information.
+        # valgrind 3.19 fails on Swift's debug information.
         stripped = Path(folder) / context.binary.name
         subprocess.run(["strip", "--strip-debug", "-o", stripped, context.binary], check=True)
         watch = replace(context, binary=stripped).watch("1.1.1.1")
         log = Path(folder) / "log"
         tool = ("valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", f"--log-file={log}")
         program = replace(watch, command=(*tool, *watch.command), patience=30, beginning=0)
-        # Those of twice as many changes less those of so many, so that the start is not counted.
+        # The difference between twice as many changes and the count excludes the start.
         few, many = (_instructions(context, program, log, count) for count in (_COUNT, 2 * _COUNT))
     return {"instructions": (many - few) / (2 * _COUNT)}
 

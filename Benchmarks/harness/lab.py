@@ -1,4 +1,4 @@
-"""A client with three uplinks and a router behind all of them that owns the addresses of the world and echoes.
+"""A client with three uplinks to one router, which has all target addresses and echoes datagrams.
 
     client up0 10.1.0.2 fd01::2 - r0 10.1.0.1 fd01::1 router
            up1 10.2.0.2 fd02::2 - r1 10.2.0.1 fd02::1
@@ -16,7 +16,7 @@ from .namespace import Namespace
 from .netlink import Sender
 
 UPLINKS = range(3)
-#: Addresses that are watched, some of them close together.
+#: The watched addresses; some are close together.
 TARGETS = [
     *(f"203.0.113.{number}" for number in (1, 2, 3, 17, 33, 130, 200)),
     *(f"198.51.100.{number}" for number in (1, 65, 66, 129, 254)),
@@ -25,7 +25,7 @@ TARGETS = [
     *(f"2001:db8:{net:x}::{number}" for net in (0, 1, 2, 0x8000) for number in (1, 2)),
     *(f"2001:4000::{number}" for number in (1, 2)),
 ]
-#: As in the library: those that stand for the network at large.
+#: The addresses that stand for the internet, as in the library.
 AT_LARGE = (
     ["1.1.1.1", "8.8.8.8", "9.9.9.9", "64.6.64.6", "192.5.5.241", "193.0.14.129", "199.7.83.42", "202.12.27.33"],
     ["2001:4860:4860::8888", "2606:4700:4700::1111", "2620:fe::fe", "2a10:50c0::ad1:ff", "2400:3200::1"],
@@ -45,7 +45,7 @@ def hardware(uplink: int, end: int) -> str:
 
 
 class Lab:
-    """The current network namespace, which must be a fresh one, as the client."""
+    """The client is the current network namespace, which must be new."""
 
     def __init__(self) -> None:
         self._router = Namespace.fresh()
@@ -76,7 +76,7 @@ class Lab:
         self.sender = Sender()
 
     def client(self, *commands: str, check: bool = False) -> None:
-        """Gives the commands to `ip`, one right after the other. Those that fail are passed over."""
+        """Runs commands of `ip` in one batch. Commands that fail are skipped."""
         _ip(commands, check)
 
     def router(self, *commands: str, check: bool = False) -> None:
@@ -84,10 +84,10 @@ class Lab:
             _ip(commands, check)
 
     def set_carrier(self, uplink: int, on: bool) -> None:
-        """The far end; coming back it also has back what the kernel took from it."""
+        """Sets the router's end up or down. After setting it up, restores the routes and neighbours that the kernel deleted."""
         if not on:
             return self.router(f"link set r{uplink} down")
-        # Answers leave where the question came in, whatever the source it had.
+        # Answers to an address of another uplink leave over the link on which the datagram came.
         self.router(
             f"link set r{uplink} up",
             f"route replace fd00::/8 dev r{uplink} metric {2000 + uplink}",
@@ -99,7 +99,7 @@ class Lab:
         )
 
     def state(self) -> str:
-        """What both ends have in their tables, for those who must explain a wrong answer."""
+        """Returns the links, addresses, rules, routes and neighbours of both ends, for the analysis of a wrong result."""
         commands = ["-br link", "-br addr", *(f"-{family} {what}" for family in (4, 6)
                                               for what in ("rule", "route show table all", "neigh"))]
         lines = []
@@ -118,10 +118,10 @@ class Lab:
 
 
 def restoration() -> list[str]:
-    """What makes the client whole again, but for carriers."""
+    """Returns the commands that restore the client, except for carriers."""
     commands = []
     for family in 4, 6:
-        # `flush` of rules would take the table of local addresses with it.
+        # `flush` of rules would delete the rule for the local table.
         commands += [f"-{family} rule del pref {preference}" for preference in range(100, 106) for _ in range(3)]
         commands += [f"-{family} route flush table {table} proto boot" for table in ("main", 100)]
     for n in UPLINKS:
@@ -139,7 +139,7 @@ def restoration() -> list[str]:
 
 
 def _ip(commands: Iterable[str], check: bool) -> None:
-    """The family is an option of the whole process, so a batch ends where it changes."""
+    """Runs batches of commands. The address family is an option of the whole process, so each batch has one family."""
     force = [] if check else ["-force"]
     for family, batch in groupby(commands, lambda command: command[:2] if command.startswith("-") else None):
         lines = "".join(f"{command.removeprefix(family or '').strip()}\n" for command in batch)

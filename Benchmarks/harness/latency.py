@@ -1,6 +1,6 @@
-"""From a change to the line that tells it.
+"""The time from a change to the line that reports it.
 
-One listener runs at a time, in alternate rounds: together they would keep each other from the processors.
+One listener runs at a time, in alternate rounds: running together they would compete for the processors.
 """
 
 import random
@@ -33,14 +33,14 @@ def measure(context: Context, with_glib: bool = False) -> dict:
 
 
 def _run(context: Context, program: Program, result: dict) -> None:
-    """One round of one listener; times are kept by round and kind."""
+    """Runs one round of one listener. Times are stored by round and kind."""
     printed: dict[str, list[int]] = defaultdict(list)
     read: dict[str, list[int]] = defaultdict(list)
     with Listener(program) as listener:
         time.sleep(0.2)
         for _ in range(_REPEATS):
             for change in changes():
-                # Uneven, so that no timer of a listener keeps step with the changes.
+                # Irregular intervals, so that the changes do not align with timers of a listener.
                 result["unexpected"] += listener.settle(random.uniform(0.04, 0.06))
                 made = context.world.make(change)
                 line, others = listener.answer(change, made)
@@ -60,7 +60,7 @@ def _all(result: dict, clock: str, kind: str) -> list[int]:
 
 
 def _ratio(results: dict, name: str, clock: str, statistic: Callable) -> float:
-    """The geometric mean over the kinds that both have told."""
+    """Returns the geometric mean over the kinds that both programs reported."""
     return geometric_mean(
         statistic(own) / statistic(floor)
         for kind in _KINDS
@@ -78,7 +78,7 @@ def _p90(values: list[int]) -> float:
 
 
 def summary(results: dict) -> dict:
-    """The same as plain numbers, nanoseconds and ratios."""
+    """Returns the results as plain numbers: nanoseconds and ratios."""
     output = {}
     for name, result in results.items():
         rounds = [_ratio_of_round(results, name, number) for number in range(len(result["printed"]))]

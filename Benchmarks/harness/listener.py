@@ -1,4 +1,4 @@
-"""A program that prints a line per change, and what it costs."""
+"""A program that prints a line for each change, and its costs."""
 
 import json
 import os
@@ -15,19 +15,19 @@ from .world import Change
 
 @dataclass(frozen=True)
 class Line:
-    """What one printed line says."""
+    """The contents of a printed line."""
 
     printed: int
     read: int
     notification: tuple[int, int] | None = None
-    #: Messages received, those that may matter to everybody, overruns.
+    #: Received messages, relevant messages, overruns.
     counts: tuple[int, int, int] | None = None
     status: str | None = None
     interface: str | None = None
     target: str | None = None
 
     def tells(self, change: Change, since: int) -> bool:
-        """Whether this line is the answer to the change made at `since`."""
+        """Returns whether this line reports the change made at `since`."""
         if self.printed < since:
             return False
         if self.notification is not None:
@@ -71,14 +71,14 @@ def parse_json(text: str, read: int) -> Line:
 
 @dataclass(frozen=True)
 class Program:
-    """How to start a listener and how to read it."""
+    """The command of a listener and the parser of its lines."""
 
     name: str
     command: tuple[str, ...]
     parse: Callable[[str, int], Line]
-    #: Seconds after which a change counts as missed.
+    #: The seconds after which a change counts as missed.
     patience: float = 3
-    #: Lines of the initial state.
+    #: The number of lines of the initial state.
     beginning: int = 1
 
 
@@ -96,9 +96,9 @@ class Listener:
         self._rest = b""
         self._lines: deque[Line] = deque()
         self.pid = self._process.pid
-        #: What was last read about each target, by whatever method reads.
+        #: The last status of each target, read by any method.
         self.statuses: dict[str | None, str | None] = {}
-        #: The same, as it was read.
+        #: The last line of each target.
         self.latest: dict[str | None, Line] = {}
 
     def __enter__(self) -> "Listener":
@@ -114,7 +114,7 @@ class Listener:
         self._process.stdout.close()
 
     def next(self, seconds: float) -> Line | None:
-        """The next line, or nothing in time."""
+        """Returns the next line, or None after the timeout."""
         end = time.monotonic() + seconds
         while not self._lines:
             left = end - time.monotonic()
@@ -132,7 +132,7 @@ class Listener:
         return line
 
     def answer(self, change: Change, since: int) -> tuple[Line | None, int]:
-        """The line that tells the change, and how many others came before it."""
+        """Returns the line that reports the change, and the number of other lines before it."""
         others = 0
         end = time.monotonic() + self.program.patience
         while line := self.next(max(0, end - time.monotonic())):
@@ -142,7 +142,7 @@ class Listener:
         return None, others
 
     def settle(self, seconds: float) -> int:
-        """Waits, and counts what is still printed."""
+        """Waits, and returns the number of lines printed meanwhile."""
         count = 0
         end = time.monotonic() + seconds
         while self.next(max(0, end - time.monotonic())):
@@ -150,7 +150,7 @@ class Listener:
         return count
 
     def answer_of_all(self, change: Change, since: int, count: int) -> Line | None:
-        """The line by which the change has been told about each of `count` targets, if it comes."""
+        """Returns the line that completes the reports about `count` targets, or None after the timeout."""
         told = set()
         end = time.monotonic() + 10 * self.program.patience
         while line := self.next(max(0, end - time.monotonic())):
@@ -160,14 +160,17 @@ class Listener:
                 return line
         return None
 
-    # MARK: what it costs
+    # MARK: costs
 
     def cpu(self) -> int:
-        """Nanoseconds of CPU used by all its threads, ended ones too: clock_getcpuclockid(3) in one line."""
+        """Returns the CPU time of all threads, including ended ones, in nanoseconds. The clock ID is that of clock_getcpuclockid(3)."""
         return time.clock_gettime_ns((~self.pid << 3) | 2)
 
     def look(self, before: int, rest: float = 0.05, limit: float = 10) -> tuple[int, int]:
-        """CPU nanoseconds above `before` until it rests for `rest` seconds, and when on CLOCK_MONOTONIC it began to."""
+        """Waits until no CPU time is used for `rest` seconds.
+
+        Returns the CPU nanoseconds above `before`, and the CLOCK_MONOTONIC of the last use.
+        """
         used = before
         last, end = time.monotonic_ns(), time.monotonic() + limit
         while time.monotonic_ns() - last < rest * 1e9 and time.monotonic() < end:
@@ -178,7 +181,7 @@ class Listener:
         return used - before, last
 
     def status(self, field: str) -> int:
-        """A number of /proc/PID/status."""
+        """Returns a number of /proc/PID/status."""
         for line in self._file("status").read_text().splitlines():
             key, _, value = line.partition(":")
             if key == field:
@@ -186,7 +189,7 @@ class Listener:
         raise KeyError(field)
 
     def proportional_memory(self) -> int:
-        """Kilobytes, with shared pages divided among those who share them."""
+        """Returns the PSS in KiB: shared pages are divided among the processes that map them."""
         text = self._file("smaps_rollup").read_text()
         return int(next(line for line in text.splitlines() if line.startswith("Pss:")).split()[1])
 
@@ -194,7 +197,7 @@ class Listener:
         return len(list(self._file("fd").iterdir()))
 
     def sleeps(self) -> dict[str, int]:
-        """How often each of its threads went to sleep of its own accord, and so had to be woken."""
+        """Returns the voluntary context switches of each thread; each is followed by a wakeup."""
         counts = {}
         for task in self._file("task").iterdir():
             for line in (task / "status").read_text().splitlines():
@@ -203,11 +206,11 @@ class Listener:
         return counts
 
     def wakeups(self, since: dict[str, int]) -> int:
-        """How often threads were woken since `sleeps()` said so much."""
+        """Returns the number of wakeups of all threads since an earlier result of `sleeps()`."""
         return sum(count - since.get(thread, 0) for thread, count in self.sleeps().items())
 
     def drops(self) -> int:
-        """Notifications that its netlink sockets have lost."""
+        """Returns the number of notifications that its netlink sockets have dropped."""
         links = (os.readlink(entry) for entry in self._file("fd").iterdir())
         inodes = {link[8:-1] for link in links if link.startswith("socket:[")}
         rows = (line.split() for line in self._file("net/netlink").read_text().splitlines()[1:])

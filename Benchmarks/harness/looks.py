@@ -1,4 +1,4 @@
-"""All targets at once: after a change of a link, nothing can be known of any of them without asking."""
+"""Evaluations of all targets after a change of a link: the kernel must be asked about each target."""
 
 import time
 
@@ -10,7 +10,7 @@ _LOOKS = 5
 
 
 def looks(world: World, listener: Listener) -> dict:
-    """CPU of one look at all targets, after a change of a link that none of them uses: nothing is to be printed."""
+    """Measures the CPU time of an evaluation of all targets, after a change of a link that none of them uses: no line is printed."""
     down, up = netlink.set_link(SECOND.index, False), netlink.set_link(SECOND.index, True)
     first, later, wall = [], [], []
     for _ in range(_LOOKS):
@@ -28,7 +28,7 @@ def looks(world: World, listener: Listener) -> dict:
 
 
 def all_told(world: World, listener: Listener, count: int) -> list[int | None]:
-    """From the loss of the link that all use to the line of the last of them."""
+    """Returns the times from the loss of the link that all targets use to the line about the last of them."""
     times = []
     for _ in range(_LOOKS):
         for change in changes()[2:4]:

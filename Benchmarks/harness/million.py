@@ -1,4 +1,4 @@
-"""A million routes beside none, in two worlds at once and in turns: what a listener does may not depend on them."""
+"""Compares a million routes with none, in two networks in turns: the costs of a listener must not depend on the number."""
 
 import random
 from collections import defaultdict
@@ -13,7 +13,7 @@ from .world import World, changes
 _ROUTES = 1_000_000
 _STARTS = 100
 _ROUNDS = 4
-#: Not those by which the kernel itself walks the whole table: a link set down, an address deleted.
+#: Without the changes for which the kernel itself walks the whole table: a link set down, an address deleted.
 _CHANGES = [change for change in changes() if "route" == change.name.split()[0] or "metric" in change.name]
 
 
@@ -48,12 +48,12 @@ def compare(context: Context, worlds: dict[str, World]) -> dict:
 
 
 def nothing() -> dict:
-    """A result before anything was measured."""
+    """Returns an empty result."""
     return {"start": [], "kinds": defaultdict(list), "kilobytes": [], "missed": 0}
 
 
 def listen(world: World, program: Program, rounds: int, result: dict) -> None:
-    """Adds to the result what one listener takes, in so many rounds of changes."""
+    """Adds to the result what one listener measures in `rounds` rounds of changes."""
     with world.namespace.entered():
         listener = Listener(program)
     with listener:

@@ -1,4 +1,4 @@
-"""Network namespaces without names: they live as long as somebody holds them."""
+"""Network namespaces without names: they exist as long as a descriptor or a process refers to them."""
 
 import ctypes
 import os
@@ -10,7 +10,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Namespace:
-    """A network namespace, held by a descriptor."""
+    """A network namespace, referred to by a file descriptor."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -21,7 +21,7 @@ class Namespace:
 
     @classmethod
     def fresh(cls) -> "Namespace":
-        """A new one; the caller stays where it is."""
+        """Creates a namespace. The calling thread stays in its own."""
         home = cls.current()
         _call(_libc.unshare(_CLONE_NEWNET))
         new = cls.current()
@@ -31,7 +31,7 @@ class Namespace:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """The calling thread is inside, and so is what it starts."""
+        """Moves the calling thread into the namespace during the `with` block; processes started there inherit it."""
         home = Namespace.current()
         self._enter()
         try:

@@ -1,6 +1,6 @@
 """Route netlink requests as bytes, and the socket that sends them.
 
-Changes are sent from here and not by spawning `ip`: a process start costs more than what is measured.
+Changes are not made by spawning `ip`, because the start of a process takes longer than what is measured.
 """
 
 import os
@@ -27,7 +27,7 @@ def set_link(index: int, up: bool) -> bytes:
 
 
 def add_veth(name: str, index: int, peer: str, peer_index: int, peer_namespace: int) -> bytes:
-    """A virtual cable; `peer_namespace` is an open descriptor."""
+    """Creates a veth pair; `peer_namespace` is a file descriptor."""
     IFNAME, LINKINFO, NET_NS_FD, INFO_KIND, INFO_DATA, VETH_PEER = 3, 18, 28, 1, 2, 1
     header = struct.pack("BxHiII", 0, 0, index, 0, 0)
     peer_header = struct.pack("BxHiII", 0, 0, peer_index, 0, 0)
@@ -59,7 +59,7 @@ def delete_address(index: int, address: str, prefix: int) -> bytes:
 def _route(
     kind: int, flags: int, route_type: int, metric: int, attributes: bytes = b"", destination: str | None = None
 ) -> bytes:
-    """A route of IPv4, to one address or the default one."""
+    """Builds a request for an IPv4 route to one address, or for a default route."""
     DESTINATION, PRIORITY = 1, 6
     length = 32 if destination else 0
     body = struct.pack(
@@ -100,7 +100,7 @@ def delete_unreachable(destination: str) -> bytes:
 
 
 def blackholes(kind: int, first: int, count: int) -> bytes:
-    """Adds or deletes `count` neighbouring /24 networks from address `first` on. Not acknowledged, for speed."""
+    """Builds requests that add or delete `count` consecutive /24 routes from address `first` on. Without acknowledgements, for speed."""
     DESTINATION, BLACKHOLE = 1, 6
     flags = _REQUEST | (_CREATE if kind == NEWROUTE else 0)
     head = struct.pack("IHHII", 36, kind, flags, 0, 0) + struct.pack(
@@ -110,18 +110,18 @@ def blackholes(kind: int, first: int, count: int) -> bytes:
 
 
 class Sender:
-    """A persistent socket in the network namespace that was current when it was made."""
+    """A socket in the network namespace in which it was created."""
 
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, socket.NETLINK_ROUTE)
         self._socket.bind((0, 0))
 
     def send(self, requests: bytes) -> None:
-        """Sends requests, which the kernel carries out before this returns. `check` afterwards."""
+        """Sends requests, which the kernel executes before this returns. Call `check` afterwards."""
         self._socket.send(requests)
 
     def check(self, count: int) -> None:
-        """Reads `count` acknowledgements and raises the first refusal."""
+        """Reads `count` acknowledgements, and raises the first error."""
         for _ in range(count):
             answer = self._socket.recv(65536)
             error = -struct.unpack_from("i", answer, 16)[0]
@@ -129,7 +129,7 @@ class Sender:
                 raise OSError(error, f"netlink: {os.strerror(error)}")
 
     def check_silence(self) -> None:
-        """After requests that were not to be acknowledged: raises the first refusal."""
+        """Raises the first error of requests without acknowledgements."""
         try:
             answer = self._socket.recv(65536, socket.MSG_DONTWAIT)
         except BlockingIOError:

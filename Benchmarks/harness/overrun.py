@@ -1,4 +1,4 @@
-"""A listener that could not listen: stopped while more notifications come than its socket holds."""
+"""A listener that is stopped while more notifications arrive than its socket buffer holds."""
 
 import os
 import signal
@@ -50,7 +50,7 @@ def _run(context: Context, program: Program) -> dict:
 
 
 def _flood(context: Context) -> None:
-    """Half of the messages. They concern the default route, so no filter on destinations can drop them unseen."""
+    """Sends half of the messages. They concern the default route, so that a filter on destinations cannot drop them."""
     pair = netlink.add_unreachable_default(1000) + netlink.delete_unreachable_default(1000)
     for _ in range(_MESSAGES // 2 // _BATCH):
         context.world.here.send(pair * (_BATCH // 2))

@@ -1,4 +1,4 @@
-"""What becomes of latency, CPU and memory with more routes, more targets, more messages: plots, and their numbers."""
+"""Latency, CPU time and memory with more routes, targets and messages: plots, and their numbers."""
 
 import time
 from collections.abc import Iterator
@@ -18,16 +18,16 @@ _RATES = (0, 1_000, 5_000, 20_000)
 _SECONDS = 3
 _BEGIN, _END = "<!-- figures: Benchmarks/run --plots -->", "<!-- end of figures -->"
 
-#: A series by its name.
+#: The points of each series by its name.
 _Series = dict[str, list[tuple[float, float]]]
 
 
 def write(context: Context, directory: Path) -> Iterator[str]:
-    """Makes the plots, one after the other, and puts their numbers into the page beside the directory."""
+    """Writes the plots one by one, and inserts their numbers into the page beside the directory."""
     directory.mkdir(parents=True, exist_ok=True)
     plots = []
     for name, title, x_label, y_label, series in _measure(context):
-        # What is measured comes first, so that it has the same colour everywhere.
+        # The measured program comes first, so that it has the same colour in all plots.
         ordered = dict(sorted(series.items(), key=lambda item: not item[0].startswith("reachability")))
         plot = Plot(name, title, x_label, y_label, ordered)
         file = directory / f"{plot.name}.svg"
@@ -44,7 +44,7 @@ def write(context: Context, directory: Path) -> Iterator[str]:
 
 
 def _figure(plot: Plot, directory: str) -> str:
-    """The picture, and the same as a table."""
+    """Returns the picture and its numbers as a table."""
     xs = sorted({x for points in plot.series.values() for x, _ in points})
     lines = [
         f"![{plot.title}]({directory}/{plot.name}.svg)",
@@ -146,7 +146,7 @@ def _add_latencies(series: _Series, x: float, programs: dict) -> None:
 
 
 def _cpu_at(context: Context, program: Program, rate: int) -> float:
-    """Milliseconds of CPU in a second; less than a hundredth is none."""
+    """Returns milliseconds of CPU time per second, rounded to hundredths."""
     with Listener(program) as listener, paced(context.world, rate):
         listener.settle(0.5)
         before, started = listener.cpu(), time.monotonic()

@@ -1,4 +1,4 @@
-"""What a small GET costs in instructions, and a large body in memory, beside async-http-client, URLSession and curl."""
+"""The instructions of a small GET and the memory of a large body, compared with async-http-client, URLSession and curl."""
 
 import os
 import re
@@ -40,12 +40,12 @@ def measure(context: Context) -> dict:
 
 
 def _gets(program: Path, count: int) -> dict:
-    """Instructions of each of `count` requests: those of twice as many less those of so many, so that the start is not counted."""
+    """Returns the instructions of a request: the difference between 2 x `count` and `count` requests excludes the start."""
     if not shutil.which("valgrind") or not shutil.which("strip"):
         return {"missing": "apt-get install valgrind binutils"}
     server = FileServer("127.0.0.1")
     folder = tempfile.TemporaryDirectory()
-    # valgrind 3.19 gives up over Swift's debug information.
+    # valgrind 3.19 fails on Swift's debug information.
     stripped = Path(folder.name) / program.name
     subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
     try:
@@ -67,7 +67,7 @@ def _get(program: Path, name: str, url: str, count: int) -> list[str]:
 
 
 def _instructions(command: list[str]) -> int:
-    """Of all threads, in the process alone: the kernel's work is about the same for all."""
+    """Returns the instructions of all threads in user space. The kernel's work is about the same for all programs."""
     tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}"]
     done = subprocess.run([*tool, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     collected = re.search(r"Collected : (\d+)", done.stderr)
@@ -80,7 +80,7 @@ def _instructions(command: list[str]) -> int:
 
 
 def _memory(program: Path, size: int) -> dict:
-    """The MiB by which the most that was resident has grown, while a body of `size` came and went."""
+    """Returns by how many MiB the maximum resident size grew during the transfer of a body of `size` bytes."""
     server = FileServer("127.0.0.1", size)
     results: dict = {"bytes": size}
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
@@ -103,7 +103,7 @@ def _grown(program: Path, name: str, way: str, url: str, path: str) -> float:
     if name != "curl":
         command = [str(program), way, name, url, path]
         return int(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout) / 1024
-    # That curl starts with is in it.
+    # For curl the result includes the memory at its start.
     upload = ["--upload-file", path, "--output", os.devnull]
     process = subprocess.Popen(["curl", "-fsS", *(["--output", path] if way == "down" else upload), url])
     most = 0
@@ -116,7 +116,7 @@ def _grown(program: Path, name: str, way: str, url: str, path: str) -> float:
     return most / 1024
 
 
-# MARK: what came of it
+# MARK: report
 
 
 def summary(results: dict) -> dict:
@@ -141,7 +141,7 @@ def report(summary: dict) -> list[str]:
     rows = [[f"memory for {memory['bytes'] >> 20} MiB, in MiB above the start", "down to a file", "up from a file"]]
     for name, values in memory.items():
         if name != "bytes":
-            words = _SENDERS[name] + (", with its start" if name == "curl" else "")
+            words = _SENDERS[name] + (", including its start" if name == "curl" else "")
             rows.append([words, *(f"{values[way]:.1f}" for way in ("down", "up"))])
     return [*lines, "", *table(rows), "", *cable.report(summary["cable"])]
 

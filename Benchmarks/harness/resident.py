@@ -1,4 +1,4 @@
-"""What a listener holds while nothing happens: memory, descriptors, threads; and how often it wakes."""
+"""The resources of an idle listener: memory, descriptors, threads and wakeups."""
 
 import time
 from contextlib import ExitStack
@@ -9,7 +9,7 @@ from .statistics import table
 
 _TARGETS = 500
 _IDLE_SECONDS = 20
-#: Idle threads of Dispatch end after 5 s, and are part of the beginning.
+#: Idle threads of Dispatch end after 5 s; they belong to the start.
 _SETTLING_SECONDS = 7
 
 
@@ -23,7 +23,7 @@ def measure(context: Context) -> dict:
 
 
 def rest(programs: dict[str, Program], seconds: int) -> dict:
-    """What the programs, all running, hold and how often they wake in so many seconds."""
+    """Returns the resources of the programs, which all run at once, and their wakeups in `seconds` seconds."""
     with ExitStack() as stack:
         listeners = {name: stack.enter_context(Listener(program)) for name, program in programs.items()}
         time.sleep(_SETTLING_SECONDS)

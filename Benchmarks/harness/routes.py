@@ -1,4 +1,4 @@
-"""Route changes in great numbers, about networks where no target is."""
+"""Many route changes in networks without targets."""
 
 import os
 import signal
@@ -10,13 +10,13 @@ from . import netlink
 from .netlink import Sender
 from .world import World
 
-#: 16.0.0.0, from where on no address of a measurement is.
+#: 16.0.0.0: no address above it is used by a measurement.
 _FIRST = 16 << 24
 _PER_SEND = 500
 
 
 def fill(world: World, count: int, there: int = 0) -> None:
-    """Adds routes that stay, until there are `count`."""
+    """Adds permanent routes until there are `count`."""
     for first in range(there, count, _PER_SEND):
         number = min(_PER_SEND, count - first)
         world.here.send(netlink.blackholes(netlink.NEWROUTE, _FIRST + (first << 8), number))
@@ -24,13 +24,13 @@ def fill(world: World, count: int, there: int = 0) -> None:
 
 
 def there_and_back(count: int) -> bytes:
-    """Adds and deletes routes, `count` changes in all, which leave nothing."""
+    """Makes `count` changes: adds routes and deletes them again."""
     half = count // 2
     return netlink.blackholes(netlink.NEWROUTE, _FIRST, half) + netlink.blackholes(netlink.DELROUTE, _FIRST, half)
 
 
 def flood(sender: Sender, count: int) -> None:
-    """Makes `count` changes as fast as the kernel takes them."""
+    """Makes `count` changes as fast as the kernel accepts them."""
     number = min(count, _PER_SEND)
     requests = there_and_back(number)
     for _ in range(count // number):
@@ -40,7 +40,7 @@ def flood(sender: Sender, count: int) -> None:
 
 @contextmanager
 def paced(world: World, rate: int) -> Iterator[None]:
-    """Meanwhile, a process of its own makes `rate` changes a second, some every 5 ms. None for a rate of 0."""
+    """Makes `rate` changes per second in a separate process, in batches every 5 ms, during the `with` block. A rate of 0 makes none."""
     if not rate:
         yield
         return

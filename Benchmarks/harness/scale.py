@@ -1,6 +1,6 @@
-"""10,000 targets beside one: latency, at rest and in a storm; a look at all of them; memory.
+"""Compares 10,000 targets with one: latency at rest and during route changes, an evaluation of all targets, memory.
 
-One target loses its way and has it back, by a route to it alone. The storm is changes of other routes, at an even pace.
+The route to one target is deleted and added. The other changes are of unrelated routes, at a constant rate.
 """
 
 import random
@@ -58,7 +58,7 @@ def _pace(rate: int) -> str:
 
 
 def latencies(context: Context, count: int, rate: int) -> dict:
-    """For each program and kind of change: nanoseconds from the change to its line."""
+    """Returns the nanoseconds from the change to its line, for each program and kind of change."""
     addresses = context.targets(count)
     programs = [context.lookup_many(addresses)]
     if context.binary:
@@ -77,7 +77,7 @@ def latencies(context: Context, count: int, rate: int) -> dict:
 
 def _there_and_back(world: World, listener: Listener, address: str, result: dict) -> None:
     for change in target_changes(address):
-        # Uneven, so that no timer of a listener keeps step with the changes.
+        # Irregular intervals, so that the changes do not align with timers of a listener.
         result["unexpected"] += listener.settle(random.uniform(0.015, 0.025))
         made = world.make(change)
         line, others = listener.answer(change, made)
@@ -135,8 +135,8 @@ def report(summary: dict) -> list[str]:
         counts = [str(own[key]) for key in ("missed", "unexpected", "disturbed")]
         rows[-1][-4:] = [_ratios(own), *counts]
     count = summary["targets"]
-    columns = ["CPU (times batched lookups)", "with later looks", "wall", "all told", "RSS MB"]
-    looked = [[f"a look at {count} targets, ms", *columns]]
+    columns = ["CPU (times batched lookups)", "with later evaluations", "wall", "all printed", "RSS MB"]
+    looked = [[f"an evaluation of {count} targets, ms", *columns]]
     base = summary["evaluation"]["batched lookups"]["cpu"]
     for name, values in summary["evaluation"].items():
         told = summary["allTold"][name]
@@ -173,8 +173,8 @@ def goals(summary: dict) -> list[Goal]:
     more = (memory["reachability"] - memory["reachability, one target"]) / 1024
     return [
         *goals,
-        Goal(f"CPU of a look at {count} targets, times batched lookups",
+        Goal(f"CPU of an evaluation of {count} targets, times batched lookups",
              look["reachability"]["cpu"] / look["batched lookups"]["cpu"], 2),
-        Goal(f"{count} lost targets told, ms", told / 1e6 if told else float("inf"), 100),
+        Goal(f"{count} lost targets printed, ms", told / 1e6 if told else float("inf"), 100),
         Goal(f"memory of {count} targets above one, MB", more, 10),
     ]

@@ -1,4 +1,4 @@
-"""`reachability serve` as it runs: from its start to READY, what it answers and what it costs."""
+"""A running `reachability serve`: time to READY, responses and costs."""
 
 import http.client
 import os
@@ -15,7 +15,7 @@ PORT = 9672
 
 
 class Served(Listener):
-    """A running service, which listens at the loopback. Leaving its `with` block ends it in order."""
+    """A running service that listens at the loopback address. Leaving its `with` block ends it with SIGTERM."""
 
     def __init__(self, program: Path, *arguments: str) -> None:
         self._folder = tempfile.TemporaryDirectory()
@@ -36,13 +36,13 @@ class Served(Listener):
         except TimeoutError:
             self._process.kill()
             raise
-        #: From the start of the process.
+        #: Since the start of the process.
         self.ready_seconds = time.monotonic() - begun
         self._notify.settimeout(None)
         threading.Thread(target=self._read_on, daemon=True).start()
 
     def _read_on(self) -> None:
-        """Takes what else is told, as a service manager does: few messages find room."""
+        """Reads further notifications, as a service manager does, because the socket buffer holds only a few."""
         while self._notify.recv(4096):
             pass
 
@@ -52,7 +52,7 @@ class Served(Listener):
             self._process.wait(60)
         finally:
             super().__exit__()
-            # Wakes the thread that reads.
+            # Wakes the reading thread up.
             self._notify.shutdown(socket.SHUT_RDWR)
             self._notify.close()
             self._folder.cleanup()
@@ -70,7 +70,7 @@ class Served(Listener):
         return body
 
     def until(self, path: str, holds: Callable[[bytes], bool], seconds: float = 60) -> float:
-        """Asks until the answer is such; how many seconds that took."""
+        """Requests a path until a condition is true. Returns the seconds that it took."""
         begun = time.monotonic()
         while not holds(self.get(path)):
             if time.monotonic() - begun > seconds:

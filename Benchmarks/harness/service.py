@@ -1,4 +1,4 @@
-"""What `reachability serve` takes: to start with a history, to do nothing, to answer, and to tell a thousand streams."""
+"""The costs of `reachability serve`: start with a history, idling, responses, and events for a thousand streams."""
 
 import re
 import shutil
@@ -17,14 +17,14 @@ from .world import FIRST, World
 _HISTORY_MEGABYTES = 50
 _IDLE_SECONDS = 20
 _WRK_SECONDS = 10
-#: So many that the slowest of all is not the hundredth part that counts.
+#: Enough changes that the slowest does not determine the 99th percentile.
 _CHANGES = 400
 _STREAMS = 1_000
-#: Of them, so many never read.
+#: The number of streams that never read.
 _DEAF = 10
 _CONNECTIONS = 1_100
 _TARGETS = 1_000
-#: Idle threads of Dispatch end after 5 s, and are part of the beginning.
+#: Idle threads of Dispatch end after 5 s; they belong to the start.
 _SETTLING_SECONDS = 7
 _WEB = ("--history", "none", "--listen", f"127.0.0.1:{PORT}")
 
@@ -62,7 +62,7 @@ def _start(context: Context, program: Path, file: Path) -> dict:
         with Served(program, *arguments) as served:
             times.append(served.ready_seconds)
             if b'"kind":"outage"' not in served.get("/v1/outages?limit=1"):
-                raise RuntimeError("the service does not tell the outages of its history")
+                raise RuntimeError("the service does not return the outages of its history")
     return {"empty": empty, "full": median(times), "megabytes": size / 1e6}
 
 
@@ -126,13 +126,13 @@ def _wrk(context: Context, url: str, process: int) -> dict:
 
 
 def _tell(context: Context, program: Path, reading: int, deaf: int, changes: int) -> dict:
-    """How late streams hear of a change of the kernel, and what a stream takes."""
+    """Measures the time from a change in the kernel to its event in the streams, and the memory of a stream."""
     with Served(program, *_WEB) as served:
         time.sleep(_SETTLING_SECONDS)
         before = served.status("VmRSS")
         with Clients("/v1/stream", reading, deaf) as streams:
             if len(streams.hear(b"event: snapshot")) < reading:
-                raise RuntimeError("not every stream began")
+                raise RuntimeError("not all streams started")
             resident = served.status("VmRSS")
             late: list[int] = []
             last: list[int] = []
@@ -155,14 +155,14 @@ def _tell(context: Context, program: Path, reading: int, deaf: int, changes: int
 
 
 def _change(world: World, request: bytes) -> int:
-    """Makes the change; the clock just before."""
+    """Makes a change. Returns the clock just before it."""
     before = time.monotonic_ns()
     world.here.do(request)
     return before
 
 
 def _connections(context: Context, program: Path) -> dict:
-    """Connections that are open at one time, each of which has asked once."""
+    """Measures simultaneous connections that have each sent one request."""
     count = context.scaled(_CONNECTIONS)
     with Served(program, *_WEB) as served:
         time.sleep(_SETTLING_SECONDS)
@@ -177,7 +177,7 @@ def _connections(context: Context, program: Path) -> dict:
 
 
 def _targets(context: Context, program: Path, file: Path) -> dict:
-    """From the start until all targets with a way are up; a third are names, which do not resolve."""
+    """Measures the time from the start until all targets with a route are up. A third of the targets are names that do not resolve."""
     addresses = context.targets(max(6, context.scaled(_TARGETS)))
     hosts = [f"name{number}.invalid" if number % 3 == 2 else host for number, host in enumerate(addresses)]
     targets = [f'[[target]]\nname = "target {number}"\nhost = "{host}"\n' for number, host in enumerate(hosts)]
@@ -189,7 +189,7 @@ def _targets(context: Context, program: Path, file: Path) -> dict:
         return {"count": len(hosts), "ready": ready, "watched": ready + later, "megabytes": served.status("VmRSS") / 1024}
 
 
-# MARK: what it came to
+# MARK: report
 
 
 def summary(results: dict) -> dict:
@@ -209,12 +209,12 @@ def report(summary: dict) -> list[str]:
         ["RSS at rest, MB", f"{rest['megabytes']:.1f}"],
         ["threads at rest", f"{rest['threads']}"],
         [f"{targets['count']} targets, start to READY, s", f"{targets['ready']:.2f}"],
-        [f"{targets['count']} targets, start to all that have a way up, s", f"{targets['watched']:.2f}"],
+        [f"{targets['count']} targets, start to all reachable targets up, s", f"{targets['watched']:.2f}"],
         [f"{targets['count']} targets, RSS, MB", f"{targets['megabytes']:.1f}"],
         [f"{summary['connections']['count']} connections, answered", f"{summary['connections']['answered']}"],
         ["memory a connection, kB", f"{summary['connections']['kilobytesEach']:.1f}"],
     ]
-    streams = [["change to stream, ms", "median", "p99", "all told", "missed", "kB a stream"]]
+    streams = [["change to stream, ms", "median", "p99", "all clients", "missed", "kB a stream"]]
     for values in (summary["stream"], summary["streams"]):
         streams.append([
             f"{values['reading']} that read, {values['deaf']} that do not",

@@ -1,4 +1,4 @@
-"""The wall time of a one-shot, from its start to its end."""
+"""The wall time of a command that ends at once, from start to end."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ def measure(context: Context) -> dict:
 
 
 def run(command: list[str], requires_success: bool = True) -> int:
-    """posix_spawn starts without copying this process, so little of ours is in the number."""
+    """Runs a command and returns its wall time in nanoseconds. posix_spawn does not copy this process, so it adds little."""
     quiet = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
     before = time.monotonic_ns()
     process = os.posix_spawn(command[0], command, os.environ, file_actions=quiet)

@@ -1,4 +1,4 @@
-"""Percentiles, ratios and a plain table."""
+"""Percentiles, ratios, and a plain-text table."""
 
 import math
 import statistics
@@ -18,7 +18,7 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as lines: the first column to the left, the others to the right."""
+    """Formats rows as lines: the first column left-aligned, the others right-aligned."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  " + "  ".join([row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])])

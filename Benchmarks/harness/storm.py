@@ -1,6 +1,6 @@
-"""200,000 route changes that concern no target: what do they cost a listener that need not hear of them?
+"""The cost of 200,000 route changes that concern no target.
 
-A filter in the kernel runs in the process that makes the change, so the time of that process is looked at too.
+A socket filter runs in the process that makes the change, so the CPU time of that process is measured too.
 """
 
 import time
@@ -15,7 +15,7 @@ _CHANGES = 200_000
 _TARGETS = 4
 _MANY = 10_000
 _ROUNDS = 3
-#: Less CPU than this is nothing: two that used nothing are equal.
+#: A CPU time below this counts as zero, so that two idle programs are equal.
 _RESOLUTION = 1_000_000
 
 
@@ -51,7 +51,7 @@ def _run(context: Context, program: Program | None) -> dict:
 
 
 def _send(context: Context) -> float:
-    """CPU nanoseconds of the process that makes the changes, for each."""
+    """Returns the CPU nanoseconds of the sending process for each change."""
     changes = context.scaled(_CHANGES)
     before = time.clock_gettime_ns(time.CLOCK_THREAD_CPUTIME_ID)
     flood(context.world.here, changes)

@@ -1,4 +1,4 @@
-"""Line plots as SVG, on logarithmic axes that may begin with zero; legible on light and on dark ground."""
+"""Line plots as SVG with logarithmic axes that may start at zero, for light and dark backgrounds."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -23,13 +23,13 @@ _STYLE = """
 
 @dataclass(frozen=True)
 class Plot:
-    """Some series over the same values of x."""
+    """A plot of some series over the same values of x."""
 
     name: str
     title: str
     x_label: str
     y_label: str
-    #: By name; values of x and y. One whose name ends with "p99" is dashed, in the colour of the one before.
+    #: The points of each series by its name. A series whose name ends with "p99" is dashed, in the colour of the previous one.
     series: dict[str, list[tuple[float, float]]]
 
     def svg(self) -> str:
@@ -74,7 +74,7 @@ class Plot:
 
 
 class _Axis:
-    """Logarithmic; a zero among the values gets a place of its own, before the smallest of the others."""
+    """A logarithmic scale. Zero, if among the values, is placed before the smallest other value."""
 
     def __init__(self, values: Sequence[float], start: float, end: float, rounded: bool = False) -> None:
         self.values = values

@@ -1,4 +1,4 @@
-"""Random trouble for a lab, bounded: it is made from a small stock of routes, rules, addresses and links."""
+"""Random changes in a lab, made from a small set of routes, rules, addresses and links."""
 
 import random
 import time
@@ -8,7 +8,7 @@ from . import netlink
 from .lab import UPLINKS, Lab, address, gateway, restoration
 from .routes import flood
 
-#: Networks with targets in them, and others.
+#: Networks that contain targets, and networks that do not.
 _COVERING = {
     4: ["default", "0.0.0.0/1", "128.0.0.0/1", "192.0.0.0/8", "198.18.0.0/15", "198.18.0.0/17", "203.0.113.0/24",
         "203.0.113.0/27", "203.0.113.2/32", "198.51.100.64/26", "192.0.2.0/25", "8.0.0.0/7", "198.18.1.0/24"],
@@ -18,19 +18,19 @@ _COVERING = {
 _APART = {4: [f"172.20.{n}.0/24" for n in range(12)], 6: [f"3fff:{n:x}::/32" for n in range(12)]}
 _METRICS = (10, 50, 100, 101, 102, 200)
 _REFUSALS = ("unreachable", "prohibit", "blackhole")
-#: The dangerous changes are rarer than routes, or nothing would ever be reachable.
+#: Changes that break everything are rarer than routes; otherwise nothing would be reachable most of the time.
 _WEIGHTS = {"route": 10, "rule": 3, "address": 2, "link": 2, "carrier": 2, "flood": 2, "flaps": 1}
 
 
 class Trouble:
-    """Makes storms; the seed says which."""
+    """Makes random series of changes, determined by a seed."""
 
     def __init__(self, lab: Lab, seed: int) -> None:
         self._lab = lab
         self._random = random.Random(seed)
         self._batch: list[str] = []
-        self._family = 4  # Of all commands of a batch: another family is another process.
-        #: What the last storm did, for those who want to know.
+        self._family = 4  # The address family of all commands of a batch: each family needs a separate process.
+        #: The commands of the last series.
         self.history: list[str] = []
 
     def storm(self) -> None:
@@ -52,7 +52,7 @@ class Trouble:
         self._flush()
 
     def _flush(self) -> None:
-        """What has come together becomes one batch."""
+        """Runs the collected commands as one batch."""
         if self._batch:
             self.history += self._batch
             self._lab.client(*self._batch)
@@ -63,7 +63,7 @@ class Trouble:
         self.history.append(f"carrier of up{uplink} {'on' if on else 'off'}")
         self._lab.set_carrier(uplink, on)
 
-    # MARK: kinds of trouble
+    # MARK: kinds of changes
 
     def _prefix(self, family: int) -> str:
         choice = self._random.choice
@@ -117,7 +117,7 @@ class Trouble:
             self._set_carrier(uplink, number % 2 == 1)
 
     def _flood(self) -> None:
-        """Thousands of changes: of routes elsewhere, or of a default route that never counts."""
+        """Makes thousands of changes: of unrelated routes, or of a default route that is never preferred."""
         self._flush()
         count = self._random.choice((500, 5000, 20_000))
         if self._random.random() < 0.6:

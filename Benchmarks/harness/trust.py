@@ -1,4 +1,4 @@
-"""What one evaluation of a server's certificates costs, beside OpenSSL's verification."""
+"""The cost of an evaluation of a server's certificates, compared with OpenSSL's verification."""
 
 import subprocess
 import tempfile

@@ -1,4 +1,4 @@
-"""200,000 unrelated route changes without a filter, and some in between that matter: is the last word right?"""
+"""Correctness after 200,000 unrelated route changes without a filter, with relevant changes in between."""
 
 from .context import Context, Goal
 from .listener import Listener, Program
@@ -26,7 +26,7 @@ def measure(context: Context) -> dict:
 
 
 def _run(context: Context, program: Program, ends_lost: bool) -> dict:
-    """The default route goes and comes between the parts of the storm, and is there in the end or is not."""
+    """Deletes and adds the default route during the changes. At the end it exists or not."""
     lost, back = changes()[:2]
     between = [lost, back, lost] if ends_lost else [lost, back, lost, back]
     with Listener(program) as listener:

@@ -1,4 +1,4 @@
-"""What a request costs that waits for the network to retry, beside a bare task that is suspended."""
+"""The memory of a request that waits for the network to retry, compared with a suspended task."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The small world in which everything happens: two uplinks, and their far ends in a namespace of their own."""
+"""The network of the measurements: two uplinks, whose peers are in a separate namespace."""
 
 import time
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from .namespace import Namespace
 from .netlink import Sender
 
 
-#: Nanoseconds that no change takes in the kernel. All namespaces of a machine share one lock (RTNL): a change that took
-#: longer had to wait for the work of others, and says nothing about a listener.
+#: The time limit of a change in the kernel, in nanoseconds. All namespaces share one lock (RTNL): a change that takes longer waited for
+#: work of others, and its measurement is not used.
 _UNDISTURBED = 5_000_000
 
 
 @dataclass(frozen=True)
 class Uplink:
-    """A link with one address and a gateway behind it."""
+    """A link with an address and a gateway at its peer."""
 
     index: int
     name: str
@@ -30,30 +30,30 @@ class Uplink:
         return netlink.delete_default(self.index, self.gateway, metric)
 
 
-# The ends of a cable have different indexes, so that the kernel treats their carrier changes as urgent. With equal
-# ones, as with a real card, a loss may be told up to a second late, to every listener alike.
+# The two ends of a veth link have different indexes, so that the kernel reports carrier changes at once. With equal indexes, as with a real
+# network card, it may report a loss up to a second later, to all listeners.
 FIRST = Uplink(10, "up0", 20, "10.1.0.2", "10.1.0.1")
 SECOND = Uplink(11, "up1", 21, "10.2.0.2", "10.2.0.1")
 
 
 @dataclass(frozen=True)
 class Change:
-    """One change of the world and what a listener is to make of it."""
+    """A change, and the result that a listener must report."""
 
     name: str
     requests: tuple[bytes, ...]
     at_far_end: bool
-    #: The notification that settles it: message type, and for a route its prefix length.
+    #: The notification that completes the change: message type, and for a route its prefix length.
     notification: tuple[int, int]
-    #: Status and interface afterwards.
+    #: The status and the interface afterwards.
     status: str
     interface: str | None
-    #: The address it is about; none if about all there are.
+    #: The address that the change concerns; None if it concerns all.
     target: str | None = None
 
 
 def changes() -> list[Change]:
-    """Five kinds, each there and back; one round leaves the world as it was."""
+    """Returns five kinds of changes, each with its reversal; a round restores the initial state."""
     lost, back = ("notReachable", None), ("reachable", FIRST.name)
     no_route, route = (netlink.DELROUTE, 0), (netlink.NEWROUTE, 0)
     link, no_address = (netlink.NEWLINK, 0), (netlink.DELADDR, 0)
@@ -77,7 +77,7 @@ def changes() -> list[Change]:
 
 
 def target_changes(target: str) -> list[Change]:
-    """One address loses its way and has it back; nobody else is concerned."""
+    """Returns the changes that delete and add the route to one address; no other address is concerned."""
     lost = netlink.add_unreachable(target)
     back = netlink.delete_unreachable(target)
     return [
@@ -87,11 +87,11 @@ def target_changes(target: str) -> list[Change]:
 
 
 class World:
-    """The current network namespace, which must be a fresh one, furnished."""
+    """The current network namespace, which must be new, with its links and routes."""
 
     @classmethod
     def another(cls) -> "World":
-        """A world apart, in a namespace of its own."""
+        """Creates a separate network in a new namespace."""
         namespace = Namespace.fresh()
         with namespace.entered():
             world = cls()
@@ -113,12 +113,12 @@ class World:
             self.here.do(netlink.add_veth(uplink.name, uplink.index, peer, uplink.peer_index, far.descriptor))
             self.far_end.do(netlink.set_link(uplink.peer_index, True))
             self.here.do(netlink.set_link(uplink.index, True), netlink.add_address(uplink.index, uplink.address, 24))
-        far.close()  # Its sender keeps it.
+        far.close()  # Its sender refers to it.
         self.here.do(FIRST.default())
-        time.sleep(1.5)  # Until the kernel's own link watch has come to rest.
+        time.sleep(1.5)  # Waits until the link watch of the kernel is idle.
 
     def make(self, change: Change) -> int:
-        """Makes the change; the clock just before. Afterwards `was_disturbed` says whether it had to wait."""
+        """Makes a change. Returns the clock just before it; `was_disturbed` then tells whether it waited for the lock."""
         sender = self.far_end if change.at_far_end else self.here
         requests = b"".join(change.requests)
         before = time.monotonic_ns()
@@ -128,14 +128,14 @@ class World:
         return before
 
     def close(self) -> None:
-        """Ends the world, unless something still runs there."""
+        """Closes the namespaces. They exist until the last process in them ends."""
         self.here.close()
         self.far_end.close()
         self.namespace.close()
 
 
 def _disable_ipv6() -> None:
-    # Duplicate address detection and router solicitation would ring in the middle of a measurement.
+    # Duplicate address detection and router solicitations would send notifications during a measurement.
     for name in "all", "default":
         with open(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "w") as file:
             file.write("1")

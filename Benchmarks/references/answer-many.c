@@ -1,4 +1,4 @@
-/* Accepts connections on port 80 of every address, answers each request with 204, and ends with its standard input. */
+/* Accepts connections on port 80 of all addresses, responds to each request with 204, and exits at the end of its standard input. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>

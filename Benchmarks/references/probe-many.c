@@ -1,5 +1,5 @@
-/* What a check of many hosts has to do at least: COUNT echoes, connections, or requests of HTTP/1.1 that are answered by 204, to the
-   addresses from ADDRESS on, many at a time. Prints how many were answered.
+/* The minimal check of many hosts: sends COUNT echo requests, connections, or HTTP/1.1 requests that expect 204, to consecutive addresses
+   from ADDRESS on, many at a time. Prints the number of successes.
 
    usage: probe-many echo|connect|request ADDRESS COUNT */
 #define _GNU_SOURCE

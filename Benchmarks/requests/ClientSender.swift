@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import Glibc
 import NIOCore
 
-/// async-http-client, with what is written around it by hand.
+/// async-http-client, with the code around it that its users write.
 struct ClientSender: Sender {
     private static let client = HTTPClient.shared
 
@@ -37,7 +37,7 @@ struct ClientSender: Sender {
     }
 }
 
-/// What is read of a file, 64 KiB at a time.
+/// The size of reads from a file: 64 KiB.
 private struct Pieces: AsyncSequence, AsyncIteratorProtocol {
     let file: CInt
 

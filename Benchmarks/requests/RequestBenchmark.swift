@@ -1,21 +1,21 @@
 import Glibc
 
-/// What sends and reads in `Benchmarks/run --only requests`: async-http-client as it is, a session of ReachabilityRequests with its
-/// defaults, and URLSession.
+/// The HTTP clients of `Benchmarks/run --only requests`: async-http-client alone, a session of ReachabilityRequests with its defaults,
+/// and URLSession.
 ///
-/// usage: RequestBenchmark get PROGRAM URL COUNT   one small GET after the other, over a connection that is kept
-///        RequestBenchmark down PROGRAM URL FILE   a body into a file
-///        RequestBenchmark up PROGRAM URL FILE     a file as a body, with PUT
+/// usage: RequestBenchmark get PROGRAM URL COUNT   COUNT small GETs in sequence over one connection
+///        RequestBenchmark down PROGRAM URL FILE   downloads a body into a file
+///        RequestBenchmark up PROGRAM URL FILE     uploads a file with PUT
 ///
-/// PROGRAM is `client`, `session` or `urlsession`. `down` and `up` print the KiB by which the most memory that was resident has grown.
+/// PROGRAM is `client`, `session` or `urlsession`. `down` and `up` print by how many KiB the maximum resident size grew.
 @main
 enum RequestBenchmark {
-    /// Not asynchronous: valgrind 3.19 crashes where the main thread ends before the process.
+    /// Synchronous, because valgrind 3.19 crashes if the main thread ends before the process.
     static func main() {
         Task.detached {
             do {
                 try await run(Array(CommandLine.arguments.dropFirst()))
-                // Without the time and the memory that an orderly end would take.
+                // Exits without the time and the memory of an orderly end.
                 exit(0)
             } catch {
                 print(error)
@@ -47,7 +47,7 @@ enum RequestBenchmark {
         }
     }
 
-    /// The most KiB that were ever resident: `proc_pid_status(5)`.
+    /// The maximum resident size in KiB (VmHWM of proc_pid_status(5)).
     private static func peak() -> Int {
         var text = [UInt8](repeating: 0, count: 8192)
         let file = open("/proc/self/status", O_RDONLY)
@@ -63,15 +63,15 @@ enum RequestBenchmark {
     }
 }
 
-/// One way to send.
+/// An HTTP client under test.
 protocol Sender: Sendable {
-    /// Sends a GET, and keeps the body in memory.
+    /// Sends a GET and reads the body into memory.
     func get(_ url: String) async throws
     func download(_ url: String, to path: String) async throws
     func upload(_ path: String, to url: String) async throws
 }
 
-/// An answer that is not 200.
+/// The error for a response other than 200.
 struct UnexpectedStatus: Error {
     let status: Int
 

@@ -1,6 +1,6 @@
 import ReachabilityRequests
 
-/// A session with its defaults.
+/// A session of ReachabilityRequests with its defaults.
 struct SessionSender: Sender {
     private let session = Session()
 

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 
-/// URLSession, as swift-corelibs-foundation has it.
+/// URLSession of swift-corelibs-foundation.
 struct URLSessionSender: Sender {
     private let session = URLSession(configuration: .ephemeral)
 

@@ -1,13 +1,13 @@
 import Glibc
 import LinuxSupport
 
-/// Sends COUNT echoes or makes COUNT connections, to the addresses from ADDRESS on, and says
-/// what each cost and how long the kernel says it took.
+/// Sends COUNT echo requests or makes COUNT connections, to consecutive addresses from ADDRESS on. Prints the CPU time of each, and the
+/// round-trip times by the kernel's time stamps.
 ///
 /// usage: SocketBenchmark echo|connect ADDRESS COUNT [PORT]
 @main
 enum SocketBenchmark {
-    /// How many at a time.
+    /// The maximum number of simultaneous probes.
     private static let window = 2048
 
     static func main() async throws {
@@ -58,7 +58,7 @@ enum SocketBenchmark {
         return outcome.isConnected ? outcome.information?.roundTrip : nil
     }
 
-    /// What the process used: time on processors, and memory.
+    /// The CPU time and the maximum resident size of the process in KiB.
     private static var usage: (cpu: Duration, resident: Int) {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

@@ -2,13 +2,13 @@ import Glibc
 import ServerTrust
 import TrustForge
 
-/// What one evaluation of a chain of three costs, from its DER to the verdict of ``DefaultTrustEvaluator``. Prints the median in
+/// Measures an evaluation of a chain of three certificates, from DER to the result of ``DefaultTrustEvaluator``. Prints the median in
 /// nanoseconds.
 ///
 /// usage: TrustBenchmark forge DIRECTORY           writes the chains that all programs evaluate
-///        TrustBenchmark first DIRECTORY COUNT     each without anything remembered
-///        TrustBenchmark repeated DIRECTORY COUNT  each with the `ValidatedChainCache` of those before
-///        TrustBenchmark roots                     the first use of the system's roots, once
+///        TrustBenchmark first DIRECTORY COUNT     without a cache
+///        TrustBenchmark repeated DIRECTORY COUNT  with a shared `ValidatedChainCache`
+///        TrustBenchmark roots                     the first use of the system's roots
 @main
 enum TrustBenchmark {
     private static let names = ["leaf", "intermediate", "root"]
@@ -37,7 +37,7 @@ enum TrustBenchmark {
                 fclose(file)
             }
         }
-        // What `verify-chain` needs to know.
+        // The host name and the time for `verify-chain`.
         print(World.host, World.now.secondsSinceEpoch)
     }
 
@@ -47,9 +47,9 @@ enum TrustBenchmark {
         let anchors = TrustAnchors([certificates[2]])
         let evaluator = DefaultTrustEvaluator()
         var times: [Int] = []
-        // The first tenth warms up, and fills the cache.
+        // The first tenth warms up and fills the cache.
         for _ in 0..<count + count / 10 + 1 {
-            // As each handshake has bytes of its own.
+            // Copies, because each handshake has its own bytes.
             let copies = sent.map { $0.map(\.self) }
             times.append(
                 try nanoseconds {

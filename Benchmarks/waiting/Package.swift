@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
     name: "waiting",
     dependencies: [
-        // Without traits nothing but swift-log is fetched.
+        // Without traits, swift-log is the only dependency.
         .package(name: "network-reachability", path: "../..", traits: [])
     ],
     targets: [

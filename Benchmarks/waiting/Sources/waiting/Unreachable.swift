@@ -1,6 +1,6 @@
 import ReachabilityRetry
 
-/// A network that is away.
+/// A verdict source whose network is never reachable.
 struct Unreachable: VerdictSource {
     func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
         listener(Watch.verdict)

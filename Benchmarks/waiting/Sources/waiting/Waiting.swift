@@ -1,8 +1,8 @@
 import Glibc
 import ReachabilityRetry
 
-/// What a request costs that waits for the network: the memory of many, by `proc_pid_statm(5)`, beside tasks that wait for
-/// nothing in particular. Prints a name and a number of bytes on each line.
+/// Measures the memory of requests that wait for the network (by `proc_pid_statm(5)`), compared with suspended tasks. Prints a name and a
+/// number of bytes on each line.
 ///
 /// usage: waiting [bare | retry] [count]
 @main
@@ -16,8 +16,8 @@ enum Waiting {
         exit(0)
     }
 
-    /// Child tasks that are suspended, each with a stream nobody writes to: the least that can be woken from elsewhere and
-    /// cancelled.
+    /// Starts suspended child tasks, each waiting for a stream without elements: the smallest task that can be resumed from elsewhere and
+    /// cancelled. Returns the growth of the resident size in bytes.
     private static func bare(_ count: Int) async -> Int {
         await withTaskGroup { group in
             let before = resident
@@ -35,7 +35,8 @@ enum Waiting {
         }
     }
 
-    /// Requests whose first attempt failed, and which wait for the network, with a deadline of an hour.
+    /// Starts requests whose first attempt fails, and which then wait for the network, with a deadline of an hour. Returns the
+    /// growth of the resident size in bytes.
     private static func retries(_ count: Int) async throws -> Int {
         let coordinator = RetryCoordinator(verdicts: Unreachable())
         let target = try RetryTarget(host: "example.org", method: .get)
@@ -48,7 +49,7 @@ enum Waiting {
                         throw SocketFailure(errorNumber: ENETUNREACH, during: .connecting)
                     }
                 }
-                // One after the other, so that what is measured are the waits and not the attempts.
+                // Starts the requests one by one, so that the measurement contains the waits and not the attempts.
                 while coordinator.waitingCount(for: "example.org") <= number { await Task.yield() }
             }
             let used = resident - before
@@ -57,7 +58,7 @@ enum Waiting {
         }
     }
 
-    /// The bytes of memory that are resident.
+    /// The resident size in bytes.
     private static var resident: Int {
         var text = [UInt8](repeating: 0, count: 128)
         let file = open("/proc/self/statm", O_RDONLY)
