@@ -79,6 +79,8 @@ struct ExitStatuses: ExpressibleByArgument {
         text = argument
     }
 
+    /// The exit statuses in the list.
+    ///
     /// - Throws: ``ExitMessage`` if the text is not such a list.
     var values: Set<CInt> {
         get throws(ExitMessage) {
@@ -114,6 +116,8 @@ struct SizeArgument: ExpressibleByArgument {
 
     var defaultValueDescription: String { text }
 
+    /// The size in bytes.
+    ///
     /// - Throws: ``ExitMessage`` if the text is not a size.
     var bytes: Int {
         get throws {

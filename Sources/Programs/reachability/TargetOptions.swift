@@ -76,6 +76,8 @@ struct HookOptions: ParsableArguments {
 }
 
 extension NetworkReachabilityOptions {
+    /// Creates the options of a monitor.
+    ///
     /// - Parameter verbose: Whether events and decisions are logged to standard error.
     init(in namespace: NetworkNamespace, _ mark: FirewallMark?, verbose: Bool = false) {
         self.init()

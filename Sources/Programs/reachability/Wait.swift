@@ -206,7 +206,7 @@ struct WaitOutput: Sendable {
         }
     }
 
-    /// With `--json`, prints the result as a JSON object of schema 1. Keys may be added; none is renamed or removed.
+    /// Prints the result with `--json` as a JSON object of schema 1. Keys may be added; none is renamed or removed.
     func write(_ states: [NetworkCondition.State], hasTimedOut: Bool) {
         guard json else { return }
         let time = Timestamp()

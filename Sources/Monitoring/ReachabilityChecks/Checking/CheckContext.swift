@@ -227,6 +227,8 @@ final class CheckContexts: Sendable {
         return withExtendedLifetime(previous) { chosen }
     }
 
+    /// Creates the context for checks in the network of `site`.
+    ///
     /// - Parameter latest: An earlier context of the same network. Its results about the uplink stay valid.
     private func context(of site: CheckSite, after latest: CheckContext?, _ epoch: UInt64) -> CheckContext {
         func shared(_ round: @escaping @Sendable (CheckContexts) async -> LineOutcome) -> SharedLine {

@@ -100,6 +100,8 @@ enum RuntimeWarmUp {
 
     private static let isReady = Locked(false)
 
+    /// Starts the event loops and the timer of Swift's concurrency, so that their descriptors are open before the first check.
+    ///
     /// - Throws: ``CheckError`` if there are too few file descriptors.
     static func run() async throws(CheckError) {
         guard OpenFiles.haveRoom(for: descriptors) else {

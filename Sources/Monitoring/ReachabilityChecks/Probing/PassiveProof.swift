@@ -79,7 +79,7 @@ extension ConnectionReading {
 }
 
 extension LineFacts {
-    /// The addresses and prefixes of the interface.
+    /// Returns the addresses and prefixes of the interface.
     fileprivate func prefixes() -> [InterfaceAddress] {
         let addresses = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
             try judge.answers.addresses()

@@ -134,6 +134,8 @@ struct ProbePace: Sendable {
         depth = interval * (max(1, burst) - 1)
     }
 
+    /// Counts the start of a probe, or delays it.
+    ///
     /// - Returns: The time to wait; zero if the probe may start now.
     mutating func start(at now: Duration) -> Duration {
         let time = max(full ?? now, now)

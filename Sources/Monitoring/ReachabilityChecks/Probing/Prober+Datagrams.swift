@@ -12,7 +12,7 @@ extension Prober {
         static let closedPort: [Duration] = [.milliseconds(50)]
         static let dying: [Duration] = [.milliseconds(350)]
         static let echo: [Duration] = [.zero]
-        /// The times on a metered line.
+        /// The times in place of `hop` on a metered line.
         static let singleHop: [Duration] = [.zero]
     }
     /// The time that the kernel needs to find that a neighbour does not answer, with a margin.

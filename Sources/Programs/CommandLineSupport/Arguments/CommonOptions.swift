@@ -62,6 +62,8 @@ package struct DurationArgument: ExpressibleByArgument {
 
     package var defaultValueDescription: String { text }
 
+    /// The parsed duration.
+    ///
     /// - Throws: ``ExitMessage`` if the text is not a duration or is longer than ``DurationText/longest``, so that sums cannot overflow.
     package var value: Duration {
         get throws {

@@ -2,6 +2,8 @@ package import ArgumentParser
 
 /// The configuration of `reachability fleet`.
 package enum FleetGroup {
+    /// Returns the configuration of the command.
+    ///
     /// - Parameters:
     ///   - name: The name of the command.
     ///   - subcommands: One command for each ``CompanionArguments``.

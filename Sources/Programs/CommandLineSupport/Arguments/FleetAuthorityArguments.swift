@@ -2,6 +2,8 @@ package import ArgumentParser
 
 /// The configuration of `reachability fleet ca`.
 package enum FleetAuthorityGroup {
+    /// Returns the configuration of the command.
+    ///
     /// - Parameters:
     ///   - subcommands: One command for each ``CompanionArguments``.
     package static func configuration(subcommands: [any ParsableCommand.Type]) -> CommandConfiguration {

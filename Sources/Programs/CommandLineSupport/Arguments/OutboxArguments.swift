@@ -3,6 +3,8 @@ import LinuxSupport
 
 /// The configuration of `reachability outbox`.
 package enum OutboxGroup {
+    /// Returns the configuration of the command.
+    ///
     /// - Parameter subcommands: One command for each ``CompanionArguments``.
     package static func configuration(subcommands: [any ParsableCommand.Type]) -> CommandConfiguration {
         CommandConfiguration(

@@ -4,6 +4,8 @@ package import ArgumentParser
 package struct ServeArguments: ParsableArguments {
     package static let program = CompanionProgram.tools
 
+    /// Returns the configuration of the command.
+    ///
     /// - Parameter subcommands: The subcommands, which do not start a service.
     package static func configuration(subcommands: [any ParsableCommand.Type]) -> CommandConfiguration {
         CommandConfiguration(
@@ -76,6 +78,8 @@ package struct PlaceOptions: ParsableArguments {
 
     package init() {}
 
+    /// Checks the combination of the options.
+    ///
     /// - Throws: `ValidationError` if the options exclude or require each other.
     func check(isReload: Bool) throws {
         if url != nil, !isReload { throw ValidationError("--url needs --reload.") }

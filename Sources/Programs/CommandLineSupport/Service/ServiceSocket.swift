@@ -70,6 +70,8 @@ package struct ServicePlace: ParsableArguments {
 
     package func validate() throws { try Self.check(socket: socket, url: url, tokenFile: tokenFile) }
 
+    /// Checks the combination of the options.
+    ///
     /// - Throws: `ValidationError` if the options exclude or require each other.
     static func check(socket: String?, url: String?, tokenFile: String?) throws {
         if socket != nil, url != nil { throw ValidationError("Give --socket or --url, not both.") }
