@@ -119,7 +119,7 @@ extension MonitoringService.Snapshot {
     }
 }
 
-/// Encodes evidence from a network namespace as the JSON object of `reachability why --json`, in UTF-8.
+/// A function that encodes evidence from a network namespace as the JSON object of `reachability why --json`, in UTF-8.
 package typealias EvidenceWriter = @Sendable (NetworkEvidence, NetworkNamespace) -> [UInt8]
 
 extension API {

@@ -146,7 +146,7 @@ package final class Query {
         guard let text = text(name) else { return nil }
         guard let real = Timestamp.real(of: text) else {
             let example = "2026-11-21T08:15:30Z"
-            throw Problem(.badRequest, "\(name) must be a time such as \(example) not \"\(text.printable)\"")
+            throw Problem(.badRequest, "\(name) must be a time such as \(example), not \"\(text.printable)\"")
         }
         return calendar.instant(atWall: real)
     }

@@ -6,7 +6,7 @@ import NIOSSL
 import NIOTLS
 import ServerTrust
 
-/// Handles the requests and the timeouts of one connection. Runs on the event loop.
+/// A channel handler for the requests and the timeouts of one connection. It runs on the event loop.
 ///
 /// The handlers before it in the pipeline parse requests, and deliver a request only after the answer to the previous one.
 final class RequestHandler: ChannelInboundHandler {
@@ -266,7 +266,8 @@ final class RequestHandler: ChannelInboundHandler {
     }
 }
 
-/// Reports the first bytes of each request, before the HTTP decoder has a complete head. Runs on the event loop.
+/// A channel handler that reports the first bytes of each request, before the HTTP decoder has a complete head. It runs on the event
+/// loop.
 final class FirstBytesHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

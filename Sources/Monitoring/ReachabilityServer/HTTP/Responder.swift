@@ -47,7 +47,7 @@ package struct Responder: Sendable {
     }
 }
 
-/// Answers requests one at a time, with one request of each client in turn. Thread-safe.
+/// A queue that answers requests one at a time, with one request of each client in turn. Thread-safe.
 ///
 /// Therefore a client with many requests delays only its own requests. Requests of a client that has disconnected are dropped.
 final class RequestQueue: Sendable {

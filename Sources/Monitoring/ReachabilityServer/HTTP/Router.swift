@@ -16,7 +16,7 @@ package enum AnswerQueue: CaseIterable, Sendable {
 
 /// A row of the routing table of a server.
 package struct Route: Sendable {
-    /// Makes the answer to a request.
+    /// A function that makes the answer to a request.
     package typealias Handler = @Sendable (Query) throws(Problem) -> WebAnswer
 
     /// The clients that may use a route, of those that ``AccessRules`` admit.

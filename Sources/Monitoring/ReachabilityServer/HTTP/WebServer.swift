@@ -9,7 +9,8 @@ import NetworkReachability
 
 /// An HTTP/1.1 server on a Unix socket, on loopback addresses, and on any address with TLS. One thread serves all connections. Thread-safe.
 package final class WebServer: Sendable {
-    /// Answers a request by calling its argument exactly once, on any thread. It runs on the thread of the server, which it must not block.
+    /// A function that answers a request by calling its argument exactly once, on any thread. It runs on the thread of the server, which
+    /// it must not block.
     package typealias Handler = @Sendable (WebRequest, @escaping @Sendable (WebAnswer) -> Void) -> Void
 
     private struct Connection {

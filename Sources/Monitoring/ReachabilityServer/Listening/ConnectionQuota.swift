@@ -46,7 +46,7 @@ package enum WebClient: Hashable, Sendable {
     }
 }
 
-/// Limits the number of connections of each client, so that one client cannot block others.
+/// A limit for the number of connections of each client, so that one client cannot block others.
 struct ConnectionQuota {
     /// The maximum number of connections of all clients.
     let limit: Int

@@ -94,7 +94,7 @@ extension API {
         }
         text.add("reachability_history_pending", .gauge, "Events that are not on the disk yet.", status.pending)
         text.add("reachability_history_written_total", .counter, "Events that are on the disk.", status.written)
-        text.add("reachability_history_lost_total", .counter, "Events that were dropped unwritten.", status.lost)
+        text.add("reachability_history_lost_total", .counter, "Events that were dropped.", status.lost)
     }
 
     private func addService(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
@@ -151,7 +151,7 @@ extension API {
     }
 }
 
-/// Prevents counters of time from decreasing. Thread-safe.
+/// A store of counter values that prevents counters of time from decreasing. Thread-safe.
 ///
 /// The service evaluates an event shortly after the kernel received it. The time in between is then moved from the old state to the new
 /// one. A scrape in this interval has still counted it for the old state. Prometheus interprets a decreasing counter as a restart, so the

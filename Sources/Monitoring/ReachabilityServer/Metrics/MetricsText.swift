@@ -3,7 +3,7 @@ import NIOHTTP1
 package import ReachabilityService
 import ServerTrust
 
-/// Formats metrics in the Prometheus text format 0.0.4 or in OpenMetrics 1.0.
+/// A text with metrics in the Prometheus text format 0.0.4 or in OpenMetrics 1.0.
 package struct MetricsText {
     package enum Format {
         case plain, openMetrics

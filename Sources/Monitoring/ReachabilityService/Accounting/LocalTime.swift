@@ -1,6 +1,7 @@
 import Foundation
 
-/// Converts between instants and the local time of a time zone. Both are in seconds since 1970; local time is counted as if it were UTC.
+/// A converter between instants and the local time of a time zone. Both are in seconds since 1970. Local time is counted as if it were
+/// UTC.
 ///
 /// At a change of daylight saving time, a local time that occurs twice means the first occurrence. A local time that is skipped is
 /// converted with the offset before the change.

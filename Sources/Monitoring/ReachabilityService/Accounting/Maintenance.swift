@@ -144,7 +144,8 @@ extension MonitoringService {
     ///
     /// Also called after a step of the wall clock and after sleep.
     ///
-    /// - Parameter change: The start or end for which the timer fired, since 1970. The accounts change at this time, even if the timer is late.
+    /// - Parameter change: The start or end for which the timer fired, since 1970. The accounts change at this time even if the timer is
+    ///   late.
     func followMaintenance(at change: Duration? = nil) {
         let (boot, real) = (clock.monitor.boot, clock.real())
         record { state in

@@ -4,7 +4,7 @@ package import NetworkDiagnostics
 package import NetworkReachability
 package import ReachabilityLedger
 
-/// Monitors the paths to a set of targets and assigns each second to a state. Thread-safe.
+/// A service that monitors the paths to a set of targets and assigns each second to a state. Thread-safe.
 ///
 /// A change in the kernel becomes an event in these steps:
 ///
@@ -338,8 +338,9 @@ package final class MonitoringService: Sendable {
         state.withLock { $0.targets[target]?.namespace } ?? .current
     }
 
-    /// Returns the steps of the evidence. If there was a check, its steps replace the last step, because the kernel's answer covers only the
-    /// path.
+    /// Returns the steps of the evidence.
+    ///
+    /// If there was a check, its steps replace the last step, because the kernel's answer covers only the path.
     private static func steps(_ evidence: NetworkEvidence, _ check: CheckFinding?) -> [EvidenceRecord.Step] {
         let steps = check == nil ? evidence.steps : evidence.steps.dropLast()
         return steps.map(EvidenceRecord.Step.init) + (check?.steps ?? [])

@@ -135,7 +135,7 @@ package struct Removal: Hashable, Sendable {
     package let noticed: Duration
 }
 
-/// Finds the process behind a removal. Thread-safe.
+/// A cached search for the process behind a removal. Thread-safe.
 ///
 /// The last result is cached, because one removal can cause outages of many targets.
 final class ActorFinder: Sendable {
@@ -155,7 +155,7 @@ final class ActorFinder: Sendable {
     }
 }
 
-/// Finds the process behind a netlink port ID.
+/// A search for the process behind a netlink port ID.
 ///
 /// A port ID alone does not identify a process. A process that has exited may have used it, a process in another PID namespace has a
 /// different process id there, and additional sockets of a process have other port IDs. A process is returned only if all of these

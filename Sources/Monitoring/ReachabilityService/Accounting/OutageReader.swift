@@ -1,7 +1,7 @@
 package import LinuxSupport
 package import ReachabilityLedger
 
-/// Reads outages: those of this run from memory, those of earlier runs from the history.
+/// A reader for outages: those of this run from memory, those of earlier runs from the history.
 package struct OutageReader: Sendable {
     package let service: MonitoringService
     /// The history; nil if the service runs without one.

@@ -130,8 +130,9 @@ package struct OutageNote: Hashable, Sendable {
         (self.outage, self.start, self.instant, self.author, self.text) = (outage, start, instant, author, text)
     }
 
-    /// Returns a Boolean value that indicates whether a text is a valid note: 1 to ``textLimit`` Unicode scalars, with no control characters
-    /// except tab and line feed.
+    /// Returns a Boolean value that indicates whether a text is a valid note.
+    ///
+    /// A valid note has 1 to ``textLimit`` Unicode scalars and no control characters except tab and line feed.
     package static func isText(_ text: String) -> Bool {
         let scalars = text.unicodeScalars
         return (1...textLimit).contains(scalars.count)

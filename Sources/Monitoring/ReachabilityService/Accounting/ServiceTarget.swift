@@ -60,7 +60,8 @@ package struct ServiceTarget: Hashable, Sendable {
     }
 }
 
-/// Observes the path to one target until it is released. Each change is reported with the time at which the kernel's event was received.
+/// An observer of the path to one target. It observes until it is released. Each change is reported with the time at which the kernel's
+/// event was received.
 package final class PathObserver: Sendable {
     /// A change of the path.
     package struct Change: Sendable {

@@ -2,7 +2,7 @@ import LinuxSupport
 package import NetworkReachability
 package import ReachabilityLedger
 
-/// Converts between CLOCK_BOOTTIME, the ledger's time and the displayed wall clock time of one boot.
+/// A converter between CLOCK_BOOTTIME, the ledger's time and the displayed wall clock time of one boot.
 package struct TimeLine: Hashable, Sendable {
     package let bootIdentifier: String
     /// The ledger's time at CLOCK_BOOTTIME zero, in nanoseconds. It is constant for the whole boot.
@@ -74,7 +74,7 @@ package struct TimeLine: Hashable, Sendable {
 
 private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 
-/// Converts between instants of the ledger and the displayed wall clock time, over all boots.
+/// A converter between instants of the ledger and the displayed wall clock time, over all boots.
 package struct Calendar: Sendable {
     /// A boot and its first instant.
     package struct Era: Hashable, Sendable {

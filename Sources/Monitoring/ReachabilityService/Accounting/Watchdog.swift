@@ -2,7 +2,7 @@ import Dispatch
 import LinuxSupport
 package import NetworkReachability
 
-/// Sends keep-alive notifications to the service manager at an interval, each only after a self-test. Thread-safe.
+/// A timer that sends keep-alive notifications to the service manager, each only after a self-test. Thread-safe.
 package final class Watchdog: Sendable {
     private struct State {
         var timer: Cancellation?

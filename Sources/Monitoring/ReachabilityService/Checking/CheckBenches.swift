@@ -2,7 +2,7 @@ import LinuxSupport
 import NetworkReachability
 import ReachabilityChecks
 
-/// Makes the checks of one target. Thread-safe.
+/// An object that makes the checks of one target. Thread-safe.
 package protocol TargetProbing: Sendable {
     /// Runs all checks of the target concurrently and returns the combined result; nil if the task is cancelled.
     ///
@@ -68,7 +68,7 @@ package final class CheckBenches: Sendable {
     }
 }
 
-/// Runs the checks of one target on shared engines.
+/// A prober that runs the checks of one target on shared engines.
 private struct BenchProber: TargetProbing {
     let questions: [(bench: CheckEngine, target: CheckTarget?)]
 

@@ -1,6 +1,8 @@
 package import ReachabilityLedger
 
-/// Derives the state of one target from the results of its checks, and schedules the next check. A value type without clock or I/O.
+/// The state of one target that follows from the results of its checks, and the schedule of the next check.
+///
+/// A value type without clock or I/O.
 ///
 /// | change | required checks | instant of the change |
 /// |---|---|---|

@@ -1,7 +1,7 @@
 import LinuxSupport
 import ReachabilityChecks
 
-/// Repeats the check of one target until it is released, while there is a path.
+/// A task that repeats the check of one target while there is a path. It ends when it is released.
 ///
 /// At most one check runs at a time. The methods return at once, so they may be called under a lock. Thread-safe.
 package final class TargetChecker: Sendable {

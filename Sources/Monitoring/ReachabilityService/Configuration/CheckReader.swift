@@ -3,7 +3,7 @@ import NetworkReachability
 import ReachabilityChecks
 import ServerTrust
 
-/// Reads the settings of checks from a configuration.
+/// A reader for the settings of checks in a configuration.
 struct CheckReader {
     /// The configured servers that prove internet access.
     let anchors: [CheckOptions.Anchor]

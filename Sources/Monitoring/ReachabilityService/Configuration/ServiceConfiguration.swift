@@ -39,7 +39,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
     package private(set) var document: [String: TOMLNode] = [:]
     private var lines = KeyLines("")
 
-    /// The default configuration.
+    /// Creates the default configuration.
     package init() {}
 
     /// The program that reads a configuration. It determines the allowed keys.
@@ -183,7 +183,9 @@ extension ServiceTarget {
     }
 }
 
-/// Reloads the configuration of a service or a hub and applies the changes. A configuration with problems changes nothing. Thread-safe.
+/// An object that reloads the configuration of a service or a hub and applies the changes. Thread-safe.
+///
+/// A configuration with problems changes nothing.
 package final class Reloader: Sendable {
     /// The results of the attempts so far.
     package struct Status: Sendable {

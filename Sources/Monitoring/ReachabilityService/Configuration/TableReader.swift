@@ -1,7 +1,8 @@
 import LinuxSupport
 import TOMLKit
 
-/// Reads the keys of one TOML table and collects problems. Each reading method returns nil if the key is missing or its value is invalid.
+/// A reader for the keys of one TOML table that collects problems. Each reading method returns nil if the key is missing or its value is
+/// invalid.
 final class TableReader {
     /// The problems of all tables of a document.
     final class Findings {
@@ -354,7 +355,7 @@ struct KeyLines: Hashable, Sendable {
         }
     }
 
-    /// The line of a key, counted from 1; nil if it is unknown.
+    /// Returns the line of a key, counted from 1; nil if it is unknown.
     subscript(path: String) -> Int? { lines[path] }
 
     /// Returns the line of a key. If it is unknown, returns that of the first table with this name or of the enclosing table.

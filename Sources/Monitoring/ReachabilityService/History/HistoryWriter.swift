@@ -4,7 +4,7 @@ package import Logging
 import NetworkReachability
 package import ReachabilityLedger
 
-/// Writes events to the history on a background queue. Thread-safe.
+/// A writer that stores events in the history on a background queue. Thread-safe.
 ///
 /// Events that cannot be written stay in memory and are written later. Events that arrive during a transaction are written together in the
 /// next one. Therefore an event is on the disk after a few milliseconds, and a burst takes little longer than one event.
@@ -52,7 +52,7 @@ package final class HistoryWriter: Sendable {
         /// The number of the last event that the replay to a new file covered.
         var lastReplayed: UInt64 = 0
         var isOver = false
-        /// A Boolean value that indicates whether the maximum size was logged.
+        /// A Boolean value that indicates whether the log already has a message about the maximum size.
         var isLimited = false
         var listener: Cancellation?
     }

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NetworkReachability
 package import ReachabilityRetry
 
-/// Delivers notifications to one recipient, one attempt at a time. Thread-safe.
+/// A worker that delivers notifications to one recipient, one attempt at a time. Thread-safe.
 ///
 /// A failed attempt is repeated after a delay. It is repeated immediately if the network returns or another notification becomes due.
 ///
@@ -254,7 +254,7 @@ package struct NotifyEnvironment: Sendable {
     }()
 }
 
-/// Sends periodic HTTP requests, so that a monitoring service such as Healthchecks can report a missing request.
+/// A sender of periodic HTTP requests. A monitoring service such as Healthchecks can report a missing request.
 ///
 /// While there is no path to the server, one request is pending. It is sent when the path is back.
 struct Heartbeat: Sendable {

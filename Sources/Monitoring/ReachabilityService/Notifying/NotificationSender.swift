@@ -4,7 +4,7 @@ import ReachabilityLedger
 package import ReachabilityRetry
 import ServerTrust
 
-/// Sends notifications through one channel.
+/// A sender of notifications through one channel.
 package protocol NotificationSender: Sendable {
     /// The host that must be reachable; nil if the channel needs no network.
     var host: String? { get }
@@ -106,12 +106,13 @@ struct Channels: Sendable {
     }
 }
 
-/// Runs a program, or all programs in a directory, with environment variables. Returns the first error message; nil for success.
+/// A function that runs a program, or all programs in a directory, with environment variables. It returns the first error message; nil
+/// for success.
 package typealias HookRunner =
     @Sendable (_ path: String, _ limit: Duration, _ notifier: String, _ variables: [(name: String, value: String)])
     async -> String?
 
-/// Runs programs once for each notification. A failed run is not repeated.
+/// A sender that runs programs once for each notification. A failed run is not repeated.
 struct HookSender: NotificationSender {
     let name: String
     let path: String
@@ -131,7 +132,7 @@ struct HookSender: NotificationSender {
     }
 }
 
-/// Writes notifications to the systemd journal with its native protocol, as structured fields. Without a journal, the text is logged.
+/// A sender that writes structured entries to the systemd journal with its native protocol. Without a journal, the text is logged.
 struct JournalSender: NotificationSender {
     let name: String
     let writer: any NotificationWriting

@@ -1,7 +1,7 @@
 package import LinuxSupport
 import ReachabilityLedger
 
-/// Formats notifications for the channels. Control characters in external texts are escaped.
+/// A formatter of notifications for the channels. Control characters in external texts are escaped.
 package protocol NotificationWriting: Sendable {
     /// Returns the JSON object for a webhook.
     func object(_ notification: Notification, for notifier: String) -> JSONObject
@@ -46,7 +46,7 @@ extension NotificationWriting {
     }
 }
 
-/// Formats notifications of the outages of this machine.
+/// A formatter of notifications about the outages of this machine.
 package struct NotificationWriter: NotificationWriting {
     /// The name of this machine.
     let host: String

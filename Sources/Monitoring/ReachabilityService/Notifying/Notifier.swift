@@ -4,7 +4,7 @@ package import Logging
 import NetworkReachability
 package import ReachabilityLedger
 
-/// Sends notifications about incidents: one per cause, and one for the end. Thread-safe.
+/// An object that sends notifications about incidents: one per cause, and one for the end. Thread-safe.
 ///
 /// A change becomes a notification in these steps:
 ///

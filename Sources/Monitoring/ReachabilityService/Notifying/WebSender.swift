@@ -4,7 +4,7 @@ import ReachabilityRetry
 import ServerTrust
 import ServerTrustNIO
 
-/// Sends HTTP requests to one URL. Only a status code of 2xx is a success. Redirects are not followed.
+/// A sender of HTTP requests to one URL. Only a status code of 2xx is a success. Redirects are not followed.
 struct WebSender: Sendable {
     private let url: TrustedHTTPURL
     private let client: TrustedHTTPClient

@@ -4,7 +4,7 @@ import NIOHTTP1
 import ReachabilityRetry
 import ServerTrust
 
-/// Sends each notification as a POST request with a JSON body. The id in the header is the same for each attempt.
+/// A sender of notifications as POST requests with a JSON body. The id in the header is the same for each attempt.
 struct WebhookSender: NotificationSender {
     let name: String
     let web: WebSender
@@ -99,7 +99,7 @@ struct WebhookSignature: Sendable {
     }
 }
 
-/// Sends alerts to an Alertmanager (API v2, `POST /api/v2/alerts`).
+/// A sender of alerts to an Alertmanager (API v2, `POST /api/v2/alerts`).
 ///
 /// Alerts are sent each minute while an incident is ongoing, and once at its end. An alert that is not repeated for four minutes is
 /// resolved. Therefore an Alertmanager needs no state when it restarts.

@@ -62,7 +62,7 @@ extension String.StringInterpolation {
     package mutating func appendInterpolation(_ parts: [HTML]) { for part in parts { appendLiteral(part.text) } }
 }
 
-/// Formats times and durations for a page. The script of the page shows times in the reader's time zone.
+/// A formatter for the times and durations of a page. The script of the page shows times in the reader's time zone.
 package struct PageClock: Sendable {
     /// The precision of a time.
     package enum MomentForm: String {

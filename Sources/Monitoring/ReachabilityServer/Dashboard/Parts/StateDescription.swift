@@ -1,6 +1,6 @@
 package import ReachabilityLedger
 
-/// Describes states, causes and reasons in sentences.
+/// Descriptions of states, causes and reasons as sentences.
 package enum StateDescription {
     /// Returns the name of an account.
     package static func name(_ account: LedgerAccount) -> String {

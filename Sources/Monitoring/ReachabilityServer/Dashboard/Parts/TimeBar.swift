@@ -190,7 +190,7 @@ extension MonitoringService.Snapshot {
     }
 }
 
-/// Reads the states of targets over time for a page, from memory and the history.
+/// A reader for the states of targets over time, from memory and the history.
 struct KnownTimes {
     private let api: API
     private let snapshot: MonitoringService.Snapshot
