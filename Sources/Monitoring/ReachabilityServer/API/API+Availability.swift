@@ -61,7 +61,7 @@ extension API {
     ///
     /// Sums of days are used instead of intervals where they exist, so that a year takes no longer than a month.
     ///
-    /// - Parameter limit: If the window has at most this number of intervals, all of them are read, because they have exact times.
+    /// - Parameter limit: If the window has at most this number of intervals, each is read, because intervals have exact times.
     func times(
         of target: String,
         from: LedgerInstant,

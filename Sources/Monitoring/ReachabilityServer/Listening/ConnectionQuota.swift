@@ -5,7 +5,7 @@ import Netlink
 
 /// The client to which a connection is attributed for quotas.
 package enum WebClient: Hashable, Sendable {
-    /// The id of a user of this machine, who is connected over the Unix socket or over TCP.
+    /// The id of a user of this machine. The connection uses the Unix socket or TCP.
     case user(UInt32)
     /// A remote address. For IPv6 it is the /64 network. All loopback addresses are mapped to one.
     case address(WireAddress)
@@ -96,7 +96,7 @@ struct PeerCredential: Sendable {
 
     /// Returns the transport of the requests of a connection, with the peer's user and groups.
     ///
-    /// The kernel reports a user of another user namespace as the overflow user (`nobody`).
+    /// The kernel reports a user of another user namespace as the overflow user, `/proc/sys/kernel/overflowuid`.
     static func way(of channel: any Channel) -> EventLoopFuture<WebRequest.Way> {
         guard let socket = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeSucceededFuture(.local(user: nil))
