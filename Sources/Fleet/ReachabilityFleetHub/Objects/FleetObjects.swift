@@ -109,7 +109,7 @@ extension IncidentSummary {
     /// Returns a line such as `2026-11-21T08:15:30.123Z north: us.link for 4.001s, 12 devices, north-m1-door-7`.
     func line(at now: Duration) -> String {
         let fault = "\(attribution.rawValue)\(cause.map { ".\($0.rawValue.printable)" } ?? "")"
-        let length = "for \(max(.zero, (end ?? now) - start).people)\(end == nil ? ", and goes on" : "")"
+        let length = "for \(max(.zero, (end ?? now) - start).people)\(end == nil ? ", ongoing" : "")"
         let unexplained = isUnexplained ? ", some unexplained" : ""
         let machines = deviceCount == 1 ? devices.first ?? "1 device" : "\(deviceCount) devices"
         return "\(Timestamp(real: start).text) \(site): \(fault) \(length), \(machines)\(unexplained), \(id)"
@@ -153,7 +153,7 @@ extension FleetIncident {
     private func lines(of device: String) -> [String] {
         guard let part = parts[device] else { return [] }
         let silence = part.gap.map { gap in
-            let end = gap.until.map { "to \(Timestamp(real: $0).text)" } ?? "and goes on"
+            let end = gap.until.map { "to \(Timestamp(real: $0).text)" } ?? "ongoing"
             let verdict = verdict(of: device) ?? .unexplained
             return "  \(device): silent from \(Timestamp(real: gap.since).text) \(end): \(verdict.text)"
         }
@@ -180,7 +180,7 @@ extension FleetIncident.OwnOutage {
 
     fileprivate var line: String {
         let fault = "\(told.attribution.rawValue)\(told.cause.map { ".\($0.rawValue.printable)" } ?? "")"
-        let end = end.map { "to \(Timestamp(real: $0).text)" } ?? "and goes on"
+        let end = end.map { "to \(Timestamp(real: $0).text)" } ?? "ongoing"
         return "\(told.target.printable): \(fault) from \(Timestamp(real: start).text) \(end)"
     }
 }
