@@ -83,7 +83,7 @@ import Testing
         try await lab.untilPart(has: Self.half)
         #expect(try await lab.run() == Self.failure(75, "another download to file is under way"))
         command.signal(signal)
-        #expect(try await command.result() == Self.failure(128 + signal, "ended by a signal: \(hint)"))
+        #expect(try await command.result() == Self.failure(128 + signal, "ended by a signal; \(hint)"))
         #expect(try lab.names() == ["file.part", "file.part.json"])
         #expect(try await lab.run("--deadline 300ms") == Self.failure(75, "the deadline has passed; \(hint)"))
         lab.server.behave { $0.limit = .max }

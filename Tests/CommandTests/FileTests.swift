@@ -40,7 +40,7 @@ import Testing
         #expect(result.status == 0)
         #expect(result.lines.count == 5)
         let errors = result.errors.split(separator: "\n")
-        let starts = [6: "\"x:1\" is neither", 8: "\"a b\" is neither", 10: "fe80::1 is link-local"]
+        let starts = [6: "\"x:1\" is neither", 8: "\"a b\" is neither", 10: "fe80::1 is a link-local address"]
         #expect(errors.count == starts.count)
         for (error, (number, reason)) in zip(errors, starts.sorted { $0.key < $1.key }) {
             #expect(error.hasPrefix("reachability: \(file.path):\(number): \(reason)"))

@@ -42,7 +42,10 @@ import Testing
         #expect(bad.status == 65 && bad.output.isEmpty)
         #expect(bad.errors.split(separator: "\n").map { $0.split(separator: ":")[2] } == ["1", "3"])
         try file.write("# nobody\n")
-        try await Command.run(["status", "--file", file.path]).expectRefusal("\(file.path) has no hosts", status: 65)
+        try await Command.run(["status", "--file", file.path]).expectRefusal(
+            "cannot use \(file.path): it has no hosts",
+            status: 65
+        )
         try await Command.run(["status", "--file", "/nowhere"])
             .expectRefusal("cannot read the hosts in /nowhere: No such file or directory", status: 66)
     }

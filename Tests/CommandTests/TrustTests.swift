@@ -124,7 +124,7 @@ import TrustForge
     {
         let server = try await TLSServer.start(isKeyless: true, options: [version])
         let result = try await server.run("\(arguments) --json")
-        let start = "reachability: 127.0.0.1:PORT shows a certificate, but the TLS handshake failed: bad signature"
+        let start = "reachability: cannot complete the TLS handshake with 127.0.0.1:PORT: bad signature"
         #expect(result.status == 69 && result.output.isEmpty && result.errors.hasPrefix(start), "\(result)")
     }
 
@@ -170,9 +170,9 @@ import TrustForge
 
     @Test(arguments: ["pin", "trust"])
     func `a server that is absent, silent or without TLS is reported`(subcommand: String) async throws {
-        let sentence = "cannot connect to 127.0.0.1:1: Connection refused: is a server running there,"
+        let sentence = "cannot connect to 127.0.0.1:1: Connection refused; check whether a server is running,"
         try await Command.run([subcommand, "127.0.0.1:1"])
-            .expectRefusal("\(sentence) and what does `reachability why 127.0.0.1` say?", status: 69)
+            .expectRefusal("\(sentence) and try `reachability why 127.0.0.1`", status: 69)
         let unknown = "cannot resolve nowhere.invalid: there is no address for the name; check its spelling"
         try await Command.run([subcommand, "nowhere.invalid"]).expectRefusal(unknown, status: 69)
         let mute = try ScriptedServer { _ in .silence }

@@ -116,7 +116,7 @@ import TrustForge
     ) throws {
         let (hosts, bad) = try read(Self.text.replacing("\n", with: end))
         #expect(hosts == ["192.0.2.7", "198.51.100.1", "2001:db8:9::9"])
-        let starts = [":6: \"x:1\" is neither", ":8: \"a b\" is neither", ":10: fe80::1 is link-local"]
+        let starts = [":6: \"x:1\" is neither", ":8: \"a b\" is neither", ":10: fe80::1 is a link-local address"]
         #expect(bad.count == starts.count && zip(bad, starts).allSatisfy { $0.hasPrefix($1) }, "\(bad)")
     }
 
@@ -167,10 +167,10 @@ import TrustForge
         (["--dns", "example.org"], "\"example.org\" is not an address for --dns"),
         (["--dns", "192.168.1.99%nope"], "only link-local IPv6 addresses have an interface"),
         (["--dns", "fe80::1"], "needs an interface; write fe80::1%eth0"),
-        (["--resolve", "example.org"], "no name and address for --resolve"),
-        (["--resolve", "192.0.2.1=192.0.2.2"], "no name and address for --resolve"),
+        (["--resolve", "example.org"], "is not a name and an address for --resolve"),
+        (["--resolve", "192.0.2.1=192.0.2.2"], "is not a name and an address for --resolve"),
         (["--resolve", "a.example=fe80::1"], "needs an interface"),
-        (["--expect-address", "example.org=x"], "no name and address for --expect-address"),
+        (["--expect-address", "example.org=x"], "is not a name and an address for --expect-address"),
         (["--source", "x"], "\"x\" is not an address for --source"),
         (["--timeout", "0s"], "--timeout takes more than 0 and at most 60s"),
         (["--timeout", "2m"], "--timeout takes more than 0 and at most 60s"),

@@ -82,7 +82,7 @@ import TrustForge
         // No data has arrived for the whole period.
         #expect(text(5_000_000, of: 10_000_000, at: 10) == " 50 % \(half), 0 B/s")
         let waiting = text(5_000_000, of: 10_000_000, at: 11, isWaiting: true)
-        #expect(waiting == "waiting for the network; 5.0 MB are here")
+        #expect(waiting == "waiting for the network; 5.0 MB received")
         #expect(text(5_000_000, of: 10_000_000, at: 20) == " 50 % \(half)")
         #expect(text(1_000_000, of: 10_000_000, at: 21).hasSuffix("1.0 MB of 10.0 MB"))
         #expect(text(1_000_000, of: nil, at: 22) == "1.0 MB, 0 B/s")
@@ -119,7 +119,7 @@ import TrustForge
         ("h/a", nil), ("/a", nil), ("http:///a", nil), ("", nil), ("://h", nil),
     ])
     func `a URL of another scheme is refused`(text: String, reason: String?) {
-        let sentence = "\"\(text)\" \(reason ?? "is no URL of http or https"): write https://example.org/image.iso"
+        let sentence = "\"\(text)\" \(reason ?? "is not a URL of http or https"); write https://example.org/image.iso"
         #expect(Self.refusal(["--", text]) == Refusal(sentence))
     }
 

@@ -53,7 +53,10 @@ import Testing
             let lines = try await Self.end(process)
             #expect(lines.last == "status 200" && faults.received.count == round + 1)
             #expect(lines.filter { $0.hasPrefix("attempt") }.count == 2, "\(lines)")
-            #expect(lines.first { $0.hasPrefix("attempt") }?.hasPrefix("attempt: never sent: nothing was sent") == true)
+            #expect(
+                lines.first { $0.hasPrefix("attempt") }?.hasPrefix("attempt: never sent: cannot send the request")
+                    == true
+            )
             let arrival = try #require(faults.received.last?.time)
             // What comes without being told is the probe after a minute.
             #expect(arrival - back < .seconds(30))
@@ -80,7 +83,7 @@ import Testing
         let back = ContinuousClock.now
         let lines = try await Self.end(process)
         #expect(lines.last == "status 200" && faults.received.count == 1)
-        #expect(lines.filter { $0.hasPrefix("attempt: never sent: nothing was sent") }.count == 1, "\(lines)")
+        #expect(lines.filter { $0.hasPrefix("attempt: never sent: cannot send the request") }.count == 1, "\(lines)")
         let arrival = try #require(faults.received.last?.time)
         #expect(arrival - back < .seconds(30))
         faults.stop()

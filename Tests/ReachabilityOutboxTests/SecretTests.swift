@@ -39,7 +39,7 @@ import Testing
         let sender = TestSender(.retry(after: nil), .rejected(reason: "status 400"))
         for _ in 0..<3 { try await outbox.flush(sender: sender, coordinator: RetryCoordinator(verdicts: NoVerdicts())) }
         let lines = log.lines
-        #expect(lines.contains { $0.contains("delivered") } && lines.contains { $0.contains("given up") })
+        #expect(lines.contains { $0.contains("delivered") } && lines.contains { $0.contains("rejected") })
         #expect(lines.allSatisfy { !$0.contains("hush") }, "\(lines)")
     }
 

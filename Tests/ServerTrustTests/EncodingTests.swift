@@ -23,7 +23,7 @@ import TrustForge
             return
         }
         #expect(detail.contains("RFC"))
-        #expect(error.map { "\($0)" }?.contains("can be pinned, but is part of no valid chain") == true)
+        #expect(error.map { "\($0)" }?.contains("it can be pinned, but no chain with it is valid") == true)
     }
 
     @Test(arguments: LackingParameters.allCases)

@@ -121,7 +121,7 @@ struct FleetHubTests {
         )
         let fourth = try await HubLab.command(lab, ["--config", file]).result()
         #expect(fourth.status == 78 && fourth.errors.contains("\(file):4: target: unknown key"))
-        #expect(fourth.errors.contains("history.mark: a hub has no such limit"))
+        #expect(fourth.errors.contains("history.mark: not supported by a hub"))
         let checked = try await Command.run(["fleet", "hub", "--check", file])
         #expect(checked.status == 78 && checked.errors == fourth.errors)
         try Data("schema = 1\n[history]\nkeep = \"30d\"\n".utf8).write(to: URL(fileURLWithPath: file))
