@@ -242,7 +242,10 @@ import Testing
             }
             #expect(kept.overruns == 0)
             #expect(kept.messages > 0 && kept.messages < Self.storm.count)
-            #expect(!kept.subjects.contains(.link), "the kernel reports the loss: the second evaluation is no longer necessary")
+            #expect(
+                !kept.subjects.contains(.link),
+                "the kernel reports the loss: the second evaluation is no longer necessary"
+            )
             #expect(kept.mayChangeInterfaces && !kept.isOnlyRoutes)
 
             try namespace.ip("route add 203.0.113.0/24 dev lo")

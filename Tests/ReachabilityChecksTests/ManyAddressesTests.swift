@@ -106,7 +106,10 @@ import Testing
             #expect([.targetAnswers, expected].contains(alone.reason), "\(alone)")
             let engine = CheckEngine(options)
             let first = try await engine.check(target, .fresh)?.verdict
-            #expect(first.map { [.targetAnswers, expected].contains($0.reason) } == true, "\(String(describing: first))")
+            #expect(
+                first.map { [.targetAnswers, expected].contains($0.reason) } == true,
+                "\(String(describing: first))"
+            )
             let dead = Self.addresses(addresses).filter { ["fd98::1", "198.18.0.1"].contains("\($0)") }
             var later: CheckReport?
             let isTested = try await eventually {
