@@ -80,7 +80,7 @@ import Testing
             var request = RequestBuilder()
             request.begin(.getRoute, flags: NLM_F_DUMP, sequence: 1)
             request.append(DefaultRouteQuestion.restriction(.ipv4, 254))
-            try transport.stream(request.bytes, sequence: 1) { _, _ in
+            _ = try transport.dump(request.bytes) { _ in
                 taken += 1
                 return taken < 20_000
             }

@@ -118,8 +118,8 @@ import Testing
         var random = RandomPrefixes(seed: UInt64(count))
         let watched = random.hosts(count)
         let filter = RouteFilter(watching: watched)
-        print("route filter: \(count) targets, \(filter.instructionCount) instructions, exact \(filter.isExact)")
-        #expect(filter.instructionCount <= RouteFilter.instructionLimit)
+        print("route filter: \(count) targets, \(filter.program.count) instructions, exact \(filter.isExact)")
+        #expect(filter.program.count <= RouteFilter.instructionLimit)
         #expect(filter.isExact == (count <= 100))
         var interpreter = try FilterInterpreter(filter.program)
         var dropped = 0
@@ -153,7 +153,7 @@ import Testing
         var random = RandomPrefixes(seed: UInt64(limit))
         let watched = random.prefixes(300)
         let filter = RouteFilter(watching: watched, instructionLimit: limit)
-        #expect(filter.instructionCount <= limit)
+        #expect(filter.program.count <= limit)
         var interpreter = try FilterInterpreter(filter.program)
         for _ in 0..<500 {
             let route = random.route(near: watched)
@@ -168,11 +168,11 @@ import Testing
         let watched = random.hosts(400)
         var filter = RouteFilter(watching: watched)
         while let shorter = filter.halved {
-            #expect(shorter.instructionCount <= filter.instructionCount / 2)
+            #expect(shorter.program.count <= filter.program.count / 2)
             #expect(!shorter.isExact)
             filter = shorter
         }
-        #expect(filter.instructionCount < 256)
+        #expect(filter.program.count < 256)
     }
 
     @Test func `the order of targets does not matter`() {

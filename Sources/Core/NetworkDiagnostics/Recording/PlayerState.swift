@@ -48,7 +48,7 @@ struct RecordedTurns {
             switch record.content {
             case .messages(.event, let bytes): burst.note(bytes, from: 0)
             case .messages(.request, let bytes):
-                let request = Question.request(NetlinkMessages.withoutSequence(bytes))
+                let request = Question.request(StoredMessages.withoutSequence(bytes))
                 add(Entry(turn: turns.count - 1, time: record.time), request)
                 self.request = request
             case .messages(.reply, let bytes): changeReply { $0 + bytes }
@@ -193,7 +193,7 @@ extension Player.State {
         if let entry = take(.request(request)) { return entry.reply }
         let about = NetlinkRequest(request)
         note(missing: about.description)
-        return similarReply(to: about.subject) ?? .success(NetlinkMessages.refusal(about.absence))
+        return similarReply(to: about.subject) ?? .success(StoredMessages.refusal(about.absence))
     }
 
     private mutating func note(missing question: String) {
@@ -207,7 +207,7 @@ extension Player.State {
         guard let reply = (entries?.last { $0.turn <= turn } ?? entries?.first)?.reply else { return nil }
         guard case .link(let index) = subject else { return reply }
         guard case .success(let list) = reply else { return nil }
-        return NetlinkMessages.link(index, in: list).map(Result.success)
+        return StoredMessages.link(index, in: list).map(Result.success)
     }
 
     private static func similar(_ recorded: RecordedTurns) -> [NetlinkRequest.Subject: [RecordedTurns.Entry]] {

@@ -345,12 +345,12 @@ extension Record {
     /// Returns a reply as packets of complete messages.
     static func packets(of reply: [UInt8]) -> [[UInt8]] {
         var packets: [[UInt8]] = []
-        for message in NetlinkMessages(reply) {
+        for message in StoredMessages.split(reply) {
             let message = message + [UInt8](repeating: 0, count: -message.count & 3)
             if let last = packets.last, last.count + message.count <= packetLimit {
                 packets[packets.count - 1] += message
             } else {
-                packets.append(Array(message))
+                packets.append(message)
             }
         }
         return packets

@@ -236,7 +236,7 @@ extension Monitor {
     /// Returns the filter for the watched targets.
     mutating func takeFilter() -> RouteFilter {
         isFilterPlanned = false
-        return index.filter
+        return index.makeFilter()
     }
 }
 

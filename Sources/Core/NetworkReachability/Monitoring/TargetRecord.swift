@@ -53,17 +53,21 @@ package final class TargetRecord: Sendable {
 
 /// An index of the targets that a change of a route may affect.
 struct TargetIndex {
-    private var members = AddressTrie<[TargetRecord.ID]>()
+    private var members: [WireAddress: [TargetRecord.ID]] = [:]
+    /// The addresses of `members` in ascending order; nil after a change. They are sorted when they are needed, because
+    /// many targets may change at once.
+    private var sorted: [AddressPrefix]?
     /// The far ends of tunnels through which targets are reached. A route to one of them may affect any target.
     private var tunnelEnds: Set<WireAddress> = []
 
     /// Replaces the addresses of a target in the index.
     mutating func move(_ id: TargetRecord.ID, from old: [WireAddress], to new: [WireAddress]) {
         for address in Set(old) {
-            let rest = (members[address] ?? []).filter { $0 != id }
-            members[address] = rest.isEmpty ? nil : rest
+            members[address]?.removeAll { $0 == id }
+            if members[address]?.isEmpty == true { members[address] = nil }
         }
         for address in Set(new) { members[address, default: []].append(id) }
+        sorted = nil
     }
 
     /// Sets the far ends of tunnels.
@@ -76,26 +80,37 @@ struct TargetIndex {
 
     /// Returns the targets that changes of routes to these destinations may affect, without duplicates; nil for all
     /// targets.
-    func targets(concernedBy prefixes: ChangedPrefixes) -> [TargetRecord.ID]? {
+    mutating func targets(concernedBy prefixes: ChangedPrefixes) -> [TargetRecord.ID]? {
         if prefixes.isEverything || tunnelEnds.contains(where: prefixes.mayConcern) { return nil }
         var found: [TargetRecord.ID] = []
         var seen: Set<TargetRecord.ID> = []
+        let addresses = sortedAddresses()
         for prefix in prefixes.list {
-            members.forEach(coveredBy: prefix) { _, ids in
-                for id in ids where seen.insert(id).inserted { found.append(id) }
+            for host in addresses[firstIndex(in: addresses, notBefore: prefix)...].prefix(while: prefix.covers) {
+                for id in members[host.address] ?? [] where seen.insert(id).inserted { found.append(id) }
             }
         }
         return found
     }
 
-    /// The filter for the indexed addresses.
-    var filter: RouteFilter {
-        var prefixes = tunnelEnds.map(AddressPrefix.init(host:))
-        prefixes.reserveCapacity(prefixes.count + members.count)
-        for family in AddressFamily.allCases {
-            let everything = AddressPrefix(WireAddress(family: family, bits: 0), length: 0)
-            members.forEach(coveredBy: everything) { address, _ in prefixes.append(AddressPrefix(host: address)) }
+    /// Returns the position of the first address that does not precede a prefix (binary search).
+    private func firstIndex(in addresses: [AddressPrefix], notBefore prefix: AddressPrefix) -> Int {
+        var (low, high) = (0, addresses.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if addresses[middle] < prefix { low = middle + 1 } else { high = middle }
         }
-        return RouteFilter(watching: prefixes)
+        return low
+    }
+
+    private mutating func sortedAddresses() -> [AddressPrefix] {
+        let addresses = sorted ?? members.keys.map(AddressPrefix.init(host:)).sorted()
+        sorted = addresses
+        return addresses
+    }
+
+    /// Returns the filter for the indexed addresses.
+    mutating func makeFilter() -> RouteFilter {
+        RouteFilter(watching: tunnelEnds.map(AddressPrefix.init(host:)) + sortedAddresses())
     }
 }

@@ -108,10 +108,8 @@ package struct OperationalState: RawRepresentable, Hashable, Sendable {
     }
 
     package static let unknown = OperationalState(rawValue: 0)
-    package static let notPresent = OperationalState(rawValue: 1)
     package static let down = OperationalState(rawValue: 2)
     package static let lowerLayerDown = OperationalState(rawValue: 3)
-    package static let testing = OperationalState(rawValue: 4)
     package static let dormant = OperationalState(rawValue: 5)
     package static let up = OperationalState(rawValue: 6)
 }
@@ -156,40 +154,58 @@ extension Link {
             }
         }
         guard let kind else { return }
+        let tunnel = TunnelAttributes(of: kind)
         for (type, value) in Attributes(data) {
             switch (kind, type) {
-            case ("bond", IFLA_BOND_ACTIVE_SLAVE):
-                activePortIndex = value.word
-            case ("xfrm", IFLA_XFRM_IF_ID):
-                policyIdentifier = value.word ?? 0
-            case ("vxlan", IFLA_VXLAN_LINK):
-                lowerIndex = value.word.flatMap { $0 == 0 ? nil : $0 }
-            default: readTunnel(kind, type, value)
+            case ("bond", IFLA_BOND_ACTIVE_SLAVE): activePortIndex = value.word
+            case ("xfrm", IFLA_XFRM_IF_ID): policyIdentifier = value.word ?? 0
+            case ("vxlan", IFLA_VXLAN_LINK): lowerIndex = value.word.flatMap { $0 == 0 ? nil : $0 }
+            case _ where type == tunnel?.mark: tunnelMark = value.word ?? 0
+            default:
+                // An unspecified or multicast address does not identify a single peer.
+                let address = WireAddress(bytes: value).flatMap { $0.isUnspecified || $0.isMulticast ? nil : $0 }
+                if tunnel?.remote.contains(type) == true { tunnelRemote = address }
+                if tunnel?.local.contains(type) == true { tunnelLocal = address }
             }
         }
     }
+}
 
-    /// Decodes one attribute of a tunnel. Each group of kinds has its own attribute numbers.
-    private mutating func readTunnel(_ kind: String, _ type: Int, _ value: UnsafeRawBufferPointer) {
-        let numbers: (remote: [Int], local: [Int], mark: Int?)
+/// The numbers of the attributes of a tunnel in IFLA_INFO_DATA. Each group of kinds has its own numbers.
+struct TunnelAttributes {
+    /// The addresses of the far end.
+    var remote: [Int]
+    /// The source addresses of the outer packets.
+    var local: [Int] = []
+    /// The index of the lower link.
+    var link: Int?
+    /// The firewall mark of the outer packets.
+    var mark: Int?
+}
+
+extension TunnelAttributes {
+    /// Returns nil for a kind that is not a tunnel or has no far end.
+    init?(of kind: String) {
         switch kind {
         case "vxlan":
-            numbers = ([IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6], [IFLA_VXLAN_LOCAL, IFLA_VXLAN_LOCAL6], nil)
-        case "geneve": numbers = ([IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6], [], nil)
-        case "ipip", "sit", "ip6tnl": numbers = ([IFLA_IPTUN_REMOTE], [IFLA_IPTUN_LOCAL], IFLA_IPTUN_FWMARK)
+            self.init(
+                remote: [IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6],
+                local: [IFLA_VXLAN_LOCAL, IFLA_VXLAN_LOCAL6],
+                link: IFLA_VXLAN_LINK
+            )
+        case "geneve": self.init(remote: [IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6])
+        case "ipip", "sit", "ip6tnl":
+            self.init(
+                remote: [IFLA_IPTUN_REMOTE],
+                local: [IFLA_IPTUN_LOCAL],
+                link: IFLA_IPTUN_LINK,
+                mark: IFLA_IPTUN_FWMARK
+            )
         case "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan":
-            numbers = ([IFLA_GRE_REMOTE], [IFLA_GRE_LOCAL], IFLA_GRE_FWMARK)
-        case "vti", "vti6": numbers = ([IFLA_VTI_REMOTE], [IFLA_VTI_LOCAL], IFLA_VTI_FWMARK)
-        default: return
-        }
-        // An unspecified or multicast address does not identify a single peer.
-        let address = WireAddress(bytes: value).flatMap { $0.isUnspecified || $0.isMulticast ? nil : $0 }
-        if numbers.remote.contains(type) {
-            tunnelRemote = address
-        } else if numbers.local.contains(type) {
-            tunnelLocal = address
-        } else if type == numbers.mark {
-            tunnelMark = value.word ?? 0
+            self.init(remote: [IFLA_GRE_REMOTE], local: [IFLA_GRE_LOCAL], link: IFLA_GRE_LINK, mark: IFLA_GRE_FWMARK)
+        case "vti", "vti6":
+            self.init(remote: [IFLA_VTI_REMOTE], local: [IFLA_VTI_LOCAL], link: IFLA_VTI_LINK, mark: IFLA_VTI_FWMARK)
+        default: return nil
         }
     }
 }

@@ -44,7 +44,6 @@ package struct MessageKind: RawRepresentable, Hashable, Sendable {
 
     package static let error = MessageKind(rawValue: UInt16(NLMSG_ERROR))
     package static let done = MessageKind(rawValue: UInt16(NLMSG_DONE))
-    package static let overrun = MessageKind(rawValue: UInt16(NLMSG_OVERRUN))
     package static let newLink = MessageKind(rawValue: UInt16(RTM_NEWLINK))
     package static let deleteLink = MessageKind(rawValue: UInt16(RTM_DELLINK))
     package static let getLink = MessageKind(rawValue: UInt16(RTM_GETLINK))
@@ -94,6 +93,12 @@ package struct Attributes: Sequence, IteratorProtocol {
         rest = rest.bytes(from: length.alignedToAttribute)
         return (Int(attribute.rta_type & UInt16(attributeTypeMask)), value)
     }
+
+    /// Returns the value of the first attribute of a type; nil if there is none.
+    func value(of type: Int) -> UnsafeRawBufferPointer? {
+        for attribute in self where attribute.type == type { return attribute.value }
+        return nil
+    }
 }
 
 /// The mask of the attribute type. The two bits above are `NLA_F_NESTED` and `NLA_F_NET_BYTEORDER`. The C macro is not
@@ -105,27 +110,32 @@ extension Int {
     package var alignedToAttribute: Int { (self + 3) & ~3 }
 }
 
-/// The netlink messages of a datagram.
-package struct NetlinkMessages: Sequence, IteratorProtocol {
-    private var rest: ArraySlice<UInt8>
+/// The netlink messages of a datagram, in their sequence. A truncated message ends the sequence.
+struct NetlinkMessages: Sequence, IteratorProtocol {
+    private var rest: UnsafeRawBufferPointer
 
-    package init(_ bytes: [UInt8]) {
-        rest = bytes[...]
+    init(_ bytes: UnsafeRawBufferPointer) {
+        rest = bytes
     }
 
-    /// Returns the next message with its header, without padding; nil at the end or if the message is truncated.
-    package mutating func next() -> ArraySlice<UInt8>? {
-        let length = rest.withUnsafeBytes { MessageHeader($0)?.length }
-        guard let length else { return nil }
-        defer { rest = rest.dropFirst(length.alignedToAttribute) }
-        return rest.prefix(length)
+    /// Returns the next message with its header, without padding.
+    mutating func next() -> (header: MessageHeader, bytes: UnsafeRawBufferPointer)? {
+        guard let header = MessageHeader(rest) else { return nil }
+        defer { rest = rest.bytes(from: header.length.alignedToAttribute) }
+        return (header, rest.bytes(from: 0, length: header.length))
     }
 }
 
-extension NetlinkMessages {
+/// Messages that are stored.
+package enum StoredMessages {
+    /// Returns the messages of a datagram with their headers, without padding.
+    package static func split(_ bytes: [UInt8]) -> [[UInt8]] {
+        bytes.withUnsafeBytes { NetlinkMessages($0).map { Array($0.bytes) } }
+    }
+
     /// Returns a request with the sequence number zero, so that equal requests have equal bytes.
-    package static func withoutSequence(_ request: some Collection<UInt8>) -> [UInt8] {
-        var request = Array(request)
+    package static func withoutSequence(_ request: [UInt8]) -> [UInt8] {
+        var request = request
         guard request.count >= MessageHeader.size else { return request }
         for offset in 8..<12 { request[offset] = 0 }
         return request
@@ -138,17 +148,15 @@ extension NetlinkMessages {
         message.append(nlmsgerr(error: -error.rawValue, msg: nlmsghdr()))
         return message.bytes
     }
-}
 
-extension NetlinkMessages {
     /// Returns the message about the link with this index from a list of all links.
     package static func link(_ index: UInt32, in list: [UInt8]) -> [UInt8]? {
-        for message in NetlinkMessages(list) {
-            let isAboutIt = message.withUnsafeBytes { bytes in
-                MessageHeader(bytes)?.kind == .newLink && bytes.load(UInt32.self, at: MessageHeader.size + 4) == index
+        list.withUnsafeBytes { bytes in
+            for (header, message) in NetlinkMessages(bytes)
+            where header.kind == .newLink && message.load(UInt32.self, at: MessageHeader.size + 4) == index {
+                return Array(message)
             }
-            if isAboutIt { return Array(message) }
+            return nil
         }
-        return nil
     }
 }

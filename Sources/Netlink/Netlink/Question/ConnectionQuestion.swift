@@ -25,8 +25,8 @@ package enum ConnectionQuestion {
         var question = inet_diag_req_v2(.ipv4, IPPROTO_UDP)
         question.id.idiag_sport = port.bigEndian
         var isBound = false
-        try transport.stream(request(question, flags: NLM_F_DUMP), sequence: 1) { header, _ in
-            isBound = header.kind != .error && header.kind != .done
+        _ = try transport.dump(request(question, flags: NLM_F_DUMP)) { _ in
+            isBound = true
             return false
         }
         return isBound
@@ -64,13 +64,7 @@ package enum ConnectionQuestion {
         question.idiag_ext = 1 << (UInt8(INET_DIAG_INFO) - 1)
         question.idiag_states = established
         var connections: [TCPConnection] = []
-        var failure: SystemError?
-        try transport.stream(request(question, flags: NLM_F_DUMP), sequence: 1) { header, message in
-            let body = message.bytes(from: MessageHeader.size)
-            guard header.kind != .error, header.kind != .done else {
-                failure = SystemError(dumpEnd: body)
-                return false
-            }
+        let failure = try transport.dump(request(question, flags: NLM_F_DUMP)) { body in
             if let connection = TCPConnection(body: body) { connections.append(connection) }
             return connections.count < limit
         }
@@ -120,11 +114,9 @@ package struct TCPConnection: Hashable, Sendable {
             let remote = WireAddress(bytes: Array(body.bytes(from: 24, length: family.bitCount / 8))),
             let interface = body.load(UInt32.self, at: 40)
         else { return nil }
-        var information: TCPInformation?
-        for (type, value) in Attributes(body.bytes(from: head)) where type == Int(INET_DIAG_INFO) {
-            information = TCPInformation(value)
-        }
-        guard let information else { return nil }
+        guard
+            let information = Attributes(body.bytes(from: head)).value(of: Int(INET_DIAG_INFO)).flatMap(TCPInformation.init)
+        else { return nil }
         // An IPv6 socket may have an IPv4-mapped address.
         (self.local, self.remote) = (local.unmapped, remote.unmapped)
         (self.localPort, self.remotePort) = (UInt16(bigEndian: localPort), UInt16(bigEndian: remotePort))

@@ -32,13 +32,7 @@ package enum DefaultRouteQuestion {
         request.append(restriction(family, table))
         request.append(attribute: Int(RTA_TABLE.rawValue), table)
         var routes: [DefaultRoute] = []
-        var failure: SystemError?
-        try transport.stream(request.bytes, sequence: 1) { header, message in
-            let body = message.bytes(from: MessageHeader.size)
-            guard header.kind != .error, header.kind != .done else {
-                failure = SystemError(dumpEnd: body)
-                return false
-            }
+        let failure = try transport.dump(request.bytes) { body in
             // Kernels before 4.20 send the routes of all tables and types.
             if let route = DefaultRoute(body: body), route.table == table { routes.append(route) }
             return !(family == .ipv4 && isPast(body, table))
@@ -50,12 +44,10 @@ package enum DefaultRouteQuestion {
 
     /// Returns whether an IPv4 route of this table comes after all default routes.
     private static func isPast(_ body: UnsafeRawBufferPointer, _ table: UInt32) -> Bool {
-        guard let route = Route(body: body), route.table == table else { return false }
-        let destination = Int(RTA_DST.rawValue)
-        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == destination {
-            return WireAddress(bytes: value).map { !$0.isUnspecified } ?? false
+        guard let route = Route(body: body), route.table == table, let prefix = AddressPrefix(routeBody: body) else {
+            return false
         }
-        return false
+        return !prefix.address.isUnspecified
     }
 
     static func restriction(_ family: AddressFamily, _ table: UInt32) -> rtmsg {
@@ -112,11 +104,6 @@ extension DefaultRoute {
             head.rtm_flags & UInt32(RTM_F_CLONED) == 0,
             let family = AddressFamily(rawValue: head.rtm_family), let route = Route(body: body), route.kind == .unicast
         else { return nil }
-        var metric: UInt32 = 0
-        let priority = Int(RTA_PRIORITY.rawValue)
-        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == priority {
-            metric = value.word ?? 0
-        }
-        self.init(family: family, table: route.table ?? 0, metric: metric, nextHops: route.nextHops)
+        self.init(family: family, table: route.table ?? 0, metric: route.metric, nextHops: route.nextHops)
     }
 }

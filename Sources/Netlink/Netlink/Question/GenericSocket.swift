@@ -21,9 +21,9 @@ struct GenericSocket {
         request.begin(.genericController, flags: NLM_F_DUMP, sequence: 1)
         request.append(genlmsghdr(cmd: UInt8(CTRL_CMD_GETFAMILY), version: 1, reserved: 0))
         var found: MessageKind?
-        try transport.exchange(request.bytes, first: 1, count: 1) { _, message in
-            guard let family = GenericFamily(body: message.bytes(from: MessageHeader.size)) else { return }
-            if family.name == name { found = family.kind }
+        _ = try transport.dump(request.bytes) { body in
+            if let family = GenericFamily(body: body), family.name == name { found = family.kind }
+            return true
         }
         return found
     }
@@ -56,14 +56,9 @@ struct GenericSocket {
         )
         request.append(attribute: Int(WGDEVICE_A_IFINDEX.rawValue), index)
         var peers = WireGuardPeers()
-        var failure: SystemError?
-        try transport.exchange(request.bytes, first: 2, count: 1) { _, message in
-            guard let header = MessageHeader(message) else { return }
-            let body = message.bytes(from: MessageHeader.size)
-            switch header.kind {
-            case .error, .done: failure = SystemError(dumpEnd: body)
-            default: peers.add(body)
-            }
+        let failure = try transport.dump(request.bytes, sequence: 2) { body in
+            peers.add(body)
+            return true
         }
         if let failure { throw NetlinkError("query the peers of a WireGuard interface", failure) }
         return try ConnectionQuestion.hasDatagramSocket(port: peers.port) ? peers.ends : nil
@@ -107,14 +102,9 @@ extension TunnelPolicies {
         // An empty xfrm_userpolicy_id.
         for _ in 0..<8 { request.append(UInt64(0)) }
         var policies = TunnelPolicies(of: link.policyIdentifier)
-        var failure: SystemError?
-        try transport.exchange(request.bytes, first: 1, count: 1) { _, message in
-            guard let header = MessageHeader(message) else { return }
-            let body = message.bytes(from: MessageHeader.size)
-            switch header.kind {
-            case .error, .done: failure = SystemError(dumpEnd: body)
-            default: policies.add(body)
-            }
+        let failure = try transport.dump(request.bytes) { body in
+            policies.add(body)
+            return true
         }
         if let failure { throw NetlinkError("query the policies of a tunnel", failure) }
         return link.policyIdentifier == 0 ? nil : policies.ends

@@ -230,15 +230,11 @@ extension KernelAnswer {
 
     /// C counterpart: IFLA_INET6_CONF in IFLA_AF_SPEC of RTM_GETLINK.
     private static func isIPv6Disabled(_ body: UnsafeRawBufferPointer) -> Bool? {
-        func nest(_ type: Int, in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-            for (found, value) in Attributes(bytes) where found == type { return value }
-            return nil
-        }
         // DEVCONF_DISABLE_IPV6 of <linux/ipv6.h>, IFLA_INET6_CONF of <linux/if_link.h>.
         let (disabled, settings) = (26, 2)
-        return nest(Int(IFLA_AF_SPEC), in: body.bytes(from: MemoryLayout<ifinfomsg>.size))
-            .flatMap { nest(Int(AF_INET6), in: $0) }
-            .flatMap { nest(settings, in: $0) }
+        return Attributes(body.bytes(from: MemoryLayout<ifinfomsg>.size)).value(of: Int(IFLA_AF_SPEC))
+            .flatMap { Attributes($0).value(of: Int(AF_INET6)) }
+            .flatMap { Attributes($0).value(of: settings) }
             .flatMap { $0.load(Int32.self, at: disabled * MemoryLayout<Int32>.size) }
             .map { $0 != 0 }
     }
@@ -247,15 +243,8 @@ extension KernelAnswer {
 extension TableRoute {
     /// Decodes an RTM_NEWROUTE body; nil if the route does not cover the address.
     fileprivate init?(body: UnsafeRawBufferPointer, covering address: WireAddress) {
-        guard let route = Route(body: body), let head = body.load(rtmsg.self, at: 0),
-            head.rtm_family == address.family.rawValue
+        guard let route = Route(body: body), let prefix = AddressPrefix(routeBody: body), prefix.contains(address)
         else { return nil }
-        var destination = WireAddress(family: address.family, bits: 0)
-        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == RTA_DST.rawValue {
-            destination = WireAddress(bytes: value) ?? destination
-        }
-        let prefix = AddressPrefix(destination, length: Int(route.prefixLength))
-        guard prefix.contains(address) else { return nil }
         self.init(prefix: prefix, route: route)
     }
 }

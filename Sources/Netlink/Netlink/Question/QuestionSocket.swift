@@ -228,22 +228,31 @@ package final class SocketTransport: NetlinkTransport, @unchecked Sendable {
         }
     }
 
-    /// Sends one request, and calls `take` for each answer until it returns false. After an incomplete dump the socket
-    /// cannot be used for another one.
-    func stream(
+    /// Sends the request of a dump, and calls `take` with the body of each object until it returns false. After an
+    /// incomplete dump the socket cannot be used for another one.
+    ///
+    /// - Returns: The error at the end of the dump; nil for a complete or ended dump.
+    func dump(
         _ request: [UInt8],
-        sequence: UInt32,
-        _ take: (MessageHeader, UnsafeRawBufferPointer) -> Bool
-    ) throws(NetlinkError) {
+        sequence: UInt32 = 1,
+        _ take: (UnsafeRawBufferPointer) -> Bool
+    ) throws(NetlinkError) -> SystemError? {
         try socket.send(request)
+        var failure: SystemError?
         var isOver = false
         while !isOver {
             try receive { header, message in
                 guard header.port == socket.port, header.sequence == sequence else { return true }
-                isOver = !take(header, message) || header.isLast
+                let body = message.bytes(from: MessageHeader.size)
+                if header.kind == .error || header.kind == .done {
+                    (failure, isOver) = (SystemError(dumpEnd: body), true)
+                } else {
+                    isOver = !take(body) || header.isLast
+                }
                 return !isOver
             }
         }
+        return failure
     }
 
     /// Receives datagrams, waiting for the first, and calls `take` for each message until it returns false.
@@ -255,10 +264,8 @@ package final class SocketTransport: NetlinkTransport, @unchecked Sendable {
                 let datagram = buffer[index]
                 guard datagram.sender == 0 else { continue }
                 if datagram.isCutOff { throw .messageTooLong }
-                var rest = datagram.bytes
-                while let header = MessageHeader(rest) {
-                    guard take(header, rest.bytes(from: 0, length: header.length)) else { return }
-                    rest = rest.bytes(from: header.length.alignedToAttribute)
+                for (header, message) in NetlinkMessages(datagram.bytes) {
+                    guard take(header, message) else { return }
                 }
             }
         } catch {

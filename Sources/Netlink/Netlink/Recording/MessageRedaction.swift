@@ -43,8 +43,7 @@ package struct MessageRedaction: Sendable {
         var bytes = messages
         var start = 0
         while let header = bytes[start...].withUnsafeBytes({ MessageHeader($0) }) {
-            let end = start + header.length
-            redact(&bytes, header.kind, (start + MessageHeader.size)..<end)
+            redact(&bytes, header.kind, (start + MessageHeader.size)..<(start + header.length))
             start = min(bytes.count, start + header.length.alignedToAttribute)
         }
         // A truncated message is not decoded.
@@ -117,7 +116,7 @@ package struct MessageRedaction: Sendable {
         case .nest(let rule): attributes(&bytes, range, rule)
         case .nextHops: nextHops(&bytes, range)
         case .linkInformation:
-            let kind = bytes.kind(of: range)
+            let kind = bytes[range].withUnsafeBytes { Attributes($0).value(of: IFLA_INFO_KIND)?.text } ?? ""
             attributes(&bytes, range) { Rule.linkInformation($0, kind) }
         }
     }
@@ -152,14 +151,6 @@ extension [UInt8] {
         }
         return (Int(head.rta_type & 0x3fff), Int(head.rta_len))
     }
-
-    /// Returns IFLA_INFO_KIND of an IFLA_LINKINFO.
-    fileprivate func kind(of range: Range<Int>) -> String {
-        self[range].withUnsafeBytes { nest in
-            for (type, value) in Attributes(nest) where type == IFLA_INFO_KIND { return value.text }
-            return ""
-        }
-    }
 }
 
 // MARK: - Rules
@@ -187,26 +178,13 @@ extension MessageRedaction.Rule {
     }
 
     private static func linkData(_ type: Int, _ kind: String) -> MessageRedaction.Rule {
-        switch kind {
-        case "bond" where type == IFLA_BOND_ACTIVE_SLAVE, "vlan" where type == IFLA_VLAN_ID: .keep
-        case "vxlan":
-            switch type {
-            case IFLA_VXLAN_LINK: .keep
-            case IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6, IFLA_VXLAN_LOCAL, IFLA_VXLAN_LOCAL6: .address
-            default: .zero
-            }
-        case "geneve" where type == IFLA_GENEVE_REMOTE || type == IFLA_GENEVE_REMOTE6: .address
-        case "ipip", "sit", "ip6tnl":
-            tunnel(type, [IFLA_IPTUN_REMOTE, IFLA_IPTUN_LOCAL], [IFLA_IPTUN_LINK, IFLA_IPTUN_FWMARK])
-        case "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan":
-            tunnel(type, [IFLA_GRE_REMOTE, IFLA_GRE_LOCAL], [IFLA_GRE_LINK, IFLA_GRE_FWMARK])
-        case "vti", "vti6": tunnel(type, [IFLA_VTI_REMOTE, IFLA_VTI_LOCAL], [IFLA_VTI_LINK, IFLA_VTI_FWMARK])
-        default: .zero
+        switch (kind, type) {
+        case ("bond", IFLA_BOND_ACTIVE_SLAVE), ("vlan", IFLA_VLAN_ID): return .keep
+        default:
+            guard let tunnel = TunnelAttributes(of: kind) else { return .zero }
+            if tunnel.remote.contains(type) || tunnel.local.contains(type) { return .address }
+            return type == tunnel.link || type == tunnel.mark ? .keep : .zero
         }
-    }
-
-    private static func tunnel(_ type: Int, _ addresses: [Int], _ kept: [Int]) -> MessageRedaction.Rule {
-        addresses.contains(type) ? .address : kept.contains(type) ? .keep : .zero
     }
 
     static func address(_ type: Int) -> MessageRedaction.Rule {
@@ -258,6 +236,7 @@ extension MessageRedaction.Rule {
         default: .zero
         }
     }
+
     static func neighbour(_ type: Int) -> MessageRedaction.Rule {
         switch type {
         case Int(NDA_DST): .address

@@ -43,13 +43,10 @@ package struct NetlinkRequest: Hashable, Sendable {
 
 extension NetlinkRequest.Subject {
     fileprivate static func route(_ body: UnsafeRawBufferPointer) -> NetlinkRequest.Subject {
-        guard let head = body.load(rtmsg.self, at: 0) else { return .other }
-        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == Int(RTA_DST.rawValue)
-        {
-            guard let address = WireAddress(bytes: value) else { break }
-            return .route(address, wantsEntry: head.rtm_flags & UInt32(RTM_F_FIB_MATCH) != 0)
+        guard let head = body.load(rtmsg.self, at: 0), let destination = AddressPrefix(routeBody: body) else {
+            return .other
         }
-        return .other
+        return .route(destination.address, wantsEntry: head.rtm_flags & UInt32(RTM_F_FIB_MATCH) != 0)
     }
 }
 
@@ -84,15 +81,9 @@ package struct PlayedTransport: NetlinkTransport {
         count: Int,
         _ take: (Int, UnsafeRawBufferPointer) -> Void
     ) throws(NetlinkError) {
-        for (index, request) in NetlinkMessages(requests).enumerated() {
-            let answer = try reply(NetlinkMessages.withoutSequence(request))
-            answer.withUnsafeBytes { bytes in
-                var rest = bytes
-                while let header = MessageHeader(rest) {
-                    take(index, rest.bytes(from: 0, length: header.length))
-                    rest = rest.bytes(from: header.length.alignedToAttribute)
-                }
-            }
+        for (index, request) in StoredMessages.split(requests).enumerated() {
+            let answer = try reply(StoredMessages.withoutSequence(request))
+            answer.withUnsafeBytes { for (_, message) in NetlinkMessages($0) { take(index, message) } }
         }
     }
 }
@@ -138,8 +129,8 @@ struct TappedTransport: NetlinkTransport {
         } catch {
             failure = error
         }
-        for (request, answer) in zip(NetlinkMessages(requests), answers) {
-            tap.asked(Array(request), failure.map(Result.failure) ?? .success(answer))
+        for (request, answer) in zip(StoredMessages.split(requests), answers) {
+            tap.asked(request, failure.map(Result.failure) ?? .success(answer))
         }
         if let failure { throw failure }
     }

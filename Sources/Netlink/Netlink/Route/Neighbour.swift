@@ -33,9 +33,8 @@ package struct Neighbour: Hashable, Sendable {
         )
         // The object contains this value too, but libnl has no function that returns it. USER_HZ is 100 on all
         // architectures.
-        for (type, value) in Attributes(body.bytes(from: MemoryLayout<ndmsg>.size)) where type == Int(NDA_CACHEINFO) {
-            sinceConfirmed = value.load(nda_cacheinfo.self, at: 0).map { .milliseconds(10 * Int($0.ndm_confirmed)) }
-        }
+        sinceConfirmed = Attributes(body.bytes(from: MemoryLayout<ndmsg>.size)).value(of: Int(NDA_CACHEINFO))?
+            .load(nda_cacheinfo.self, at: 0).map { .milliseconds(10 * Int($0.ndm_confirmed)) }
     }
 
     /// Returns whether a message about a neighbour may be about a gateway that routes begin or cease to avoid. IPv6

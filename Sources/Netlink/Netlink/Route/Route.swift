@@ -100,17 +100,13 @@ extension Route {
             case RTA_TABLE: table = value.word.flatMap { $0 == 0 ? nil : $0 }
             case RTA_PRIORITY: metric = value.word ?? 0
             case RTA_NH_ID: nextHopID = value.word ?? 0
-            case RTA_METRICS: readMetrics(value)
+            case RTA_METRICS: mtu = Attributes(value).value(of: Int(RTAX_MTU))?.word ?? 0
             case RTA_MULTIPATH: nextHops = NextHop.all(value)
             case RTA_CACHEINFO: readCacheInformation(value)
             default: break
             }
         }
         if nextHops.isEmpty, single.interface != 0 { nextHops = [single] }
-    }
-
-    private mutating func readMetrics(_ nest: UnsafeRawBufferPointer) {
-        for (type, value) in Attributes(nest) where type == RTAX_MTU { mtu = value.word ?? 0 }
     }
 
     private mutating func readCacheInformation(_ value: UnsafeRawBufferPointer) {
@@ -142,6 +138,24 @@ extension NextHop {
             rest = rest.bytes(from: length.alignedToAttribute)
         }
         return hops
+    }
+}
+
+extension AddressPrefix {
+    /// Creates the destination of a route; nil if it is missing, truncated or of another family. Only a default route
+    /// may have none.
+    ///
+    /// - Parameter body: An `rtmsg` and attributes. RTA_DST is among the first attributes.
+    init?(routeBody body: UnsafeRawBufferPointer) {
+        guard let head = body.load(rtmsg.self, at: 0), let family = AddressFamily(rawValue: head.rtm_family),
+            Int(head.rtm_dst_len) <= family.bitCount
+        else { return nil }
+        let value = Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)).value(of: Int(RTA_DST.rawValue))
+        if value == nil, head.rtm_dst_len > 0 { return nil }
+        guard let address = value.map({ WireAddress(bytes: $0) }) ?? WireAddress(family: family, bits: 0),
+            address.family == family
+        else { return nil }
+        self.init(address, length: Int(head.rtm_dst_len))
     }
 }
 

@@ -50,13 +50,8 @@ package final class RouterOptionSocket: @unchecked Sendable {
             for index in 0..<count {
                 let datagram = buffer[index]
                 guard datagram.sender == 0, !datagram.isCutOff else { continue }
-                var rest = datagram.bytes
-                while let header = MessageHeader(rest) {
-                    let message = rest.bytes(from: MessageHeader.size, length: header.length - MessageHeader.size)
-                    if header.kind == .newRouterOption, let found = RouterOptions(body: message) {
-                        options.append(found)
-                    }
-                    rest = rest.bytes(from: header.length.alignedToAttribute)
+                for (header, message) in NetlinkMessages(datagram.bytes) where header.kind == .newRouterOption {
+                    if let found = RouterOptions(body: message.bytes(from: MessageHeader.size)) { options.append(found) }
                 }
             }
         }

@@ -8,14 +8,28 @@ package import CLinux
 ///
 /// C counterpart: `sock_filter`, `BPF_*` in `<linux/bpf_common.h>`, `SKF_*` in `<linux/filter.h>`.
 package enum FilterInstruction: Hashable, Sendable {
-    /// The number of bytes that a load reads.
-    package enum Width: Hashable, Sendable { case byte, half, word }
+    /// The number of bytes that a load reads, with its code (`BPF_B`, `BPF_H`, `BPF_W`).
+    package enum Width: CInt, Hashable, Sendable {
+        case word = 0x00
+        case half = 0x08
+        case byte = 0x10
+    }
 
-    /// The operation on A.
-    package enum Operation: Hashable, Sendable { case add, subtract, and, or, xor, shiftLeft, shiftRight }
+    /// The operation on A, with its code (`BPF_ADD`, `BPF_OR` ...).
+    package enum Operation: CInt, Hashable, Sendable {
+        case add = 0x00
+        case or = 0x40
+        case and = 0x50
+        case shiftLeft = 0x60
+        case xor = 0xa0
+    }
 
-    /// A comparison of A as an unsigned number.
-    package enum Condition: Hashable, Sendable { case equal, greater, greaterOrEqual }
+    /// A comparison of A as an unsigned number, with its code (`BPF_JEQ`, `BPF_JGT`, `BPF_JGE`).
+    package enum Condition: CInt, Hashable, Sendable {
+        case equal = 0x10
+        case greater = 0x20
+        case greaterOrEqual = 0x30
+    }
 
     /// The other operand of a calculation or comparison.
     package enum Operand: Hashable, Sendable {
@@ -56,8 +70,8 @@ extension FilterInstruction {
     package var encoded: sock_filter {
         switch self {
         case .loadLength: .make(BPF_LD | BPF_W | BPF_LEN)
-        case .load(let width, let offset): .make(BPF_LD | width.code | BPF_ABS, offset)
-        case .loadIndexed(let width, let offset): .make(BPF_LD | width.code | BPF_IND, offset)
+        case .load(let width, let offset): .make(BPF_LD | width.rawValue | BPF_ABS, offset)
+        case .loadIndexed(let width, let offset): .make(BPF_LD | width.rawValue | BPF_IND, offset)
         case .loadConstant(let value): .make(BPF_LD | BPF_IMM, value)
         case .loadMemory(let slot): .make(BPF_LD | BPF_MEM, slot)
         case .loadIndexConstant(let value): .make(BPF_LDX | BPF_IMM, value)
@@ -65,48 +79,14 @@ extension FilterInstruction {
         case .store(let slot): .make(BPF_ST, slot)
         case .moveToIndex: .make(BPF_MISC | BPF_TAX)
         case .moveFromIndex: .make(BPF_MISC | BPF_TXA)
-        case .calculate(let operation, let operand): .make(BPF_ALU | operation.code | operand.code, operand.value)
+        case .calculate(let operation, let operand): .make(BPF_ALU | operation.rawValue | operand.code, operand.value)
         case .negate: .make(BPF_ALU | BPF_NEG)
         case .findAttribute: .make(BPF_LD | BPF_W | BPF_ABS, UInt32(bitPattern: SKF_AD_OFF + SKF_AD_NLATTR))
         case .jump(let distance): .make(BPF_JMP | BPF_JA, distance)
         case .branch(let condition, let operand, let then, let other):
-            .make(BPF_JMP | condition.code | operand.code, operand.value, then, other)
+            .make(BPF_JMP | condition.rawValue | operand.code, operand.value, then, other)
         case .accept: .make(BPF_RET | BPF_K, .max)
         case .drop: .make(BPF_RET | BPF_K, 0)
-        }
-    }
-}
-
-extension FilterInstruction.Width {
-    fileprivate var code: CInt {
-        switch self {
-        case .byte: BPF_B
-        case .half: BPF_H
-        case .word: BPF_W
-        }
-    }
-}
-
-extension FilterInstruction.Operation {
-    fileprivate var code: CInt {
-        switch self {
-        case .add: BPF_ADD
-        case .subtract: BPF_SUB
-        case .and: BPF_AND
-        case .or: BPF_OR
-        case .xor: BPF_XOR
-        case .shiftLeft: BPF_LSH
-        case .shiftRight: BPF_RSH
-        }
-    }
-}
-
-extension FilterInstruction.Condition {
-    fileprivate var code: CInt {
-        switch self {
-        case .equal: BPF_JEQ
-        case .greater: BPF_JGT
-        case .greaterOrEqual: BPF_JGE
         }
     }
 }

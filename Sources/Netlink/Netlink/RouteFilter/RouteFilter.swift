@@ -15,7 +15,7 @@ package import LinuxSupport
 /// All other routes cost the listener neither a wake-up nor buffer space.
 ///
 /// If the program exceeds the kernel's limit, prefixes are shortened. The socket then receives more than necessary,
-/// never less. The listener uses an `AddressTrie` to find the targets of a route.
+/// never less. The listener determines the targets of a route itself.
 package struct RouteFilter: Hashable, Sendable {
     /// The maximum number of instructions: BPF_MAXINSNS of `<linux/bpf_common.h>`.
     package static let instructionLimit = 4096
@@ -26,9 +26,6 @@ package struct RouteFilter: Hashable, Sendable {
 
     package let program: [FilterInstruction]
     private let watched: PrefixCover
-
-    /// The number of instructions of the program.
-    package var instructionCount: Int { program.count }
 
     /// Creates a filter.
     ///

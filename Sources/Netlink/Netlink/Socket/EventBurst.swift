@@ -188,23 +188,6 @@ extension EventBurst {
 extension AddressPrefix {
     /// `::/0`.
     fileprivate static let everyIPv6 = AddressPrefix(WireAddress(family: .ipv6, bits: 0), length: 0)
-
-    /// Creates the destination of a route; nil if it is missing, truncated or of another family. A default route may
-    /// have none.
-    ///
-    /// - Parameter body: An `rtmsg` and attributes. RTA_DST is among the first attributes.
-    fileprivate init?(routeBody body: UnsafeRawBufferPointer) {
-        guard let head = body.load(rtmsg.self, at: 0), let family = AddressFamily(rawValue: head.rtm_family),
-            Int(head.rtm_dst_len) <= family.bitCount
-        else { return nil }
-        let destination = Int(RTA_DST.rawValue)
-        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == destination {
-            guard let address = WireAddress(bytes: value), address.family == family else { return nil }
-            self.init(address, length: Int(head.rtm_dst_len))
-            return
-        }
-        return nil
-    }
 }
 
 extension MessageKind {

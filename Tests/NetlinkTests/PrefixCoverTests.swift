@@ -3,116 +3,45 @@ import Testing
 @testable import LinuxSupport
 @testable import Netlink
 
-/// The trie, compared with a dictionary that is searched completely.
-@Suite struct AddressTrieTests {
-    @Test(arguments: 0..<20)
-    func `the trie agrees with a dictionary`(seed: Int) {
-        var random = RandomPrefixes(seed: UInt64(seed))
-        let pool = (0..<(seed < 10 ? 12 : 150)).map { _ in random.address() }
-        var trie = AddressTrie<Int>()
-        var model: [WireAddress: Int] = [:]
-        for step in 0..<600 {
-            let address = pool.randomElement(using: &random.generator) ?? random.address()
-            switch Int.random(in: 0..<7, using: &random.generator) {
-            case 0: #expect(trie.updateValue(step, for: address) == model.updateValue(step, forKey: address))
-            case 1: (trie[address], model[address]) = (step, step)
-            case 2:
-                trie[address, default: -1] += 1
-                model[address, default: -1] += 1
-            case 3: (trie[address], model[address]) = (nil, nil)
-            case 4: #expect(trie.removeValue(for: address) == model.removeValue(forKey: address))
-            default: #expect(trie[address] == model[address])
-            }
-            #expect(trie.count == model.count && trie.isEmpty == model.isEmpty)
-            let prefix = random.route(near: pool.map(AddressPrefix.init(host:)))
-            let expected = model.filter { prefix.contains($0.key) }.sorted { $0.key.bits < $1.key.bits }
-            var visited: [(key: WireAddress, value: Int)] = []
-            trie.forEach(coveredBy: prefix) { visited.append(($0, $1)) }
-            #expect(visited.elementsEqual(expected, by: ==), "seed \(seed), step \(step), \(prefix)")
-        }
-    }
-
-    @Test func `the space of removed addresses is reused`() {
-        var random = RandomPrefixes(seed: 1)
-        var tree = AddressTree()
-        for _ in 0..<20 {
-            let addresses = Set((0..<50).map { _ in random.address() })
-            for address in addresses { _ = tree.insert(address) }
-            #expect(tree.count == addresses.count)
-            for address in addresses { #expect(tree.remove(address) != nil) }
-            #expect(tree.count == 0)
-        }
-        #expect(tree.nodes.count <= 2 * 50)
-    }
-
+/// Covers of sorted addresses with a limited number of prefixes.
+@Suite struct PrefixCoverTests {
     @Test(arguments: 0..<20)
     func `a cover contains all addresses with at most the given number of prefixes`(seed: Int) {
         var random = RandomPrefixes(seed: UInt64(seed))
-        var trie = AddressTrie<Void>()
-        for _ in 0..<300 { trie[random.address()] = () }
+        let addresses = Set((0..<300).map { _ in random.address() })
+        let hosts = addresses.map(AddressPrefix.init(host:)).sorted()
         var coarsest = 128
-        for limit in [1000, trie.count, 250, 100, 30, 5, 2] {
-            let cover = trie.covering(atMost: limit)
-            #expect(cover.count == min(limit, trie.count))
+        for limit in [1000, hosts.count, 250, 100, 30, 5, 2] {
+            let cover = PrefixCover(hosts).widened(toCount: limit).prefixes
+            #expect(cover.count == min(limit, hosts.count))
             #expect(cover == cover.sorted())
             #expect(zip(cover, cover.dropFirst()).allSatisfy { !$0.overlaps($1) })
-            for family in AddressFamily.allCases {
-                let everything = AddressPrefix(WireAddress(family: family, bits: 0), length: 0)
-                trie.forEach(coveredBy: everything) { address, _ in
-                    #expect(cover.count { $0.contains(address) } == 1)
-                }
-            }
+            for address in addresses { #expect(cover.count { $0.contains(address) } == 1) }
             // A prefix is not wider than the distance between the ends of its content requires.
             for prefix in cover {
-                var inside: [WireAddress] = []
-                trie.forEach(coveredBy: prefix) { address, _ in inside.append(address) }
+                let inside = hosts.filter(prefix.covers)
                 guard let first = inside.first, let last = inside.last else {
                     Issue.record("\(prefix) covers nothing")
                     continue
                 }
-                #expect(AddressPrefix(host: first).joined(with: AddressPrefix(host: last)) == prefix)
+                #expect(first.joined(with: last) == prefix)
             }
             let next = cover.map(\.length).min() ?? 0
             #expect(next <= coarsest)
             coarsest = next
         }
-        #expect(trie.covering(atMost: 0).count == 2, "one for each family")
+        #expect(PrefixCover(hosts).widened(toCount: 0).prefixes.count == 2, "one for each family")
     }
 
-    @Test func `neighbouring prefixes are joined first`() throws {
-        var trie = AddressTrie<Int>()
-        for text in ["192.0.2.1", "192.0.2.2", "203.0.113.5", "2001:db8::1", "2001:db8::2", "2001:db8:ff::1"] {
-            trie[try #require(WireAddress(text))] = 1
-        }
-        #expect(trie.covering(atMost: 5).map(\.description).contains("2001:db8::/126"))
-        #expect(
-            trie.covering(atMost: 4).map(\.description)
-                == ["192.0.2.0/30", "203.0.113.5/32", "2001:db8::/126", "2001:db8:ff::1/128"]
-        )
-        #expect(trie.covering(atMost: 2).map(\.description) == ["192.0.0.0/4", "2001:db8::/40"])
-    }
-
-    @Test func `ten thousand addresses can be inserted and removed`() {
-        var random = RandomPrefixes(seed: 3)
-        let addresses = (0..<10_000).map { _ in random.address() }
-        var trie = AddressTrie<Int>()
-        for address in addresses { trie[address, default: 0] += 1 }
-        #expect(trie.count == Set(addresses).count)
-        for address in addresses { #expect(trie[address] != nil) }
-        for address in addresses { trie.removeValue(for: address) }
-        #expect(trie.isEmpty)
-    }
-}
-
-extension AddressTrie {
-    /// Returns a cover of all addresses with at most `limit` prefixes.
-    fileprivate func covering(atMost limit: Int) -> [AddressPrefix] {
-        var prefixes: [AddressPrefix] = []
-        for family in AddressFamily.allCases {
-            let everything = AddressPrefix(WireAddress(family: family, bits: 0), length: 0)
-            forEach(coveredBy: everything) { address, _ in prefixes.append(AddressPrefix(host: address)) }
-        }
-        return PrefixCover(sorted: prefixes).widened(toCount: limit).prefixes
+    @Test(arguments: [
+        (4, ["192.0.2.0/30", "203.0.113.5/32", "2001:db8::/126", "2001:db8:ff::1/128"]),
+        (2, ["192.0.0.0/4", "2001:db8::/40"]),
+    ])
+    func `neighbouring prefixes are joined first`(limit: Int, expected: [String]) throws {
+        let texts = ["192.0.2.1", "192.0.2.2", "203.0.113.5", "2001:db8::1", "2001:db8::2", "2001:db8:ff::1"]
+        let cover = PrefixCover(try texts.map { AddressPrefix(host: try #require(WireAddress($0))) })
+        #expect(cover.widened(toCount: 5).prefixes.map(\.description).contains("2001:db8::/126"))
+        #expect(cover.widened(toCount: limit).prefixes.map(\.description) == expected)
     }
 }
 
