@@ -156,7 +156,7 @@ extension FakeNetwork {
 extension FakeNetwork.Rule {
     /// What the kernel tells of it.
     var answer: RoutingRule {
-        var rule = RoutingRule(priority: priority)
+        var rule = RoutingRule.forAll(priority: priority)
         switch action {
         case .lookUp(let table): rule.table = table
         case .fail(.accessDenied): rule.action = .prohibit

@@ -1,9 +1,9 @@
 import Dispatch
 import LinuxSupport
-import Netlink
 import NetworkReachabilityTesting
 import Testing
 
+@testable import Netlink
 @testable import NetworkDiagnostics
 @testable import NetworkReachability
 

@@ -252,9 +252,3 @@ extension Judge {
         return found.reason
     }
 }
-
-extension NetworkPath.UnsatisfiedReason {
-    fileprivate init(_ error: NetlinkError) {
-        self = error.stage == .namespace ? .namespaceGone : .netlinkUnavailable
-    }
-}

@@ -152,29 +152,34 @@ extension Judge {
             if facts.source == nil { facts.source = route.source }
             let entry = try answers.entry(query)
             facts.rule = walk.rule(answering: route, entry).map { NetworkEvidence.Rule($0) }
-            facts.route = try description(of: route, entry, to: query.destination)
+            let prefix = entry.map { AddressPrefix(query.destination, length: Int($0.prefixLength)) }
+            facts.route = try description(of: route, entry ?? route, prefix)
         }
     }
 
-    private mutating func description(
+    /// Returns the description of a route.
+    ///
+    /// - Parameters:
+    ///   - entry: The route as it is in its table; `route` itself if no table contains it.
+    ///   - prefix: The destination of the entry.
+    mutating func description(
         of route: Netlink.Route,
-        _ entry: Netlink.Route?,
-        to destination: WireAddress
+        _ entry: Netlink.Route,
+        _ prefix: AddressPrefix?
     ) throws(MissingAnswers) -> NetworkEvidence.Route {
         var hops: [NetworkEvidence.Route.NextHop] = []
-        for hop in (entry ?? route).nextHops {
+        for hop in entry.nextHops {
             let link = try answers.link(hop.interface)
             hops.append(.init(interface: link?.name, gateway: hop.gateway.map { IPAddress($0) }))
         }
-        let object = entry?.nextHopID ?? route.nextHopID
         return NetworkEvidence.Route(
             type: route.kind.word,
-            prefix: entry.map { "\(AddressPrefix(destination, length: Int($0.prefixLength)))" },
+            prefix: prefix?.description,
             table: route.table,
-            metric: entry?.metric ?? route.metric,
-            nextHopObject: object == 0 ? nil : object,
+            metric: entry.metric,
+            nextHopObject: entry.nextHopID == 0 ? nil : entry.nextHopID,
             nextHops: hops,
-            lifetime: entry?.lifetime
+            lifetime: prefix == nil ? nil : entry.lifetime
         )
     }
 

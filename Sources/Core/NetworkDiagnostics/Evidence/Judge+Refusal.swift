@@ -73,20 +73,10 @@ extension Judge {
 
     /// Returns the description of a route, as it is in its table.
     private mutating func description(of found: TableRoute) throws(MissingAnswers) -> NetworkEvidence.Route {
-        var hops: [NetworkEvidence.Route.NextHop] = []
-        if found.route.kind == .unicast, let hop = found.route.nextHop {
-            let name = try answers.link(hop.interface)?.name
-            hops.append(.init(interface: name, gateway: hop.gateway.map { IPAddress($0) }))
-        }
-        return NetworkEvidence.Route(
-            type: found.route.kind.word,
-            prefix: "\(found.prefix)",
-            table: found.route.table,
-            metric: found.route.metric,
-            nextHopObject: found.route.nextHopID == 0 ? nil : found.route.nextHopID,
-            nextHops: hops,
-            lifetime: found.route.lifetime
-        )
+        var route = found.route
+        // One next hop is sufficient to recognize the route. One that rejects packets has none.
+        route.nextHops = route.kind == .unicast ? Array(route.nextHops.prefix(1)) : []
+        return try description(of: route, route, found.prefix)
     }
 
     /// Returns whether the rejection may be the kill switch of a VPN. VPNs reject packets by mark, suppress default

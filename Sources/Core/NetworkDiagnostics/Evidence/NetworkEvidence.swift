@@ -180,20 +180,18 @@ extension NetworkEvidence {
         /// A Boolean value that indicates whether the carrier of the link depends on its ports.
         let hasPorts: Bool
 
+        /// The reason why no packet leaves through the link; nil if the link is usable.
+        let obstacle: NetworkPath.UnsatisfiedReason?
+
         init(_ interface: NetworkInterface, _ link: Netlink.Link) {
             hasPorts = link.hasPorts
+            obstacle = link.obstacle?.reason
             kind = link.kind
             self.interface = interface
             isUp = link.isUp
             hasCarrier = link.hasCarrier
             isDormant = link.isDormant
             tunnelRemote = link.tunnelRemote.map { IPAddress($0) }
-        }
-
-        /// The reason why no packet leaves through the link; nil if the link is usable.
-        var obstacle: NetworkPath.UnsatisfiedReason? {
-            if !isUp { return .linkDown }
-            return hasCarrier ? (isDormant ? .dormant : nil) : .noCarrier
         }
     }
 }

@@ -165,8 +165,6 @@ package struct RecordingHeader: Hashable, Sendable {
 
     package var hosts: [String] { self["host"] }
     package var namespace: String? { self["namespace"].first }
-    /// A Boolean value that indicates whether addresses and names are replaced.
-    package var isRedacted: Bool { !self["redacted"].isEmpty }
 
     /// The options of the monitor.
     package var options: NetworkReachabilityOptions {

@@ -15,7 +15,7 @@ final class ChangeListener: Sendable {
         case signal(@Sendable () -> Void)
     }
 
-    fileprivate struct Pending {
+    struct Pending {
         let subscription: Subscription
         /// The last delivered path, or nil if none was delivered.
         let last: NetworkPath?
@@ -24,7 +24,7 @@ final class ChangeListener: Sendable {
         var noticed: Duration?
     }
 
-    fileprivate struct State {
+    struct State {
         var subscriptions: [String: Subscription] = [:]
         var pending: [String: Pending] = [:]
         /// The hosts with pending changes, in order of arrival.
@@ -38,7 +38,7 @@ final class ChangeListener: Sendable {
     private let interest: NetworkReachabilityInterest
     private let policy: SettlePolicy
     private let outlet: Outlet
-    private let state: Locked<State> = Locked(State())
+    let state: Locked<State> = Locked(State())
 
     init(_ interest: NetworkReachabilityInterest, _ policy: SettlePolicy, _ outlet: Outlet) {
         self.interest = interest
@@ -110,20 +110,17 @@ final class ChangeListener: Sendable {
     }
 
     private func drain(_ listener: (NetworkReachabilityChange) -> Void) {
-        while take({ listener($0) }) {}
+        while take(listener) != nil {}
     }
 
-    /// The number of hosts in the queue of pending changes.
-    var keptCount: Int { state.withLock { $0.order.count } }
-
-    /// Delivers the first pending change. Returns false if no change is pending. The outlet is then called for the next
-    /// change.
-    func take(_ listener: (NetworkReachabilityChange) -> Void) -> Bool {
-        guard let (host, pending) = state.withLock({ $0.next(interest) }) else { return false }
-        pending.subscription.call(since: pending.noticed) {
-            listener(NetworkReachabilityChange(host: host, path: pending.path))
-        }
-        return true
+    /// Removes and returns the first pending change, and calls `listener` with it. Returns nil if no change is pending.
+    /// The outlet is then called for the next change.
+    @discardableResult
+    func take(_ listener: (NetworkReachabilityChange) -> Void = { _ in }) -> NetworkReachabilityChange? {
+        guard let (host, pending) = state.withLock({ $0.next(interest) }) else { return nil }
+        let change = NetworkReachabilityChange(host: host, path: pending.path)
+        pending.subscription.call(since: pending.noticed) { listener(change) }
+        return change
     }
 }
 

@@ -73,9 +73,7 @@ public final class NetworkNamespaces: Sendable {
     /// The current namespaces, sorted by name, followed by the new set whenever a namespace is added or removed.
     public var changes: some AsyncSequence<[Entry], Never> & Sendable {
         let follower = follower
-        return NetworkReachabilityUpdates { continuation in
-            follower.add { entries, _ in continuation.yield(entries) }
-        }
+        return NetworkReachabilityUpdates(isSame: ==) { put in follower.add { entries, _ in put(entries) } }
     }
 }
 

@@ -176,10 +176,10 @@ extension NetworkReachabilityMonitor {
         for interest: NetworkReachabilityInterest,
         settle policy: SettlePolicy = .immediate
     ) -> some AsyncSequence<NetworkReachabilityChange, Never> & Sendable {
-        NetworkReachabilityChanges { [self] signal in
+        NetworkReachabilityUpdates<NetworkReachabilityChange> { [self] signal in
             let listener = ChangeListener(interest, policy, .signal(signal))
             add(listener)
-            return listener
+            return ({ listener.take() }, Cancellation { listener.end() })
         }
     }
 
@@ -224,57 +224,4 @@ extension NetworkReachabilityChange: CustomStringConvertible {
     /// The host and the path, for example `example.org: not reachable, no carrier, interface eth0`. Control characters
     /// are escaped.
     public var description: String { "\(host.printable): \(path)" }
-}
-
-/// The changes of many hosts as an asynchronous sequence. It begins with the current state of each host and continues
-/// with each change. For a slow reader it keeps only the newest path of each host. The sequence never throws, and ends
-/// only when its task is cancelled.
-///
-/// Each loop is an independent listener, which ends with the loop or its task.
-struct NetworkReachabilityChanges: AsyncSequence, Sendable {
-    /// A host and its path.
-    typealias Element = NetworkReachabilityChange
-
-    /// The sequence never throws. Failures are reported as status unknown and in the log.
-    typealias Failure = Never
-
-    private let listen: @Sendable (_ signal: @escaping @Sendable () -> Void) -> ChangeListener
-
-    init(_ listen: @escaping @Sendable (_ signal: @escaping @Sendable () -> Void) -> ChangeListener) {
-        self.listen = listen
-    }
-
-    /// Starts to listen. The first elements are the current states of the hosts.
-    func makeAsyncIterator() -> Iterator {
-        let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let listener = listen { continuation.yield() }
-        continuation.onTermination = { _ in listener.end() }
-        return Iterator(listener, signals.makeAsyncIterator())
-    }
-
-    /// Reads the changes of one loop.
-    struct Iterator: AsyncIteratorProtocol {
-        private let listener: ChangeListener
-        private var signals: AsyncStream<Void>.Iterator
-
-        init(_ listener: ChangeListener, _ signals: AsyncStream<Void>.Iterator) {
-            self.listener = listener
-            self.signals = signals
-        }
-
-        /// Returns the next change, or nil if the task is cancelled.
-        mutating func next() async -> NetworkReachabilityChange? {
-            await next(isolation: #isolation)
-        }
-
-        /// Returns the next change, or nil if the task is cancelled.
-        mutating func next(isolation actor: isolated (any Actor)?) async -> NetworkReachabilityChange? {
-            while !Task.isCancelled {
-                var change: NetworkReachabilityChange?
-                if listener.take({ change = $0 }) { return change }
-                guard await signals.next(isolation: actor) != nil else { return nil }
-            }
-            return nil
-        }
-    }
 }

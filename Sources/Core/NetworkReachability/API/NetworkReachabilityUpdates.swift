@@ -1,65 +1,76 @@
 import LinuxSupport
 import Netlink
 
-/// The changes of a target, or of the set of namespaces, as an asynchronous sequence. It begins with the current value
-/// and continues with each change. For a slow reader it keeps only the newest value. The sequence never throws, and
-/// ends only when its task is cancelled.
+/// The values of a listener as an asynchronous sequence: paths of a target, changes of many hosts, sets of namespaces. It
+/// begins with the current value and continues with each change. For a slow reader it keeps only the newest value (of
+/// each host). The sequence never throws, and ends only when its task is cancelled.
 ///
-/// Each loop is an independent subscription, which ends with the loop or its task. The manager may be released before.
-struct NetworkReachabilityUpdates<Element: Equatable & Sendable>: AsyncSequence, Sendable {
+/// Each loop is an independent listener, which ends with the loop or its task. The manager may be released before.
+struct NetworkReachabilityUpdates<Element: Sendable>: AsyncSequence, Sendable {
     /// The sequence never throws. Failures are reported as status unknown and in the log.
     typealias Failure = Never
 
-    private let isSame: @Sendable (Element, Element) -> Bool
-    private let subscribe: @Sendable (AsyncStream<Element>.Continuation) -> Cancellation
+    /// A listener. `take` removes and returns its next value. If it returns nil, the signal follows the next value.
+    typealias Listener = (take: @Sendable () -> Element?, end: Cancellation)
 
-    /// Creates a sequence.
-    ///
-    /// - Parameters:
-    ///   - isSame: Returns whether the second element is not a change after the first.
-    ///   - subscribe: Starts a subscription that yields its values to the continuation.
-    init(
-        isSame: @escaping @Sendable (Element, Element) -> Bool = { $0 == $1 },
-        _ subscribe: @escaping @Sendable (AsyncStream<Element>.Continuation) -> Cancellation
-    ) {
-        self.isSame = isSame
-        self.subscribe = subscribe
-    }
+    /// Starts a listener, which calls `signal` when it has a value.
+    let listen: @Sendable (_ signal: @escaping @Sendable () -> Void) -> Listener
 
-    /// Starts a subscription. The first element is the current value.
+    /// Starts a listener. The first element is the current value.
     func makeAsyncIterator() -> Iterator {
-        // A slow reader needs the current value, not the history.
-        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
-        let subscription = subscribe(continuation)
-        continuation.onTermination = { _ in subscription.cancel() }
-        return Iterator(stream.makeAsyncIterator(), isSame)
+        let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (take, end) = listen { continuation.yield() }
+        continuation.onTermination = { _ in end.cancel() }
+        return Iterator(take: take, signals: signals.makeAsyncIterator())
     }
 
     /// Reads the changes of one loop.
     struct Iterator: AsyncIteratorProtocol {
-        private var stream: AsyncStream<Element>.Iterator
-        private let isSame: @Sendable (Element, Element) -> Bool
-        private var last: Element?
+        fileprivate let take: @Sendable () -> Element?
+        fileprivate var signals: AsyncStream<Void>.Iterator
 
-        init(_ stream: AsyncStream<Element>.Iterator, _ isSame: @escaping @Sendable (Element, Element) -> Bool) {
-            self.stream = stream
-            self.isSame = isSame
-        }
-
-        /// Returns the next change, or nil if the task is cancelled. If skipped changes led back to the last returned
-        /// value, there is no change to return.
+        /// Returns the next change, or nil if the task is cancelled.
         mutating func next() async -> Element? {
             await next(isolation: #isolation)
         }
 
         /// Returns the next change, or nil if the task is cancelled.
         mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-            while let element = await stream.next(isolation: actor) {
-                if let last, isSame(last, element) { continue }
-                last = element
-                return element
+            while !Task.isCancelled {
+                if let element = take() { return element }
+                guard await signals.next(isolation: actor) != nil else { return nil }
             }
             return nil
+        }
+    }
+}
+
+extension NetworkReachabilityUpdates {
+    /// Creates a sequence of the newest value.
+    ///
+    /// - Parameters:
+    ///   - isSame: Returns whether the second element is not a change after the first. Skipped changes may have led back
+    ///     to the last returned value.
+    ///   - subscribe: Starts a subscription that passes its values to the closure.
+    init(
+        isSame: @escaping @Sendable (Element, Element) -> Bool,
+        _ subscribe: @escaping @Sendable (@escaping @Sendable (Element) -> Void) -> Cancellation
+    ) {
+        listen = { signal in
+            let state = Locked<(newest: Element?, last: Element?)>((nil, nil))
+            let subscription = subscribe { element in
+                state.withLock { $0.newest = element }
+                signal()
+            }
+            let take: @Sendable () -> Element? = {
+                state.withLock { state in
+                    guard let newest = state.newest.take() else { return nil }
+                    if let last = state.last, isSame(last, newest) { return nil }
+                    state.last = newest
+                    return newest
+                }
+            }
+            return (take, subscription)
         }
     }
 }
@@ -113,16 +124,15 @@ extension NetworkReachabilityManager {
         _ element: any KeyPath<NetworkPath, Element> & Sendable,
         isSame: @escaping @Sendable (Element, Element) -> Bool = { $0 == $1 }
     ) -> NetworkReachabilityUpdates<Element> {
-        let record = record
-        let nameWait = interest.isOfStatus ? options.nameResolutionWait : .zero
-        return NetworkReachabilityUpdates(isSame: isSame) { continuation in
+        let (record, nameWait) = (record, interest.isOfStatus ? options.nameResolutionWait : .zero)
+        return NetworkReachabilityUpdates(isSame: isSame) { put in
             let subscription = Subscription(
                 to: record,
                 interest: interest,
                 settle: policy,
                 waitingForName: nameWait
             ) { change, subscription in
-                subscription.call(since: change.noticed) { continuation.yield(change.path[keyPath: element]) }
+                subscription.call(since: change.noticed) { put(change.path[keyPath: element]) }
             }
             subscription.begin()
             return Cancellation { subscription.end() }

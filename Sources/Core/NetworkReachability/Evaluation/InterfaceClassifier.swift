@@ -7,7 +7,7 @@ package import Netlink
 /// metered.
 extension Answers {
     /// The maximum number of layers followed below a link. The kernel does not permit more (MAX_NEST_DEV).
-    private static var depthLimit: Int { 8 }
+    static var depthLimit: Int { 8 }
 
     /// Classifies one link.
     ///

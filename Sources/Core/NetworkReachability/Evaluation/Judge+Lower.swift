@@ -3,9 +3,6 @@ package import Netlink
 
 /// Obstacles below a link that is itself usable: at its lower device, its ports, or the far end of its tunnel.
 extension Judge {
-    /// The maximum number of layers followed below a link. The kernel does not permit more.
-    private static let depthLimit = 8
-
     /// Returns the cause that blocks packets below a link; nil if no cause is found.
     ///
     /// - Parameters:
@@ -17,7 +14,7 @@ extension Judge {
         from source: WireAddress,
         depth: Int = 0
     ) throws(MissingAnswers) -> Verdict.Cause? {
-        guard depth < Self.depthLimit else { return nil }
+        guard depth < Answers.depthLimit else { return nil }
         if let ends = try farEnds(of: link, for: query.destination),
             let cause = try obstacle(toAnyOf: ends, of: link)
         {
@@ -39,7 +36,7 @@ extension Judge {
 
     /// Returns the number of carrier losses of the device through which the packets of a link leave.
     mutating func carrierLosses(of link: Link, depth: Int = 0) throws(MissingAnswers) -> UInt32 {
-        guard depth < Self.depthLimit, link.leavesByLower, let index = link.lowerIndex,
+        guard depth < Answers.depthLimit, link.leavesByLower, let index = link.lowerIndex,
             let lower = try answers.link(index)
         else { return link.carrierLosses }
         return try carrierLosses(of: lower, depth: depth + 1)

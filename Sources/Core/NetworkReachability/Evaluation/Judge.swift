@@ -119,7 +119,7 @@ package struct Judge {
         else { return outcome }
         let type = try memory.interfaces.entry(for: link, &answers).interface.type
         if constraints.permits(type) { return outcome }
-        var obstacle = Verdict.Obstacle(.typeNotAllowed, link: link.index)
+        var obstacle = Verdict.Obstacle(.interfaceNotAllowed, link: link.index)
         (obstacle.gateway, obstacle.source) = (egress.gateway, egress.source)
         return .failure(obstacle)
     }

@@ -46,9 +46,9 @@ package struct Verdict: Hashable, Sendable {
 }
 
 extension Verdict {
-    /// The cause of an obstacle. If addresses have different causes, the last one in this order is reported, because it
-    /// is the closest to success.
-    package enum Cause: Int, CaseIterable, Comparable, Sendable {
+    /// The cause of an obstacle, with the name of its reason as the raw value. If addresses have different causes, the
+    /// last one in this order is reported, because it is the closest to success.
+    package enum Cause: String, CaseIterable, Comparable, Sendable {
         case noRoute
         case noInterface
         case refused
@@ -60,31 +60,16 @@ extension Verdict {
         case linkDown
         case noCarrier
         case dormant
-        case typeNotAllowed
+        case interfaceNotAllowed
 
-        package var reason: NetworkPath.UnsatisfiedReason {
-            switch self {
-            case .noRoute: .noRoute
-            case .noInterface: .noInterface
-            case .refused: .refused
-            case .unreachable: .unreachable
-            case .blackholed: .blackholed
-            case .prohibited: .prohibited
-            case .discarded: .discarded
-            case .noSourceAddress: .noSourceAddress
-            case .linkDown: .linkDown
-            case .noCarrier: .noCarrier
-            case .dormant: .dormant
-            case .typeNotAllowed: .interfaceNotAllowed
-            }
-        }
+        package var reason: NetworkPath.UnsatisfiedReason { NetworkPath.UnsatisfiedReason(rawValue: rawValue) }
 
         /// The part of a path that a cause concerns.
         package enum Subject: Sendable { case route, link, source }
 
         package var subject: Subject {
             switch self {
-            case .noInterface, .discarded, .linkDown, .noCarrier, .dormant, .typeNotAllowed: .link
+            case .noInterface, .discarded, .linkDown, .noCarrier, .dormant, .interfaceNotAllowed: .link
             case .noSourceAddress: .source
             case .noRoute, .refused, .unreachable, .blackholed, .prohibited: .route
             }
@@ -92,11 +77,12 @@ extension Verdict {
 
         /// Creates the cause for a reason; nil for reasons that no verdict has, which concern the name or the kernel.
         package init?(_ reason: NetworkPath.UnsatisfiedReason) {
-            guard let cause = Self.allCases.first(where: { $0.reason == reason }) else { return nil }
-            self = cause
+            self.init(rawValue: reason.rawValue)
         }
 
-        package static func < (one: Cause, other: Cause) -> Bool { one.rawValue < other.rawValue }
+        private static let order = Dictionary(uniqueKeysWithValues: zip(allCases, 0...))
+
+        package static func < (one: Cause, other: Cause) -> Bool { order[one, default: 0] < order[other, default: 0] }
     }
 }
 

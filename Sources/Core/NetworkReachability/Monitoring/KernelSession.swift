@@ -1,6 +1,6 @@
 import Dispatch
 import LinuxSupport
-import Netlink
+package import Netlink
 
 /// The connection to one namespace, and the evaluations over it. Used by one thread at a time, so that evaluations have
 /// an order and their results never overtake each other.
@@ -182,7 +182,14 @@ extension KernelSession {
     mutating func giveUp(_ error: NetlinkError) -> NetworkPath.UnsatisfiedReason {
         failure = error
         disconnect()
-        return error.stage == .namespace ? .namespaceGone : .netlinkUnavailable
+        return NetworkPath.UnsatisfiedReason(error)
+    }
+}
+
+extension NetworkPath.UnsatisfiedReason {
+    /// Creates the reason why the status is unknown after a failed query.
+    package init(_ error: NetlinkError) {
+        self = error.stage == .namespace ? .namespaceGone : .netlinkUnavailable
     }
 }
 

@@ -10,8 +10,6 @@ final class SystemResolver: HostResolver {
     ]
 
     private let namespace: NamespaceReference?
-    /// The files of the namespace in `/etc/netns`.
-    private var ownFiles: NamespaceFiles? { namespace.flatMap { NamespaceFiles(of: $0) } }
     private let threads: LookupThreads
 
     /// Creates a resolver.
@@ -23,7 +21,13 @@ final class SystemResolver: HostResolver {
     }
 
     func localAddresses(of name: String) -> [NameLookup.Address] {
-        HostsFile(path: place(of: "/etc/hosts")).addresses(of: name)
+        HostsFile(path: Self.places(in: namespace)("/etc/hosts")).addresses(of: name)
+    }
+
+    /// Returns a function from a file of the system to the file that a namespace uses, which may be in `/etc/netns`.
+    private static func places(in namespace: NamespaceReference?) -> (String) -> String {
+        let files = namespace.flatMap { NamespaceFiles(of: $0) }
+        return { files?.path(of: $0) ?? $0 }
     }
 
     func resolve(
@@ -66,18 +70,12 @@ final class SystemResolver: HostResolver {
     /// Returns the addresses in the hosts file, if the configuration lists it as a source.
     private static func listedAddresses(of name: String, inside namespace: NamespaceReference?) -> [NameLookup.Address]
     {
-        let files = namespace.flatMap { NamespaceFiles(of: $0) }
-        let place: (String) -> String = { files?.path(of: $0) ?? $0 }
+        let place = places(in: namespace)
         guard ResolverConfiguration.read(place).sources.contains("files") else { return [] }
         return HostsFile(path: place("/etc/hosts")).addresses(of: name)
     }
 
-    var configuration: ResolverConfiguration? {
-        let files = ownFiles
-        return .read { files?.path(of: $0) ?? $0 }
-    }
-
-    private func place(of file: String) -> String { ownFiles?.path(of: file) ?? file }
+    var configuration: ResolverConfiguration? { .read(Self.places(in: namespace)) }
 
     func answers(
         of servers: [IPAddress],

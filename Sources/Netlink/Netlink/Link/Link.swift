@@ -12,7 +12,7 @@ package struct Link: Hashable, Sendable {
     package var operationalState: OperationalState
     /// A Boolean value that indicates whether a program, and not the carrier, determines when the link is operational
     /// (IFLA_LINKMODE), for example `wpa_supplicant` or 802.1X software.
-    package var waitsForProgram: Bool
+    package var waitsForProgram = false
     package var hardwareType: HardwareType
     /// The maximum transmission unit in bytes.
     package var mtu: UInt32
@@ -41,14 +41,13 @@ package struct Link: Hashable, Sendable {
     package var parentBus: String?
     /// The number of carrier losses (IFLA_CARRIER_DOWN_COUNT). The driver counts a loss immediately. The message that
     /// reports it may arrive a second later, or not at all if the carrier has returned by then.
-    package var carrierLosses: UInt32
+    package var carrierLosses: UInt32 = 0
 
     package init(
         index: UInt32,
         name: String,
         flags: LinkFlags,
         operationalState: OperationalState = .unknown,
-        waitsForProgram: Bool = false,
         hardwareType: HardwareType = .ethernet,
         mtu: UInt32 = 1500,
         hardwareAddress: [UInt8] = [],
@@ -57,15 +56,12 @@ package struct Link: Hashable, Sendable {
         lowerIsElsewhere: Bool = false,
         controllerIndex: UInt32? = nil,
         activePortIndex: UInt32? = nil,
-        tunnelRemote: WireAddress? = nil,
-        parentBus: String? = nil,
-        carrierLosses: UInt32 = 0
+        parentBus: String? = nil
     ) {
         self.index = index
         self.name = name
         self.flags = flags
         self.operationalState = operationalState
-        self.waitsForProgram = waitsForProgram
         self.hardwareType = hardwareType
         self.mtu = mtu
         self.hardwareAddress = hardwareAddress
@@ -74,9 +70,7 @@ package struct Link: Hashable, Sendable {
         self.lowerIsElsewhere = lowerIsElsewhere
         self.controllerIndex = controllerIndex
         self.activePortIndex = activePortIndex
-        self.tunnelRemote = tunnelRemote
         self.parentBus = parentBus
-        self.carrierLosses = carrierLosses
     }
 }
 

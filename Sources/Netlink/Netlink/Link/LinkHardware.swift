@@ -141,11 +141,18 @@ package final class HardwareProbe: Sendable {
         }
         if let known { return known }
         // Outside the lock. Two threads may send the same query, which is harmless.
-        var hardware = LinkHardware(
+        let listed = LinkHardware(
             deviceType: DeviceType.verified(of: link),
             lowerIndex: DeviceType.lowerIndex(of: link)
         )
-        guard ask(link, besides: socket, into: &hardware) else { return hardware }
+        let answer = inside(of: socket) { listed.completed(for: link) }
+        let hardware = (try? answer.get().hardware) ?? listed
+        switch answer {
+        case .success(let answer) where !answer.isFinal: return hardware
+        // Without CAP_NET_ADMIN the namespace cannot be entered, now or later.
+        case .failure(let error) where error.cause != .notPermitted: return hardware
+        default: break
+        }
         answers.withLock { answers in
             // The answers of removed devices stay in the cache. Indices are not reused soon.
             if answers.count >= Self.capacity { answers.removeAll() }
@@ -168,23 +175,6 @@ package final class HardwareProbe: Sendable {
             return try GenericSocket().wireGuardPeers(ofInterface: index)
         }
         return try? answer.get() ?? nil
-    }
-
-    /// Queries the device. Returns true if the answer is final; a failure for lack of descriptors or memory is not.
-    private func ask(_ link: Link, besides socket: EventSocket, into hardware: inout LinkHardware) -> Bool {
-        let before = hardware
-        let answer = inside(of: socket) { () throws(NetlinkError) in
-            var hardware = before
-            let isFinal = hardware.ask(link)
-            return (hardware, isFinal)
-        }
-        switch answer {
-        case .success(let answer):
-            hardware = answer.0
-            return answer.1
-        // Without CAP_NET_ADMIN the namespace cannot be entered, now or later.
-        case .failure(let error): return error.cause == .notPermitted
-        }
     }
 
     /// Runs `body` in the namespace of a socket: on the calling thread if it is in that namespace, otherwise on a new
@@ -211,22 +201,16 @@ package final class HardwareProbe: Sendable {
 }
 
 extension LinkHardware {
-    /// Adds the properties that require sockets in the calling thread's network namespace. Returns true if all queries
-    /// were possible.
-    fileprivate mutating func ask(_ link: Link) -> Bool {
-        var isComplete = true
-        do throws(NetlinkError) {
-            let generic = try GenericSocket()
-            wireless = try generic.wirelessRole(ofInterface: link.index)
-        } catch {
-            isComplete = false
-        }
-        do throws(SystemError) {
-            driver = try Driver.name(ofLink: link.name)
-        } catch {
-            isComplete = false
-        }
-        return isComplete
+    /// Returns the hardware with the properties that require sockets in the calling thread's network namespace. The
+    /// result is final unless there were not enough descriptors or memory for a query.
+    fileprivate func completed(for link: Link) -> (hardware: LinkHardware, isFinal: Bool) {
+        let wireless = Result { () throws(NetlinkError) in try GenericSocket().wirelessRole(ofInterface: link.index) }
+        let driver = Result { () throws(SystemError) in try Driver.name(ofLink: link.name) }
+        var hardware = self
+        hardware.wireless = try? wireless.get()
+        hardware.driver = try? driver.get()
+        if case .success = wireless, case .success = driver { return (hardware, true) }
+        return (hardware, false)
     }
 }
 

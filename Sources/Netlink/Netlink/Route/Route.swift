@@ -21,7 +21,7 @@ package struct Route: Hashable, Sendable {
     /// The source address of packets that have no source address yet (RTA_PREFSRC).
     package var source: WireAddress?
     /// The maximum transmission unit of the route in bytes; 0 if that of the link applies (RTAX_MTU).
-    package var mtu: UInt32
+    package var mtu: UInt32 = 0
     /// The remaining lifetime of the entry; nil if it does not expire. The kernel sends no message at the end of the
     /// lifetime.
     package var lifetime: Duration?
@@ -34,7 +34,6 @@ package struct Route: Hashable, Sendable {
         nextHops: [NextHop] = [],
         nextHopID: UInt32 = 0,
         source: WireAddress? = nil,
-        mtu: UInt32 = 0,
         lifetime: Duration? = nil
     ) {
         self.kind = kind
@@ -44,7 +43,6 @@ package struct Route: Hashable, Sendable {
         self.nextHops = nextHops
         self.nextHopID = nextHopID
         self.source = source
-        self.mtu = mtu
         self.lifetime = lifetime
     }
 

@@ -7,9 +7,9 @@ package import LinuxSupport
 package struct RoutingRule: Hashable, Sendable {
     /// The priority. Rules with a lower number are evaluated first (FRA_PRIORITY).
     package var priority: UInt32
-    package var action: RuleAction
+    package var action = RuleAction.lookUp
     /// The table to look up (`RuleAction.lookUp`); 0 for none.
-    package var table: UInt32
+    package var table: UInt32 = 0
     /// The priority of the rule to continue with (`RuleAction.goto`).
     package var target: UInt32?
     /// The rule matches only packets from this prefix.
@@ -18,8 +18,8 @@ package struct RoutingRule: Hashable, Sendable {
     package var destination: AddressPrefix?
     /// The rule matches only packets whose mark has these bits in the positions set in `markMask`. 0 and 0 match every
     /// mark.
-    package var mark: UInt32
-    package var markMask: UInt32
+    package var mark: UInt32 = 0
+    package var markMask: UInt32 = 0
     /// The rule matches only packets received on this interface. Packets of this machine have the input interface `lo`.
     package var inputInterface: String?
     /// The rule matches only packets bound to this interface.
@@ -27,49 +27,15 @@ package struct RoutingRule: Hashable, Sendable {
     /// The rule matches only packets of these user IDs.
     package var users: ClosedRange<UInt32>?
     /// A Boolean value that indicates whether the selectors are inverted (FIB_RULE_INVERT).
-    package var isInverted: Bool
+    package var isInverted = false
     /// The prefix length up to which routes are ignored (FRA_SUPPRESS_PREFIXLEN).
     package var suppressedLength: Int?
     /// A Boolean value that indicates whether the rule looks up the table of the VRF that the packet belongs to
     /// (FRA_L3MDEV).
-    package var asksVRF: Bool
+    package var asksVRF = false
     /// A Boolean value that indicates whether the rule has selectors that a lookup by addresses cannot match: type of
     /// service, protocol, ports or tunnel.
-    package var hasOtherSelectors: Bool
-
-    package init(
-        priority: UInt32,
-        action: RuleAction = .lookUp,
-        table: UInt32 = 0,
-        target: UInt32? = nil,
-        source: AddressPrefix? = nil,
-        destination: AddressPrefix? = nil,
-        mark: UInt32 = 0,
-        markMask: UInt32 = 0,
-        inputInterface: String? = nil,
-        outputInterface: String? = nil,
-        users: ClosedRange<UInt32>? = nil,
-        isInverted: Bool = false,
-        suppressedLength: Int? = nil,
-        asksVRF: Bool = false,
-        hasOtherSelectors: Bool = false
-    ) {
-        self.priority = priority
-        self.action = action
-        self.table = table
-        self.target = target
-        self.source = source
-        self.destination = destination
-        self.mark = mark
-        self.markMask = markMask
-        self.inputInterface = inputInterface
-        self.outputInterface = outputInterface
-        self.users = users
-        self.isInverted = isInverted
-        self.suppressedLength = suppressedLength
-        self.asksVRF = asksVRF
-        self.hasOtherSelectors = hasOtherSelectors
-    }
+    package var hasOtherSelectors = false
 }
 
 /// The action of a policy rule for packets that match it.
@@ -91,6 +57,9 @@ package struct RuleAction: RawRepresentable, Hashable, Sendable {
 }
 
 extension RoutingRule {
+    /// Creates a rule for all packets.
+    package static func forAll(priority: UInt32) -> RoutingRule { RoutingRule(priority: priority) }
+
     /// Decodes an RTM_NEWRULE body; nil if it is truncated or of a family other than IPv4 and IPv6.
     init?(body: UnsafeRawBufferPointer) {
         guard let head = body.load(fib_rule_hdr.self, at: 0), AddressFamily(rawValue: head.family) != nil else {

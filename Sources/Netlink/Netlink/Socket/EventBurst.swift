@@ -62,8 +62,7 @@ package struct EventBurst: Hashable, Sendable {
         foreign: Int = 0,
         subjects: Subjects = [],
         prefixes: ChangedPrefixes? = nil,
-        noticed: Duration? = nil,
-        author: Author = .kernel
+        noticed: Duration? = nil
     ) {
         self.messages = messages
         self.overruns = overruns
@@ -72,7 +71,6 @@ package struct EventBurst: Hashable, Sendable {
         self.subjects = subjects
         self.prefixes = prefixes ?? (overruns > 0 || subjects.contains(.route) ? .everything : .none)
         self.noticed = noticed
-        self.author = author
     }
 
     /// A Boolean value that indicates whether anything may have changed.
