@@ -29,24 +29,6 @@ import Testing
         return if case .success = try connection.answer(to: .route(query)).route { true } else { false }
     }
 
-    @Test func `carrier loss sends only a link event`() throws {
-        let connection = try listen()
-        kernel.setCarrier("eth0", false)
-        queue.sync {}
-        #expect(heard.values == [EventBurst(messages: 1, subjects: .link, noticed: kernel.clock.monotonic)])
-        #expect(try canReach(connection))
-        #expect(try connection.answer(to: .linkNamed("eth0")).link?.hasCarrier == false)
-    }
-
-    @Test func `the removal of a route sends an event`() throws {
-        let connection = try listen()
-        kernel.removeRoute("default")
-        queue.sync {}
-        let subjects: EventBurst.Subjects = [.route, .defaultRoute, .removal]
-        #expect(heard.values == [EventBurst(messages: 1, subjects: subjects, noticed: kernel.clock.monotonic)])
-        #expect(try !canReach(connection))
-    }
-
     @Test func `a command that changes nothing sends no event`() throws {
         let connection = try listen()
         kernel.setCarrier("eth0", true)

@@ -6,27 +6,8 @@ import Testing
 @testable import NetworkReachability
 @testable import NetworkReachabilityTesting
 
-/// The library as its users test with it: without a real network and without real time.
 @Suite struct FakeManagerTests {
     private let kernel = FakeKernel()
-    private let resolver = FakeResolver()
-    private let heard = RecordingListener<NetworkReachabilityStatus>()
-    private let queue = DispatchQueue(label: "FakeManagerTests")
-
-    private func plugIn() {
-        kernel.addLink("eth0")
-        kernel.addAddress("10.0.0.2/24", to: "eth0")
-        kernel.addRoute("default", via: "10.0.0.1")
-    }
-
-    @Test func `general reachability follows the links and routes`() async throws {
-        let manager = try NetworkReachabilityManager(kernel: kernel)
-        #expect(manager.status == .notReachable)
-        plugIn()
-        #expect(manager.status == .reachable(.ethernetOrWiFi))
-        kernel.setCarrier("eth0", false)
-        #expect(manager.status == .notReachable)
-    }
 
     /// The kernel reports `dormant` some milliseconds after the carrier.
     @Test func `Wi-Fi without authorization is never reachable before it is dormant`() async throws {
@@ -45,55 +26,6 @@ import Testing
         #expect(manager.path.reason == .dormant)
         kernel.setDormant("wlan0", false)
         #expect(manager.path.reason == nil)
-    }
-
-    @Test func `a loss of routes without a route event is noticed`() async throws {
-        plugIn()
-        let manager = try NetworkReachabilityManager(address: try #require(IPAddress("192.0.2.7")), kernel: kernel)
-        manager.startListening(onQueue: queue, onUpdatePerforming: heard.record)
-        #expect(await heard.waitForCount(1))
-        kernel.setUp("eth0", false)
-        #expect(await heard.waitForCount(2))
-        kernel.addLink("wwan0", kind: .wwan)
-        kernel.addAddress("10.64.0.2/30", to: "wwan0")
-        kernel.addRoute("default", on: "wwan0")
-        #expect(await heard.waitForCount(3))
-        #expect(heard.values == [.reachable(.ethernetOrWiFi), .notReachable, .reachable(.wwan)])
-    }
-
-    @Test func `a route that a batch removes and restores is reported as lost`() async throws {
-        plugIn()
-        let manager = try NetworkReachabilityManager(kernel: kernel)
-        manager.startListening(onQueue: queue, onUpdatePerforming: heard.record)
-        #expect(await heard.waitForCount(1))
-        kernel.batch {
-            kernel.removeRoute("default")
-            kernel.addRoute("default", via: "10.0.0.9")
-        }
-        #expect(await heard.waitForCount(3))
-        let wired = NetworkReachabilityStatus.reachable(.ethernetOrWiFi)
-        #expect(heard.values == [wired, .notReachable, wired])
-    }
-
-    @Test func `a notification that arrives before its state leaves no stale status`() async throws {
-        plugIn()
-        kernel.delayState()
-        let manager = try NetworkReachabilityManager(kernel: kernel)
-        manager.startListening(onQueue: queue, onUpdatePerforming: heard.record)
-        #expect(await heard.waitForCount(1))
-        kernel.removeRoute("default")
-        #expect(await heard.waitForCount(2))
-        #expect(heard.last == .notReachable)
-    }
-
-    @Test func `a host name is resolved and a URL is rejected`() async throws {
-        plugIn()
-        resolver.set("example.org", addresses: ["192.0.2.1"])
-        let manager = try NetworkReachabilityManager(host: "example.org", kernel: kernel, resolver: resolver)
-        #expect(await manager.currentPath().status == .reachable(.ethernetOrWiFi))
-        #expect(throws: NetworkReachabilityError.self) {
-            try NetworkReachabilityManager(host: "https://example.org", kernel: kernel)
-        }
     }
 }
 

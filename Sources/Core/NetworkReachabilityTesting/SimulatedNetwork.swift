@@ -121,8 +121,8 @@ private final class SimulatedConnection: KernelConnection {
         try network.permitQueries()
         return questions.map { question in
             switch question {
-            case .link(let index): .link(SimulatedLink.all.first { $0.link.index == index }?.link)
-            case .linkNamed(let name): .link(SimulatedLink.all.first { $0.link.name == name }?.link)
+            case .link(let index): .link(SimulatedLink.all.map(\.link).first { $0.index == index })
+            case .linkNamed(let name): .link(SimulatedLink.all.map(\.link).first { $0.name == name })
             case .links: .links(SimulatedLink.all.map(\.link))
             case .route(let query): .route(route(query))
             case .addresses: .addresses([])
@@ -187,16 +187,7 @@ private struct SimulatedLink: Sendable {
     ) {
         var flags: LinkFlags = hasCarrier ? [.up, .carrier, .running] : .up
         if type == .loopback { flags.insert(.loopback) }
-        let isCard = kind == nil && hardwareType == .ethernet
-        link = Link(
-            index: index,
-            name: name,
-            flags: flags,
-            operationalState: hasCarrier ? isCard ? .up : .unknown : .down,
-            hardwareType: hardwareType,
-            kind: kind,
-            parentBus: isCard ? "pci" : nil
-        )
+        link = Link(index: index, name: name, flags: flags, hardwareType: hardwareType, kind: kind)
         (self.type, self.hardware) = (type, hardware)
     }
 }

@@ -60,12 +60,14 @@ public final class NetworkNamespaces: Sendable {
         onQueue queue: DispatchQueue = .main,
         _ listener: @escaping Listener
     ) -> NetworkReachabilityToken {
-        NetworkReachabilityToken(
-            follower.add { entries, observer in
-                queue.async { [weak observer] in
-                    guard let observer, !observer.hasEnded else { return }
-                    listener(entries)
-                }
+        let listening = Locked<Listener?>(listener)
+        let watch = follower.add { entries in queue.async { listening.withLock { $0 }?(entries) } }
+        return NetworkReachabilityToken(
+            Cancellation {
+                // The listener may hold the token, so it is released outside the lock.
+                let last = listening.withLock { $0.take() }
+                watch.cancel()
+                withExtendedLifetime(last) {}
             }
         )
     }
@@ -73,7 +75,7 @@ public final class NetworkNamespaces: Sendable {
     /// The current namespaces, sorted by name, followed by the new set whenever a namespace is added or removed.
     public var changes: some AsyncSequence<[Entry], Never> & Sendable {
         let follower = follower
-        return NetworkReachabilityUpdates(isSame: ==) { put in follower.add { entries, _ in put(entries) } }
+        return NetworkReachabilityUpdates(isSame: ==) { put in follower.add(put) }
     }
 }
 
@@ -100,8 +102,15 @@ final class NamespaceFollower: Sendable {
     /// mount, so the directory is read again after 1, 2, 4 ... 512 ms.
     private static let scanLimit = 10
 
+    private struct Observer {
+        let deliver: NetworkNamespaces.Listener
+        /// The last delivered set.
+        var delivered: [NetworkNamespaces.Entry]?
+    }
+
     private struct State {
-        var observers: [ObjectIdentifier: NamespaceObserver] = [:]
+        var observers: [UInt64: Observer] = [:]
+        var lastNumber: UInt64 = 0
         var thread: NamespaceDirectoryThread?
         /// The names that were not namespaces at the last read, and the number of timed reads since these names
         /// changed.
@@ -136,27 +145,27 @@ final class NamespaceFollower: Sendable {
         return (entries, listing.others)
     }
 
-    /// Delivers the current set and then each change, on the queue, until the result is cancelled or released.
-    func add(_ deliver: @escaping NamespaceObserver.Delivery) -> Cancellation {
-        let observer = NamespaceObserver(deliver)
-        queue.async { [self] in begin(observer) }
+    /// Delivers the current set and then each change, on the queue, until the result is cancelled or released. One more
+    /// delivery may follow then.
+    func add(_ deliver: @escaping NetworkNamespaces.Listener) -> Cancellation {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            state.observers[state.lastNumber] = Observer(deliver: deliver)
+            return state.lastNumber
+        }
+        queue.async { [self] in scan() }
         return Cancellation { [self] in
-            observer.end()
-            queue.async { self.end(observer) }
+            // The closure is released outside the lock.
+            let observer = state.withLock { $0.observers.removeValue(forKey: number) }
+            queue.async { self.endIfUnused() }
+            withExtendedLifetime(observer) {}
         }
     }
 
-    private func begin(_ observer: NamespaceObserver) {
-        guard !observer.hasEnded else { return }
-        state.withLock { $0.observers[ObjectIdentifier(observer)] = observer }
-        scan()
-    }
-
-    private func end(_ observer: NamespaceObserver) {
+    private func endIfUnused() {
         let (thread, retry): (NamespaceDirectoryThread?, Cancellation?) = state.withLock { state in
-            state.observers[ObjectIdentifier(observer)] = nil
             guard state.observers.isEmpty else { return (nil, nil) }
-            defer { state = State() }
+            defer { state = State(lastNumber: state.lastNumber) }
             return (state.thread, state.retry)
         }
         thread?.end()
@@ -165,16 +174,17 @@ final class NamespaceFollower: Sendable {
 
     /// Starts to watch, then reads, so that no change is missed between the two. Runs on the queue.
     private func scan() {
-        let observers = state.withLock { Array($0.observers.values) }
-        guard !observers.isEmpty else { return }
+        if state.withLock({ $0.observers.isEmpty }) { return }
         let isWatched = watch()
         let (entries, unfinished) = read()
-        let isChange = state.withLock { state in
+        let (isChange, deliveries) = state.withLock { state in
+            let outdated = state.observers.filter { $0.value.delivered != entries }
+            for number in outdated.keys { state.observers[number]?.delivered = entries }
             defer { state.entries = entries }
-            return state.entries != entries
+            return (state.entries != entries, outdated.values.map(\.deliver))
         }
         if isChange { logger?.debug("network namespaces", metadata: metadata(["names": "\("\(entries)".printable)"])) }
-        for observer in observers { observer.offer(entries) }
+        for deliver in deliveries { deliver(entries) }
         scheduleScan(unfinished, isWatched: isWatched)
     }
 
@@ -225,45 +235,5 @@ final class NamespaceFollower: Sendable {
             return state.retry
         }
         previous?.cancel()
-    }
-}
-
-/// A listener of the set of namespaces.
-final class NamespaceObserver: Sendable {
-    typealias Delivery = @Sendable ([NetworkNamespaces.Entry], NamespaceObserver) -> Void
-
-    private struct State {
-        /// Nil after the end, because a listener may hold the owner of this object.
-        var deliver: Delivery?
-        var notified: [NetworkNamespaces.Entry]?
-    }
-
-    private let state: Locked<State>
-
-    init(_ deliver: @escaping Delivery) {
-        state = Locked(State(deliver: deliver))
-    }
-
-    /// A Boolean value that indicates whether the listener has ended and receives nothing more.
-    var hasEnded: Bool { state.withLock { $0.deliver == nil } }
-
-    /// Ends the listener.
-    func end() {
-        let deliver = state.withLock { state in
-            defer { state.deliver = nil }
-            return state.deliver
-        }
-        // Objects of the listener are released here, outside the lock.
-        withExtendedLifetime(deliver) {}
-    }
-
-    /// Delivers the current set if it differs from the last delivered one.
-    func offer(_ entries: [NetworkNamespaces.Entry]) {
-        let deliver: Delivery? = state.withLock { state in
-            guard state.notified != entries else { return nil }
-            state.notified = entries
-            return state.deliver
-        }
-        deliver?(entries, self)
     }
 }

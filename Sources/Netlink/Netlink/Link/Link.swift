@@ -9,7 +9,7 @@ package struct Link: Hashable, Sendable {
     package var index: UInt32
     package var name: String
     package var flags: LinkFlags
-    package var operationalState: OperationalState
+    package var operationalState = OperationalState.unknown
     /// A Boolean value that indicates whether a program, and not the carrier, determines when the link is operational
     /// (IFLA_LINKMODE), for example `wpa_supplicant` or 802.1X software.
     package var waitsForProgram = false
@@ -47,7 +47,6 @@ package struct Link: Hashable, Sendable {
         index: UInt32,
         name: String,
         flags: LinkFlags,
-        operationalState: OperationalState = .unknown,
         hardwareType: HardwareType = .ethernet,
         mtu: UInt32 = 1500,
         hardwareAddress: [UInt8] = [],
@@ -61,7 +60,6 @@ package struct Link: Hashable, Sendable {
         self.index = index
         self.name = name
         self.flags = flags
-        self.operationalState = operationalState
         self.hardwareType = hardwareType
         self.mtu = mtu
         self.hardwareAddress = hardwareAddress

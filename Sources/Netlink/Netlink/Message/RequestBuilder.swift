@@ -6,31 +6,46 @@ import LinuxSupport
 ///
 /// C counterpart: `nlmsg_put`, `nla_put`.
 struct RequestBuilder: Sendable {
-    private(set) var bytes: [UInt8] = []
+    private var buffer: [UInt8] = []
     private var start = 0
+
+    /// The complete requests.
+    var bytes: [UInt8] {
+        mutating get {
+            end()
+            return buffer
+        }
+    }
 
     /// Creates an empty builder.
     ///
     /// - Parameter capacity: The number of bytes to reserve.
     init(capacity: Int = 64) {
-        bytes.reserveCapacity(capacity)
+        buffer.reserveCapacity(capacity)
     }
 
     /// Begins a request. Structures and attributes that are appended afterwards belong to it.
     mutating func begin(_ kind: MessageKind, flags: Int32 = 0, sequence: UInt32) {
-        start = bytes.count
+        end()
+        start = buffer.count
         append(Self.head(kind, flags: flags, sequence: sequence))
+    }
+
+    /// Writes the length of the last request at its beginning.
+    private mutating func end() {
+        if buffer.isEmpty { return }
+        let (length, start) = (UInt32(buffer.count - start), start)
+        buffer.withUnsafeMutableBytes { $0.storeBytes(of: length, toByteOffset: start, as: UInt32.self) }
     }
 
     /// Appends a kernel structure, padded to netlink's alignment.
     mutating func append(_ structure: some BitwiseCopyable) {
-        put(structure)
-        noteLength()
+        withUnsafeBytes(of: structure) { append(raw: $0) }
     }
 
     mutating func append(attribute type: Int, _ value: UnsafeRawBufferPointer) {
-        put(attribute: type, value)
-        noteLength()
+        append(rtattr(rta_len: UInt16(MemoryLayout<rtattr>.size + value.count), rta_type: UInt16(type)))
+        append(raw: value)
     }
 
     mutating func append(attribute type: Int, _ value: [UInt8]) {
@@ -39,28 +54,30 @@ struct RequestBuilder: Sendable {
 
     /// Appends an address in network order.
     mutating func append(attribute type: Int, _ address: WireAddress) {
-        put(attribute: type, address)
-        noteLength()
+        switch address.family {
+        case .ipv4: append(attribute: type, UInt32(truncatingIfNeeded: address.bits).bigEndian)
+        case .ipv6: withUnsafeBytes(of: address.bits.bigEndian) { append(attribute: type, $0) }
+        }
     }
 
     mutating func append(attribute type: Int, _ value: UInt32) {
-        put(attribute: type, value)
-        noteLength()
+        // In one copy, because this is the most frequent case.
+        append((rtattr(rta_len: 8, rta_type: UInt16(type)), value))
     }
 
     mutating func append(attribute type: Int, text: String) {
         append(attribute: type, Array(text.utf8) + [0])
     }
 
-    /// Appends a complete request for a route lookup. Optimized for very many lookups: few copies, and the length is
-    /// written once.
+    /// Appends a complete request for a route lookup. Optimized for very many lookups: few copies.
     mutating func append(_ query: RouteQuery, sequence: UInt32) {
+        end()
         let family = query.destination.family
-        start = bytes.count
+        start = buffer.count
         // IPv6 always reports the real table and rejects RTM_F_LOOKUP_TABLE.
         var flags: Int32 = query.wantsEntry ? RTM_F_FIB_MATCH : 0
         if family == .ipv4 { flags |= RTM_F_LOOKUP_TABLE }
-        put(
+        append(
             (
                 Self.head(.getRoute, sequence: sequence),
                 rtmsg(
@@ -76,14 +93,13 @@ struct RequestBuilder: Sendable {
                 )
             )
         )
-        put(attribute: Int(RTA_DST.rawValue), query.destination)
-        if let source = query.source { put(attribute: Int(RTA_SRC.rawValue), source) }
-        if let interface = query.outputInterface { put(attribute: Int(RTA_OIF.rawValue), interface) }
-        if query.mark != 0 { put(attribute: Int(RTA_MARK.rawValue), query.mark) }
+        append(attribute: Int(RTA_DST.rawValue), query.destination)
+        if let source = query.source { append(attribute: Int(RTA_SRC.rawValue), source) }
+        if let interface = query.outputInterface { append(attribute: Int(RTA_OIF.rawValue), interface) }
+        if query.mark != 0 { append(attribute: Int(RTA_MARK.rawValue), query.mark) }
         if let transport = query.transport {
-            withUnsafeBytes(of: transport.rawValue) { put(attribute: Int(RTA_IP_PROTO.rawValue), $0) }
+            withUnsafeBytes(of: transport.rawValue) { append(attribute: Int(RTA_IP_PROTO.rawValue), $0) }
         }
-        noteLength()
     }
 
     private static func head(_ kind: MessageKind, flags: Int32 = 0, sequence: UInt32) -> nlmsghdr {
@@ -96,36 +112,9 @@ struct RequestBuilder: Sendable {
         )
     }
 
-    private mutating func put(attribute type: Int, _ value: UInt32) {
-        // In one copy, because this is the most frequent case.
-        put((rtattr(rta_len: 8, rta_type: UInt16(type)), value))
-    }
-
-    private mutating func put(attribute type: Int, _ address: WireAddress) {
-        switch address.family {
-        case .ipv4: put(attribute: type, UInt32(truncatingIfNeeded: address.bits).bigEndian)
-        case .ipv6: withUnsafeBytes(of: address.bits.bigEndian) { put(attribute: type, $0) }
-        }
-    }
-
-    private mutating func put(attribute type: Int, _ value: UnsafeRawBufferPointer) {
-        put(rtattr(rta_len: UInt16(MemoryLayout<rtattr>.size + value.count), rta_type: UInt16(type)))
-        put(raw: value)
-    }
-
-    private mutating func put(_ structure: some BitwiseCopyable) {
-        withUnsafeBytes(of: structure) { put(raw: $0) }
-    }
-
-    private mutating func put(raw value: UnsafeRawBufferPointer) {
-        bytes.append(contentsOf: value)
-        while bytes.count & 3 != 0 { bytes.append(0) }
-    }
-
-    /// Updates the length at the beginning of the request.
-    private mutating func noteLength() {
-        let (length, start) = (UInt32(bytes.count - start), start)
-        bytes.withUnsafeMutableBytes { $0.storeBytes(of: length, toByteOffset: start, as: UInt32.self) }
+    private mutating func append(raw value: UnsafeRawBufferPointer) {
+        buffer.append(contentsOf: value)
+        while buffer.count & 3 != 0 { buffer.append(0) }
     }
 }
 

@@ -115,7 +115,8 @@ package struct TCPConnection: Hashable, Sendable {
             let interface = body.load(UInt32.self, at: 40)
         else { return nil }
         guard
-            let information = Attributes(body.bytes(from: head)).value(of: Int(INET_DIAG_INFO)).flatMap(TCPInformation.init)
+            let measured = Attributes(body.bytes(from: head)).value(of: Int(INET_DIAG_INFO)),
+            let information = TCPInformation(measured)
         else { return nil }
         // An IPv6 socket may have an IPv4-mapped address.
         (self.local, self.remote) = (local.unmapped, remote.unmapped)

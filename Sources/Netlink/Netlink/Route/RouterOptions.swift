@@ -51,7 +51,8 @@ package final class RouterOptionSocket: @unchecked Sendable {
                 let datagram = buffer[index]
                 guard datagram.sender == 0, !datagram.isCutOff else { continue }
                 for (header, message) in NetlinkMessages(datagram.bytes) where header.kind == .newRouterOption {
-                    if let found = RouterOptions(body: message.bytes(from: MessageHeader.size)) { options.append(found) }
+                    guard let found = RouterOptions(body: message.bytes(from: MessageHeader.size)) else { continue }
+                    options.append(found)
                 }
             }
         }

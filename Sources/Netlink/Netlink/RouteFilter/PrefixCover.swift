@@ -7,8 +7,9 @@ struct PrefixCover: Hashable, Sendable {
 
     /// Creates a cover from prefixes that may cover each other.
     init(_ prefixes: some Sequence<AddressPrefix>) {
-        self.prefixes = []
-        for prefix in prefixes.sorted() where self.prefixes.last?.covers(prefix) != true { self.prefixes.append(prefix) }
+        var cover: [AddressPrefix] = []
+        for prefix in prefixes.sorted() where cover.last?.covers(prefix) != true { cover.append(prefix) }
+        self.prefixes = cover
     }
 
     /// Returns the prefixes of one family.
