@@ -33,15 +33,15 @@ final class FakeConnection: KernelConnection {
         return kernel.state.withLock { $0.connections[id]?.isDelivering ?? false }
     }
 
-    func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
+    func query(_ queries: [KernelQuery]) throws(NetlinkError) -> [KernelResponse] {
         let (id, now) = (id, kernel.clock.monotonic)
-        let outcome: Result<[KernelAnswer], NetlinkError> = kernel.state.withLock { state in
-            state.questions += questions.count
+        let outcome: Result<[KernelResponse], NetlinkError> = kernel.state.withLock { state in
+            state.questions += queries.count
             if let fault = state.questionFault {
                 return .failure(NetlinkError("read the kernel's answer", fault.cause))
             }
-            if questions.contains(where: \.isLookup) { state.lookupRounds += 1 }
-            return .success(questions.map { state.answer(to: $0, of: id, at: now) })
+            if queries.contains(where: \.isLookup) { state.lookupRounds += 1 }
+            return .success(queries.map { state.answer(to: $0, of: id, at: now) })
         }
         return try outcome.get()
     }
@@ -76,7 +76,7 @@ final class FakeConnection: KernelConnection {
     func setFilter(_ filter: RouteFilter?) throws(NetlinkError) {}
 }
 
-extension KernelQuestion {
+extension KernelQuery {
     fileprivate var isLookup: Bool {
         if case .route = self { true } else { false }
     }
@@ -85,16 +85,16 @@ extension KernelQuestion {
 extension FakeKernel.State {
     /// What a connection is answered.
     fileprivate mutating func answer(
-        to question: KernelQuestion,
+        to query: KernelQuery,
         of connection: UInt64,
         at now: Duration
-    ) -> KernelAnswer {
+    ) -> KernelResponse {
         let network = network(for: connection)
-        switch question {
+        switch query {
         case .link, .linkNamed, .links:
-            // A question about links waits for the lock that changes are made under: it is a barrier.
+            // A query about links waits for the lock that changes are made under: it is a barrier.
             connections[connection]?.staleState = nil
-            return switch question {
+            return switch query {
             case .link(let index): .link(network.device(index)?.answer)
             case .linkNamed(let name): .link(network.device(named: name)?.answer)
             default: .links(network.devices.map(\.answer))

@@ -48,9 +48,9 @@ import Testing
             let namespace = try LabNamespace()
             try namespace.ip("link set lo up")
             return try namespace.perform {
-                #expect(try ConnectionQuestion.ask().isEmpty)
+                #expect(try TCPConnectionDump.query().isEmpty)
                 let pair = try Pair()
-                return try withExtendedLifetime(pair) { (try ConnectionQuestion.ask(), pair.port) }
+                return try withExtendedLifetime(pair) { (try TCPConnectionDump.query(), pair.port) }
             }
         }
         #expect(connections.count == 2)
@@ -69,7 +69,7 @@ import Testing
             return try namespace.perform {
                 let pair = try Pair()
                 try LabThread.becomeNobody()
-                return try withExtendedLifetime(pair) { try ConnectionQuestion.ask().count }
+                return try withExtendedLifetime(pair) { try TCPConnectionDump.query().count }
             }
         }
         #expect(count == 2)
@@ -96,9 +96,9 @@ import Testing
                     }
                 }
                 let link = if_nametoindex("a0")
-                var questions = QuestionSocket(try SocketTransport())
+                var questions = QuerySocket(try SocketTransport())
                 for _ in 0..<1000 {
-                    let answer = try questions.ask([.neighbour(WireAddress(ipv4: 0x0a09_0002), link: link)])
+                    let answer = try questions.query([.neighbour(WireAddress(ipv4: 0x0a09_0002), link: link)])
                     if case .neighbour(let found?)? = answer.first, found.state == .reachable { return found }
                     usleep(2000)
                 }
@@ -171,12 +171,12 @@ import Testing
         try #require(withAddress(family, port: server) { connect(client, $0, $1) }.0 == 0)
         let port = withAddress(family) { getsockname(client, $0, &$1) }.1
         let address = try #require(WireAddress(family == AF_INET ? "127.0.0.1" : "::1"))
-        #expect(ConnectionQuestion.user(local: (address, port), remote: (address, server)) == geteuid())
-        #expect(ConnectionQuestion.user(local: (address, port), remote: (address, 1)) == nil)
+        #expect(TCPConnectionDump.user(local: (address, port), remote: (address, server)) == geteuid())
+        #expect(TCPConnectionDump.user(local: (address, port), remote: (address, 1)) == nil)
         close(client)
         // A child process of another test has the descriptor until it executes its program.
         #expect(
-            try await eventually { ConnectionQuestion.user(local: (address, port), remote: (address, server)) == nil }
+            try await eventually { TCPConnectionDump.user(local: (address, port), remote: (address, server)) == nil }
         )
     }
 }

@@ -23,7 +23,7 @@ import Testing
     }
 
     private static func routes(_ namespace: LabNamespace) throws -> [DefaultRoute] {
-        try namespace.perform { try DefaultRouteQuestion.ask() }
+        try namespace.perform { try DefaultRouteDump.query() }
     }
 
     private static func route(_ gateway: String, metric: UInt32, table: UInt32 = 254) throws -> DefaultRoute {
@@ -79,7 +79,7 @@ import Testing
             transport.demandStrictness()
             var request = RequestBuilder()
             request.begin(.getRoute, flags: NLM_F_DUMP, sequence: 1)
-            request.append(DefaultRouteQuestion.restriction(.ipv4, 254))
+            request.append(DefaultRouteDump.restriction(.ipv4, 254))
             _ = try transport.dump(request.bytes) { _ in
                 taken += 1
                 return taken < 20_000

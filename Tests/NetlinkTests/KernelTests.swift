@@ -65,7 +65,7 @@ import Testing
             let sockets = try RouteSockets()
             let asked = try #require(try sockets.answer(to: .linkNamed(name)).link)
             let route = RouteQuery(destination: try #require(WireAddress("192.0.2.9")))
-            let answers = try sockets.ask([.link(1), .link(asked.index), .route(route), .linkNamed("v1")])
+            let answers = try sockets.query([.link(1), .link(asked.index), .route(route), .linkNamed("v1")])
             #expect(answers.count == 4)
             guard case .link(let lo?) = answers[0], case .link(let long?) = answers[1],
                 case .route(.success(let found)) = answers[2], case .link(let peer?) = answers[3]
@@ -87,7 +87,7 @@ import Testing
             let sockets = try RouteSockets()
             let v0 = try #require(try sockets.answer(to: .linkNamed("v0")).link)
             // About 13 KiB each, more than any receive buffer of an unprivileged process.
-            let answers = try sockets.ask([KernelQuestion](repeating: .link(v0.index), count: 200) + [.link(1)])
+            let answers = try sockets.query([KernelQuery](repeating: .link(v0.index), count: 200) + [.link(1)])
             let found = answers.map { if case .link(let link?) = $0 { link.name } else { "-" } }
             #expect(found == [String](repeating: "v0", count: 200) + ["lo"])
         }
@@ -110,7 +110,7 @@ import Testing
 
 /// Rules, neighbours and entries of the real kernel.
 @Suite(.enabled(if: TestNamespace.isPermitted)) struct EvidenceKernelTests {
-    private static func ask<Value: Sendable>(
+    private static func query<Value: Sendable>(
         _ commands: [String],
         _ body: @escaping @Sendable (RouteSockets, UInt32) throws -> Value
     ) async throws -> Value {
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `every namespace has the default rules`() async throws {
-        let (ipv4, ipv6) = try await Self.ask([]) { sockets, _ in
+        let (ipv4, ipv6) = try await Self.query([]) { sockets, _ in
             (try sockets.answer(to: .rules(.ipv4)).rules, try sockets.answer(to: .rules(.ipv6)).rules)
         }
         #expect(ipv4.map(\.priority) == [0, 32766, 32767])
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func `a rule with every selector is decoded`() async throws {
-        let rules = try await Self.ask([
+        let rules = try await Self.query([
             "rule add pref 10 not from 192.0.2.0/24 to 198.51.100.0/24 fwmark 0x10/0xf0 iif lo oif u0 uidrange 5-9 prohibit",
             "rule add pref 11 goto 32766", "rule add pref 12 table 300 suppress_prefixlength 0",
             "rule add pref 13 ipproto tcp dport 80 lookup 77", "rule add pref 14 unreachable",
@@ -175,7 +175,7 @@ import Testing
             ("permanent", .permanent), ("noarp", .noARP), ("stale", .stale), ("reachable", .reachable),
         ]
         for (word, state) in states {
-            let (found, other, elsewhere) = try await Self.ask([
+            let (found, other, elsewhere) = try await Self.query([
                 "neigh add \(text) lladdr 02:00:00:00:00:99 dev u0 nud \(word)"
             ]) { sockets, link in
                 (
@@ -194,19 +194,19 @@ import Testing
 
     @Test func `a neighbour that does not answer has failed`() async throws {
         let address = try #require(WireAddress("192.0.2.1"))
-        let found = try await Self.ask(["neigh add 192.0.2.1 dev u0 nud failed"]) { sockets, link in
+        let found = try await Self.query(["neigh add 192.0.2.1 dev u0 nud failed"]) { sockets, link in
             try sockets.answer(to: .neighbour(address, link: link)).neighbour
         }
         #expect(found?.state == .failed && found?.hardwareAddress == [])
     }
 
     @Test func `an entry contains its metric`() async throws {
-        let metrics = try await Self.ask([
+        let metrics = try await Self.query([
             "route add default via 192.0.2.1 metric 77", "route add default via 2001:db8::1 metric 88",
         ]) { sockets, _ in
             let queries = ["203.0.113.7", "2001:db8:9::7"].compactMap { WireAddress($0) }
                 .map { RouteQuery(destination: $0, wantsEntry: true) }
-            return try sockets.ask(queries.map { .route($0) }).map(\.route).map { try $0.get().metric }
+            return try sockets.query(queries.map { .route($0) }).map(\.route).map { try $0.get().metric }
         }
         #expect(metrics == [77, 88])
     }
@@ -308,6 +308,6 @@ final class TestNamespace {
 
     /// Sockets that were opened in the namespace.
     func routeSockets() throws -> RouteSockets {
-        try NamespaceEntry.ask(inside: NamespaceReference(path: path)) { _ throws(NetlinkError) in try RouteSockets() }
+        try NamespaceEntry.query(inside: NamespaceReference(path: path)) { _ throws(NetlinkError) in try RouteSockets() }
     }
 }

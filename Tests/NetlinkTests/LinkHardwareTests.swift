@@ -35,7 +35,7 @@ import Testing
             #expect(try sockets.answer(to: .hardware(link)).hardware == LinkHardware(driver: driver))
         }
         // Inside the namespace no other thread is needed. The answers are the same.
-        let inside = try NamespaceEntry.ask(inside: NamespaceReference(path: namespace.path)) {
+        let inside = try NamespaceEntry.query(inside: NamespaceReference(path: namespace.path)) {
             _ throws(NetlinkError) in
             let sockets = try RouteSockets()
             return try sockets.answer(to: .links).links.map { link throws(NetlinkError) in

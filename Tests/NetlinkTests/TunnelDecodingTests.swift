@@ -138,7 +138,7 @@ import Testing
                 "link set x0 up"
             )
             try namespace.perform {
-                let bound = try [4789, 4790, 0].map { try ConnectionQuestion.hasDatagramSocket(port: $0) }
+                let bound = try [4789, 4790, 0].map { try TCPConnectionDump.hasDatagramSocket(port: $0) }
                 #expect(bound == [true, false, false])
             }
         }

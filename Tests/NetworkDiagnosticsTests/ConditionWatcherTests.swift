@@ -45,16 +45,16 @@ import Testing
         let route = NetworkCondition.route(try prefix("10.0.0.0/8"))
         let watcher = try watch([.target(nil, .reachable), .interface("eth0"), route])
         settle()
-        #expect(watcher.ask().states.map(\.reason) == [.noInterface, .noInterface, .noRoute])
+        #expect(watcher.evaluateAll().states.map(\.reason) == [.noInterface, .noInterface, .noRoute])
         kernel.addLink("eth0")
         settle()
-        #expect(watcher.ask().states[1].reason == .noSourceAddress)
+        #expect(watcher.evaluateAll().states[1].reason == .noSourceAddress)
         kernel.addAddress("192.0.2.7/24", to: "eth0")
         settle()
-        #expect(watcher.ask().states.map(\.holds) == [false, true, false])
+        #expect(watcher.evaluateAll().states.map(\.holds) == [false, true, false])
         kernel.addRoute("10.0.0.0/8", via: "192.0.2.1")
         settle()
-        #expect(watcher.ask().states.map(\.holds) == [false, true, true])
+        #expect(watcher.evaluateAll().states.map(\.holds) == [false, true, true])
         #expect(done.values.isEmpty)
         kernel.addRoute("default", via: "192.0.2.1")
         #expect(await done.waitForCount(1))
@@ -106,7 +106,7 @@ import Testing
     @Test func `an interface needs an address that is valid beyond its link`() throws {
         kernel.addLink("eth0")
         let watcher = try watch([.interface("eth0")])
-        func reason() -> NetworkPath.UnsatisfiedReason? { watcher.ask().states[0].reason }
+        func reason() -> NetworkPath.UnsatisfiedReason? { watcher.evaluateAll().states[0].reason }
         #expect(reason() == .noSourceAddress)
         kernel.addAddress("169.254.3.4/16", to: "eth0", linkScope: true)
         kernel.addAddress("2001:db8::7/64", to: "eth0", tentative: true)
@@ -168,9 +168,9 @@ import Testing
         kernel.addAddress("10.64.0.2/30", to: "wwan0")
         kernel.addRoute("default", on: "wwan0")
         let watcher = try watch(NetworkCondition.Goal.allCases.map { .target(nil, $0) })
-        #expect(watcher.ask().states.map(\.holds) == [true, false, false, true])
+        #expect(watcher.evaluateAll().states.map(\.holds) == [true, false, false, true])
         kernel.setUp("wwan0", false)
-        #expect(watcher.ask().states.map(\.holds) == [false, true, false, false])
+        #expect(watcher.evaluateAll().states.map(\.holds) == [false, true, false, false])
     }
 
     @Test func `no query is sent while nothing changes`() async throws {

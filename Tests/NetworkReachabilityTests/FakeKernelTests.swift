@@ -155,7 +155,7 @@ import Testing
         var connection: (any KernelConnection)? = try kernel.connect()
         _ = try connection?.answer(to: .link(1)).link
         let query = RouteQuery(destination: .ipv6Loopback)
-        _ = try connection?.ask([.route(query), .route(query)])
+        _ = try connection?.query([.route(query), .route(query)])
         #expect(kernel.questionCount == 3)
         #expect(kernel.lookupCount == 2)
         #expect(kernel.connectionCount == 1)

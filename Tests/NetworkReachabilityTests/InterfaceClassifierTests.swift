@@ -234,19 +234,19 @@ struct FakeLinks {
 
     func classify(_ link: Link) -> Classification {
         var answers = Answers()
-        var asked: [KernelQuestion] = []
+        var asked: [KernelQuery] = []
         while true {
             do throws(MissingAnswers) {
                 let found = try answers.classify(link)
                 return Classification(class: found.class, underlying: found.underlying.map(\.index), asked: asked)
             } catch {
-                asked += error.questions
-                answers.add(Answers.Round(questions: error.questions, answers: error.questions.map(answer)))
+                asked += error.queries
+                answers.add(Answers.Round(queries: error.queries, answers: error.queries.map(answer)))
             }
         }
     }
 
-    private func answer(to question: KernelQuestion) -> KernelAnswer {
+    private func answer(to question: KernelQuery) -> KernelResponse {
         switch question {
         case .link(let index): .link(links.first { $0.index == index })
         case .hardware(let link): .hardware(hardware[link.index] ?? LinkHardware())
@@ -259,7 +259,7 @@ struct FakeLinks {
 struct Classification {
     let `class`: InterfaceClass
     let underlying: [UInt32]
-    let asked: [KernelQuestion]
+    let asked: [KernelQuery]
 
     /// The queries that require system calls.
     var hardwareQuestions: Int { asked.count { if case .hardware = $0 { true } else { false } } }

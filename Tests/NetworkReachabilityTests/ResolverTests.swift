@@ -15,7 +15,7 @@ import Testing
     private let resolver = FakeResolver()
     private let answers = RecordingListener<Answer>()
 
-    private func ask(_ name: String) {
+    private func query(_ name: String) {
         resolver.resolve(name) { [answers] in answers.record($0) }
     }
 
@@ -25,10 +25,10 @@ import Testing
 
     @Test func `the resolver returns the answer that was set`() {
         resolver.set("example.org", addresses: ["192.0.2.1", "2001:db8::1"])
-        ask("EXAMPLE.org.")
-        ask("elsewhere.example")
+        query("EXAMPLE.org.")
+        query("elsewhere.example")
         resolver.fail("example.org")
-        ask("example.org")
+        query("example.org")
         #expect(answers.waitForCount(3))
         #expect(
             answers.values == [
@@ -41,14 +41,14 @@ import Testing
 
     @Test func zones() {
         resolver.set("printer.example", addresses: ["fe80::1%2"])
-        ask("printer.example")
+        query("printer.example")
         #expect(answers.waitForCount(1))
         #expect((try? answers.values[0].get())?.first?.zone == 2)
     }
 
     @Test func `a held name is answered after its release`() {
         resolver.hold("example.org")
-        ask("example.org")
+        query("example.org")
         #expect(resolver.waitingCount(of: "example.org") == 1)
         resolver.set("example.org", addresses: ["192.0.2.1"])
         resolver.release("example.org")
@@ -264,12 +264,12 @@ struct NameStateTests {
     private let outage = Result<[IPAddress], NameLookup.Failure>.failure(.unavailable("try again"))
     private let missing = Result<[IPAddress], NameLookup.Failure>.failure(.noSuchName)
 
-    private func asked(
+    private func queried(
         _ state: inout NameState,
         _ occasion: NameState.Occasion = .age,
         at now: Duration = .zero
     ) throws -> UInt64 {
-        let question = state.ask(because: occasion, at: now)
+        let question = state.query(because: occasion, at: now)
         return try #require(question)
     }
 
@@ -277,8 +277,8 @@ struct NameStateTests {
     func pending() throws {
         var state = NameState()
         #expect(state.answer == .pending)
-        let question = try asked(&state)
-        #expect(state.ask(because: .age, at: .zero) == nil)
+        let question = try queried(&state)
+        #expect(state.query(because: .age, at: .zero) == nil)
         #expect(state.take(.success(one), of: question) == (true, false))
         #expect(state.answer == .addresses(one))
     }
@@ -290,7 +290,7 @@ struct NameStateTests {
         #expect(state.answer == .pending)
         state.know(one)
         #expect(state.answer == .addresses(one))
-        let question = try asked(&state)
+        let question = try queried(&state)
         _ = state.take(.success(two), of: question)
         #expect(state.answer == .addresses(two))
     }
@@ -298,15 +298,15 @@ struct NameStateTests {
     @Test("An outage keeps known addresses, and a denial removes them")
     func failures() throws {
         var state = NameState()
-        var question = try asked(&state)
+        var question = try queried(&state)
         #expect(state.take(outage, of: question) == (true, false))
         #expect(state.answer == .failed)
-        question = try asked(&state)
+        question = try queried(&state)
         _ = state.take(.success(one), of: question)
-        question = try asked(&state)
+        question = try queried(&state)
         #expect(state.take(outage, of: question) == (false, false))
         #expect(state.answer == .addresses(one))
-        question = try asked(&state)
+        question = try queried(&state)
         #expect(state.take(missing, of: question) == (true, false))
         #expect(state.answer == .failed)
     }
@@ -314,7 +314,7 @@ struct NameStateTests {
     @Test("A success without addresses is a failure")
     func empty() throws {
         var state = NameState()
-        let question = try asked(&state)
+        let question = try queried(&state)
         _ = state.take(.success([]), of: question)
         #expect(state.answer == .failed)
     }
@@ -322,8 +322,8 @@ struct NameStateTests {
     @Test("After a change a second query is sent, and the failure of the first is ignored")
     func overtaking() throws {
         var state = NameState()
-        let stuck = try asked(&state)
-        let fresh = try asked(&state, .change, at: .seconds(1))
+        let stuck = try queried(&state)
+        let fresh = try queried(&state, .change, at: .seconds(1))
         #expect(state.take(.success(one), of: fresh) == (true, false))
         #expect(state.take(outage, of: stuck) == (false, false))
         #expect(state.answer == .addresses(one))
@@ -332,8 +332,8 @@ struct NameStateTests {
     @Test("The failure of a query that a later one replaced is ignored")
     func overtaken() throws {
         var state = NameState()
-        let stuck = try asked(&state)
-        let fresh = try asked(&state, .change, at: .seconds(1))
+        let stuck = try queried(&state)
+        let fresh = try queried(&state, .change, at: .seconds(1))
         #expect(state.take(missing, of: stuck) == (false, false))
         #expect(state.answer == .pending)
         _ = state.take(.success(two), of: fresh)
@@ -343,9 +343,9 @@ struct NameStateTests {
     @Test("A change during the maximum number of queries causes a query afterwards")
     func missedChange() throws {
         var state = NameState()
-        let first = try asked(&state)
-        let second = try asked(&state, .change)
-        #expect(state.ask(because: .change, at: .seconds(2)) == nil)
+        let first = try queried(&state)
+        let second = try queried(&state, .change)
+        #expect(state.query(because: .change, at: .seconds(2)) == nil)
         #expect(state.take(.success(one), of: second) == (true, true))
         #expect(state.take(outage, of: first) == (false, false))
     }
@@ -355,12 +355,12 @@ struct NameStateTests {
         var state = NameState()
         var waits: [Duration] = []
         for _ in 0..<9 {
-            let question = try asked(&state)
+            let question = try queried(&state)
             _ = state.take(outage, of: question)
             waits.append(state.delay(from: .zero, interval: .seconds(300)))
         }
         #expect(waits == [1, 2, 4, 8, 16, 32, 60, 60, 60].map { Duration.seconds($0) })
-        let question = try asked(&state, at: .seconds(10))
+        let question = try queried(&state, at: .seconds(10))
         _ = state.take(.success(one), of: question)
         #expect(state.delay(from: .seconds(10), interval: .seconds(300)) == .seconds(300))
         #expect(state.delay(from: .seconds(400), interval: .seconds(300)) == .zero)

@@ -169,7 +169,7 @@ final class TwoKernels {
         let one = try real.answer(to: .addresses).addresses.map { Self.text($0, realNames) }.sorted()
         let other = try connection.answer(to: .addresses).addresses.map { Self.text($0, fakeNames) }.sorted()
         if one != other { differences.append("addresses: real \(one), fake \(other)") }
-        let (realRoutes, fakeRoutes) = (try client.perform { try DefaultRouteQuestion.ask() }, try fake.defaultRoutes())
+        let (realRoutes, fakeRoutes) = (try client.perform { try DefaultRouteDump.query() }, try fake.defaultRoutes())
         let (ours, theirs) = (realRoutes.map { Self.text($0, realNames) }, fakeRoutes.map { Self.text($0, fakeNames) })
         if ours != theirs { differences.append("default routes: real \(ours), fake \(theirs)") }
         return differences
@@ -194,8 +194,8 @@ final class TwoKernels {
         let realNames = Dictionary(uniqueKeysWithValues: try real.answer(to: .links).links.map { ($0.name, $0.index) })
         let realQueries = queries.map { $0.translated { realNames[$0] ?? 9999 } }
         let fakeQueries = queries.map { $0.translated { fake.index(of: $0) ?? 9999 } }
-        let realAnswers = try real.ask(realQueries.map { .route($0) }).map(\.route)
-        let fakeAnswers = try connection.ask(fakeQueries.map { .route($0) }).map(\.route)
+        let realAnswers = try real.query(realQueries.map { .route($0) }).map(\.route)
+        let fakeAnswers = try connection.query(fakeQueries.map { .route($0) }).map(\.route)
         let realLinks = Dictionary(uniqueKeysWithValues: realNames.map { ($1, $0) })
         let fakeLinks = Dictionary(
             uniqueKeysWithValues: try connection.answer(to: .links).links.map { ($0.index, $0.name) }

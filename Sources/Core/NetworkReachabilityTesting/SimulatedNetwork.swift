@@ -117,10 +117,10 @@ private final class SimulatedConnection: KernelConnection {
     func setFilter(_ filter: RouteFilter?) throws(NetlinkError) {}
     func stopListening() {}
 
-    func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
+    func query(_ queries: [KernelQuery]) throws(NetlinkError) -> [KernelResponse] {
         try network.permitQueries()
-        return questions.map { question in
-            switch question {
+        return queries.map { query in
+            switch query {
             case .link(let index): .link(SimulatedLink.all.map(\.link).first { $0.index == index })
             case .linkNamed(let name): .link(SimulatedLink.all.map(\.link).first { $0.name == name })
             case .links: .links(SimulatedLink.all.map(\.link))

@@ -112,13 +112,13 @@ struct Wait: ParsableCommand {
         )
         if stable <= .zero {
             // Listening costs more than one query.
-            let (states, holds) = watcher.ask()
+            let (states, holds) = watcher.evaluateAll()
             if holds { return output.write(states, hasTimedOut: false) }
         }
         watcher.start()
         let signal = signals.next(within: timeout)
         if let signal { Glibc.exit(128 + signal) }
-        let (states, holds) = watcher.ask()
+        let (states, holds) = watcher.evaluateAll()
         // If another thread reports success at this moment, it ends the process.
         guard watcher.cancel() else { while true { pause() } }
         // A change may have arrived at the time limit.

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// The caller's own question finds out that the connection is broken, and nothing else happens afterwards.
+    /// The caller's own query finds out that the connection is broken, and nothing else happens afterwards.
     @Test func listenersRecoverAfterAFailedQuestionOfSomebodyElse() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
@@ -176,7 +176,7 @@ import Testing
 
         var isCurrent: Bool { real.isCurrent }
         var hasEvents: Bool { real.hasEvents }
-        func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] { try real.ask(questions) }
+        func query(_ queries: [KernelQuery]) throws(NetlinkError) -> [KernelResponse] { try real.query(queries) }
         func stopListening() { real.stopListening() }
         func setFilter(_ filter: RouteFilter?) throws(NetlinkError) { try real.setFilter(filter) }
 

@@ -116,7 +116,7 @@ struct FilterRefusingKernel: Kernel {
         var isCurrent: Bool { real.isCurrent }
         var hasEvents: Bool { real.hasEvents }
 
-        func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] { try real.ask(questions) }
+        func query(_ queries: [KernelQuery]) throws(NetlinkError) -> [KernelResponse] { try real.query(queries) }
         func stopListening() { real.stopListening() }
 
         func listen(

@@ -100,7 +100,7 @@ package final class ConditionWatcher: Sendable {
     }
 
     /// Evaluates all conditions now, on the calling thread, without regard to `stability`.
-    package func ask() -> (states: [NetworkCondition.State], holds: Bool) {
+    package func evaluateAll() -> (states: [NetworkCondition.State], holds: Bool) {
         let states = state.withLock { $0.states }.enumerated().map { index, state in
             guard let record = records[index] else { return evaluate(state.condition) }
             return .init(state.condition, inspector.monitor.path(to: record, waitingForName: .zero))
@@ -168,7 +168,7 @@ extension ConditionWatcher {
     /// Finishes if the conditions still hold. They are evaluated again, because events can be late.
     private func timeIsUp() {
         stopWaiting()
-        let (states, holds) = ask()
+        let (states, holds) = evaluateAll()
         if holds { finish(states) } else { update { $0 = states } }
     }
 

@@ -16,17 +16,17 @@ extension PathMonitor {
     ) -> NetworkEvidence {
         record.name?.prepare(waitingAtMost: limit)
         var request = EvidenceRequest(of: record, over: family)
-        let evidence = ask(record, request)
+        let evidence = query(record, request)
         // Runs outside the lock, because it may take up to the timeout.
         guard let answers = answers(to: evidence, of: record) else { return evidence }
         request.answers = answers
-        return ask(record, request)
+        return query(record, request)
     }
 
     /// The maximum number of attempts if the network changes meanwhile.
     private static let attemptLimit = 3
 
-    private func ask(_ record: TargetRecord, _ request: EvidenceRequest) -> NetworkEvidence {
+    private func query(_ record: TargetRecord, _ request: EvidenceRequest) -> NetworkEvidence {
         var facts = EvidenceFacts(record.target, NetworkPath())
         do throws(NetlinkError) {
             // The target is judged before and after, so that all answers are from the same state of the network.

@@ -179,12 +179,12 @@ extension Player: HostResolver {
 /// A connection to the kernel of a recording. Requests are encoded and replies decoded as usual.
 private final class PlayedConnection: KernelConnection {
     private let player: Player
-    private let questions: Locked<QuestionSocket>
+    private let socket: Locked<QuerySocket>
 
     init(_ player: Player) {
         self.player = player
-        questions = Locked(
-            QuestionSocket(
+        socket = Locked(
+            QuerySocket(
                 PlayedTransport { (request) throws(NetlinkError) in
                     try player.state.withLock { $0.reply(to: request) }.get()
                 }
@@ -195,10 +195,10 @@ private final class PlayedConnection: KernelConnection {
     var isCurrent: Bool { player.state.withLock { $0.take(.current) } != "false" }
     var hasEvents: Bool { false }
 
-    func ask(_ asked: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
-        try asked.answers(
-            netlink: { (asked) throws(NetlinkError) in
-                try questions.withLock { questions throws(NetlinkError) in try questions.ask(asked) }
+    func query(_ queries: [KernelQuery]) throws(NetlinkError) -> [KernelResponse] {
+        try queries.answers(
+            netlink: { (queries) throws(NetlinkError) in
+                try socket.withLock { socket throws(NetlinkError) in try socket.query(queries) }
             },
             hardware: { link in
                 recorded(.hardware, link.recorded).flatMap { LinkHardware(recorded: $0) } ?? LinkHardware()

@@ -254,9 +254,9 @@ private final class RecordedConnection: KernelConnection {
     var hasEvents: Bool { connection.hasEvents }
     var isDelivering: Bool { connection.isDelivering }
 
-    func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
-        let answers = try connection.ask(questions)
-        for answered in zip(questions, answers) {
+    func query(_ queries: [KernelQuery]) throws(NetlinkError) -> [KernelResponse] {
+        let answers = try connection.query(queries)
+        for answered in zip(queries, answers) {
             switch answered {
             case (.hardware(let link), .hardware(let hardware)):
                 recorder.add(.hardware, link.recorded, hardware.recorded)

@@ -8,13 +8,13 @@ package import Netlink
 package struct Answers {
     /// Queries and their answers, in the same order.
     struct Round: Equatable {
-        let questions: [KernelQuestion]
-        let answers: [KernelAnswer]
+        let queries: [KernelQuery]
+        let answers: [KernelResponse]
     }
 
-    private var known: [KernelQuestion: (answer: KernelAnswer, isUsed: Bool)] = [:]
+    private var known: [KernelQuery: (answer: KernelResponse, isUsed: Bool)] = [:]
     /// The queries whose answers were read, in the order of the first read.
-    private(set) var used: [KernelQuestion] = []
+    private(set) var used: [KernelQuery] = []
     /// The maximum number of queries that are remembered as used.
     static let usedLimit = 64
     /// A Boolean value that indicates whether one of the queried links can carry packets, not counting the loopback
@@ -24,9 +24,9 @@ package struct Answers {
     package init() {}
 
     mutating func add(_ round: Round) {
-        known.reserveCapacity(known.count + round.questions.count)
-        for (question, answer) in zip(round.questions, round.answers) {
-            known[question] = (answer, false)
+        known.reserveCapacity(known.count + round.queries.count)
+        for (query, answer) in zip(round.queries, round.answers) {
+            known[query] = (answer, false)
             guard case .link(let link?) = answer else { continue }
             // A port carries only packets of its controller, except that a VRF's port also carries its own. That case
             // is handled where it matters.
@@ -34,22 +34,22 @@ package struct Answers {
                 hasCarrierSomewhere = true
             }
             // A link that was queried by name is also known by its index.
-            if case .linkNamed = question { known[.link(link.index)] = (answer, false) }
+            if case .linkNamed = query { known[.link(link.index)] = (answer, false) }
         }
     }
 
     /// Returns the known answers to queries; nil if one is missing.
-    func round(_ questions: [KernelQuestion]) -> Round? {
-        let answers = questions.compactMap { known[$0]?.answer }
-        return answers.count == questions.count ? Round(questions: questions, answers: answers) : nil
+    func round(_ queries: [KernelQuery]) -> Round? {
+        let answers = queries.compactMap { known[$0]?.answer }
+        return answers.count == queries.count ? Round(queries: queries, answers: answers) : nil
     }
 
     /// Returns the answer to a query, whose content depends on the type of query.
-    package mutating func answer(to question: KernelQuestion) throws(MissingAnswers) -> KernelAnswer {
-        guard let place = known.index(forKey: question) else { throw MissingAnswers(questions: [question]) }
+    package mutating func answer(to query: KernelQuery) throws(MissingAnswers) -> KernelResponse {
+        guard let place = known.index(forKey: query) else { throw MissingAnswers(queries: [query]) }
         if !known.values[place].isUsed {
             known.values[place].isUsed = true
-            if used.count < Self.usedLimit { used.append(question) }
+            if used.count < Self.usedLimit { used.append(query) }
         }
         return known.values[place].answer
     }
@@ -102,7 +102,7 @@ extension Answers {
 
 /// The queries that must be answered before an evaluation can continue.
 package struct MissingAnswers: Error {
-    let questions: [KernelQuestion]
+    let queries: [KernelQuery]
 
     /// Runs `body` for each element, and collects the answers that are missing.
     ///
@@ -111,14 +111,14 @@ package struct MissingAnswers: Error {
         _ elements: some Sequence<Element>,
         _ body: (Element) throws(MissingAnswers) -> Void
     ) throws(MissingAnswers) {
-        var missing: [KernelQuestion] = []
+        var missing: [KernelQuery] = []
         for element in elements {
             do throws(MissingAnswers) {
                 try body(element)
             } catch {
-                missing += error.questions
+                missing += error.queries
             }
         }
-        if !missing.isEmpty { throw MissingAnswers(questions: missing) }
+        if !missing.isEmpty { throw MissingAnswers(queries: missing) }
     }
 }

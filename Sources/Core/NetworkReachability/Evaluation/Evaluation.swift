@@ -195,7 +195,7 @@ package struct EvaluationMemory {
     /// object.
     private var recent: [SharedValue<NetworkPath.Common>] = []
 
-    private static let first: [KernelQuestion] = [.link(1)]
+    private static let first: [KernelQuery] = [.link(1)]
     private static let linkLimit = 4
     private static let recentLimit = 8
 
@@ -211,7 +211,7 @@ package struct EvaluationMemory {
 
     /// Records the queries whose answers an evaluation has used. Returns true if all of these queries will be sent
     /// first in the next evaluation.
-    mutating func note(_ used: [KernelQuestion]) -> Bool {
+    mutating func note(_ used: [KernelQuery]) -> Bool {
         var links = used.filter(\.isLink)
         let isEnough =
             links.count <= Self.linkLimit && used.count < Answers.usedLimit && used.allSatisfy(\.isCheap)
@@ -228,7 +228,7 @@ package struct EvaluationMemory {
     }
 }
 
-extension KernelQuestion {
+extension KernelQuery {
     fileprivate var isLink: Bool {
         if case .link = self { true } else { false }
     }

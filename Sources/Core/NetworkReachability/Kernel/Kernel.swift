@@ -20,7 +20,7 @@ package protocol Kernel: Sendable {
 
 /// A connection to one network namespace for queries and events. Thread-safe. Releasing the connection closes its
 /// descriptors.
-package protocol KernelConnection: KernelAnswering, AnyObject, Sendable {
+package protocol KernelConnection: KernelResponder, AnyObject, Sendable {
     /// A Boolean value that indicates whether the namespace is still the one in which the connection was opened. If
     /// false, release the connection, because its sockets keep a deleted namespace and its devices alive.
     var isCurrent: Bool { get }

@@ -26,14 +26,14 @@ struct LinuxKernel: Kernel {
         // The directory may have been missing. Called before the namespace is opened, so that no change is missed in
         // between.
         if namespace.process == nil { SharedFileWatch.shared.renew(namespace.path) }
-        return try NamespaceEntry.ask(inside: namespace) { identity throws(NetlinkError) in
+        return try NamespaceEntry.query(inside: namespace) { identity throws(NetlinkError) in
             LinuxConnection(try RouteSockets(tap: tap), namespace: namespace, identity: identity)
         }
     }
 
     func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] {
-        guard let namespace else { return try atHome(DefaultRouteQuestion.ask) }
-        return try NamespaceEntry.ask(inside: namespace) { _ throws(NetlinkError) in try DefaultRouteQuestion.ask() }
+        guard let namespace else { return try atHome(DefaultRouteDump.query) }
+        return try NamespaceEntry.query(inside: namespace) { _ throws(NetlinkError) in try DefaultRouteDump.query() }
     }
 
     /// Runs `body` in the process's namespace.
@@ -44,7 +44,7 @@ struct LinuxKernel: Kernel {
             throw NetlinkError("return to the network namespace in which the manager was created", .notPermitted)
         }
         guard let elsewhere = NamespaceReference.ofProcessElsewhere else { return try body() }
-        return try NamespaceEntry.ask(inside: elsewhere) { _ throws(NetlinkError) in try body() }
+        return try NamespaceEntry.query(inside: elsewhere) { _ throws(NetlinkError) in try body() }
     }
 
     func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
@@ -129,7 +129,7 @@ final class LinuxConnection: KernelConnection {
 
     var isDelivering: Bool { listener.withLock { $0 }?.isDelivering ?? false }
 
-    func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] { try sockets.ask(questions) }
+    func query(_ queries: [KernelQuery]) throws(NetlinkError) -> [KernelResponse] { try sockets.query(queries) }
 
     func listen(
         on queue: DispatchQueue,

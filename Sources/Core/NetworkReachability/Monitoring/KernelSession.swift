@@ -27,7 +27,7 @@ struct KernelSession {
     /// has changed since the last evaluation, otherwise in two or three.
     mutating func evaluate(_ subjects: [EvaluationSubject]) -> [Evaluation] {
         do throws(NetlinkError) {
-            let (connection, first) = try ask()
+            let (connection, first) = try query()
             if let last, last.subjects == subjects, last.round == first { return last.evaluations }
             var evaluations = [Evaluation?](repeating: nil, count: subjects.count)
             let answers = try answering(first, over: connection) { judge throws(MissingAnswers) in
@@ -50,24 +50,24 @@ struct KernelSession {
     mutating func answering<Value>(
         _ body: (inout Judge) throws(MissingAnswers) -> Value
     ) throws(NetlinkError) -> Value {
-        let (connection, first) = try ask()
+        let (connection, first) = try query()
         return try answering(first, over: connection, body).value
     }
 
     /// Sends the queries that the last evaluation needed.
-    private mutating func ask() throws(NetlinkError) -> (any KernelConnection, Answers.Round) {
+    private mutating func query() throws(NetlinkError) -> (any KernelConnection, Answers.Round) {
         let connection = try connect()
         // Changes of interfaces are only noticed while listening.
         if !isListening { forgetInterfaces() }
-        return (connection, try ask(memory.expected, over: connection))
+        return (connection, try query(memory.expected, over: connection))
     }
 
-    private mutating func ask(
-        _ questions: [KernelQuestion],
+    private mutating func query(
+        _ queries: [KernelQuery],
         over connection: any KernelConnection
     ) throws(NetlinkError) -> Answers.Round {
-        lookups += UInt64(questions.count(where: \.isRoute))
-        return Answers.Round(questions: questions, answers: try connection.ask(questions))
+        lookups += UInt64(queries.count(where: \.isRoute))
+        return Answers.Round(queries: queries, answers: try connection.query(queries))
     }
 
     private mutating func answering<Value>(
@@ -86,8 +86,8 @@ struct KernelSession {
                 return (value, judge.answers)
             } catch {
                 // Several subjects may miss the same answer.
-                var seen: Set<KernelQuestion> = []
-                round = try ask(error.questions.filter { seen.insert($0).inserted }, over: connection)
+                var seen: Set<KernelQuery> = []
+                round = try query(error.queries.filter { seen.insert($0).inserted }, over: connection)
             }
         }
     }
@@ -193,7 +193,7 @@ extension NetworkPath.UnsatisfiedReason {
     }
 }
 
-extension KernelQuestion {
+extension KernelQuery {
     fileprivate var isRoute: Bool {
         if case .route = self { true } else { false }
     }
@@ -207,12 +207,12 @@ extension PathMonitor {
     ///   counts as an answer.
     package func answers() -> Bool {
         do throws(NetlinkError) {
-            _ = try answering { judge throws(MissingAnswers) in try judge.evaluate(Self.question) }
+            _ = try answering { judge throws(MissingAnswers) in try judge.evaluate(Self.query) }
             return true
         } catch {
             return error.stage == .namespace
         }
     }
 
-    private static let question = EvaluationSubject(.any([IPAddress("127.0.0.1")].compactMap(\.self)))
+    private static let query = EvaluationSubject(.any([IPAddress("127.0.0.1")].compactMap(\.self)))
 }

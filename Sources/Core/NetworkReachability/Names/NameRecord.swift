@@ -80,7 +80,7 @@ package final class NameRecord: Sendable {
         }
         let now = environment.clock.boot
         let isDue = state.withLock { $0.name.delay(from: now, interval: interval) == .zero && !$0.isWatched }
-        if isFirst || isDue { ask(because: .age) }
+        if isFirst || isDue { query(because: .age) }
         guard limit > .zero, answer == .pending || state.withLock({ $0.hasChoice }) else { return }
         _ = first.wait(atMost: limit)
     }
@@ -108,11 +108,11 @@ package final class NameRecord: Sendable {
         schedule(.change, after: state.withLock { $0.name.delayAfterChange(from: now) })
     }
 
-    private func ask(because occasion: NameState.Occasion) {
+    private func query(because occasion: NameState.Occasion) {
         let now = environment.clock.boot
         let servers = environment.resolver.configuration?.servers(for: name)
         let (question, isElsewhere) = state.withLock { state in
-            let question = state.name.ask(because: occasion, at: now)
+            let question = state.name.query(because: occasion, at: now)
             if question == nil { return (question, false) }
             defer { state.servers = servers }
             return (question, state.servers != nil && state.servers != servers)
@@ -126,10 +126,10 @@ package final class NameRecord: Sendable {
     }
 
     private func take(_ result: Result<[IPAddress], NameLookup.Failure>, of question: UInt64) {
-        let (isChange, asksAgain) = state.withLock { $0.name.take(result, of: question) }
+        let (isChange, queriesAgain) = state.withLock { $0.name.take(result, of: question) }
         first.open()
         if isChange { environment.clock.soon(on: queue, changed) }
-        if asksAgain { networkChanged() } else { scheduleNext() }
+        if queriesAgain { networkChanged() } else { scheduleNext() }
     }
 
     private func scheduleNext() {
@@ -166,7 +166,7 @@ package final class NameRecord: Sendable {
             return (state.timer, plan.occasion)
         }
         timer?.cancel()
-        if let occasion { ask(because: occasion) }
+        if let occasion { query(because: occasion) }
     }
 }
 
@@ -211,7 +211,7 @@ package struct NameState: Sendable {
     }
 
     /// Starts a query. Returns its number, or nil if no query is to be sent now.
-    mutating func ask(because occasion: Occasion, at now: Duration) -> UInt64? {
+    mutating func query(because occasion: Occasion, at now: Duration) -> UInt64? {
         guard questionsUnderWay < (occasion == .change ? Self.questionLimit : 1) else {
             missedChange = missedChange || occasion == .change
             return nil
@@ -226,12 +226,12 @@ package struct NameState: Sendable {
     /// is ignored if a later query is in progress. If the name service becomes unreachable, its previous answer stays
     /// valid, because packets to those addresses are still meaningful.
     ///
-    /// - Returns: `isChange` is true if the known addresses have changed. `asksAgain` is true if another query is
+    /// - Returns: `isChange` is true if the known addresses have changed. `queriesAgain` is true if another query is
     ///   needed because of a network change in the meantime.
     mutating func take(
         _ result: Result<[IPAddress], NameLookup.Failure>,
         of question: UInt64
-    ) -> (isChange: Bool, asksAgain: Bool) {
+    ) -> (isChange: Bool, queriesAgain: Bool) {
         questionsUnderWay -= 1
         let before = answer
         let addresses = (try? result.get()) ?? []

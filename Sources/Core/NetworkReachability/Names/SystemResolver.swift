@@ -46,7 +46,7 @@ final class SystemResolver: HostResolver {
     ) -> Result<[NameLookup.Address], NameLookup.Failure> {
         // A new thread inherits the namespace of the thread that starts it.
         let namespace = namespace ?? .ofProcessElsewhere
-        let ask: @Sendable () -> Result<[NameLookup.Address], NameLookup.Failure> = {
+        let lookUp: @Sendable () -> Result<[NameLookup.Address], NameLookup.Failure> = {
             Result { () throws(NameLookup.Failure) in
                 do throws(NameLookup.Failure) {
                     return try NameLookup.addresses(of: name, inside: namespace)
@@ -59,9 +59,9 @@ final class SystemResolver: HostResolver {
                 }
             }
         }
-        guard namespace != nil else { return ask() }
+        guard namespace != nil else { return lookUp() }
         do {
-            return try Thread.run(ask)
+            return try Thread.run(lookUp)
         } catch {
             return .failure(.unavailable("cannot start a thread to resolve \(name): \(error)"))
         }

@@ -40,11 +40,11 @@ struct PassiveProof: Sendable {
     }
 
     private func connections() throws -> [TCPConnection] {
-        guard binding.namespace != .current else { return try ConnectionQuestion.ask() }
+        guard binding.namespace != .current else { return try TCPConnectionDump.query() }
         return try Thread.run { [namespace = binding.namespace] in
             Result {
                 try namespace.enter()
-                return try ConnectionQuestion.ask()
+                return try TCPConnectionDump.query()
             }
         }.get()
     }

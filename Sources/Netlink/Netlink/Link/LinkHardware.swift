@@ -168,8 +168,8 @@ package final class HardwareProbe: Sendable {
     /// - Parameter socket: An open socket of the same namespace.
     package func peers(ofInterface index: UInt32, besides socket: EventSocket) -> [TunnelFarEnd]? {
         let answer = inside(of: socket) { () throws(NetlinkError) in
-            var routes = QuestionSocket(try SocketTransport())
-            if let link = try routes.ask([.link(index)]).first?.link, link.kind == "xfrm" {
+            var routes = QuerySocket(try SocketTransport())
+            if let link = try routes.query([.link(index)]).first?.link, link.kind == "xfrm" {
                 return try TunnelPolicies.farEnds(ofInterface: link)
             }
             return try GenericSocket().wireGuardPeers(ofInterface: index)

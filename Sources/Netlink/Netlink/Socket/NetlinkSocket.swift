@@ -211,7 +211,7 @@ package struct NetlinkError: Error, Hashable, Sendable, CustomStringConvertible 
 
 extension NamespaceEntry {
     /// Runs `body` with the identity of a namespace, on a new thread inside the namespace.
-    package static func ask<Value: Sendable>(
+    package static func query<Value: Sendable>(
         inside namespace: NamespaceReference,
         _ body: @escaping @Sendable (NamespaceIdentity) throws(NetlinkError) -> Value
     ) throws(NetlinkError) -> Value {

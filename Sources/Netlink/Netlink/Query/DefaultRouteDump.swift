@@ -10,21 +10,21 @@ package import LinuxSupport
 /// (`net/ipv6/ip6_fib.c`). Default routes come last, so the whole table is read, one datagram at a time.
 ///
 /// Each dump has a separate socket. Closing it ends an incomplete dump.
-package enum DefaultRouteQuestion {
+package enum DefaultRouteDump {
     /// Returns the default routes in the calling thread's network namespace, from table `main` and every other table
     /// that a policy rule refers to (RTM_GETRULE).
     ///
     /// - Returns: The routes by family and table. Within a table they are in the kernel's order, with the preferred one
     ///   first.
-    package static func ask() throws(NetlinkError) -> [DefaultRoute] {
+    package static func query() throws(NetlinkError) -> [DefaultRoute] {
         var routes: [DefaultRoute] = []
         for family in AddressFamily.allCases {
-            for table in try tables(family) { routes += try ask(family, table) }
+            for table in try tables(family) { routes += try query(family, table) }
         }
         return routes
     }
 
-    private static func ask(_ family: AddressFamily, _ table: UInt32) throws(NetlinkError) -> [DefaultRoute] {
+    private static func query(_ family: AddressFamily, _ table: UInt32) throws(NetlinkError) -> [DefaultRoute] {
         let transport = try SocketTransport()
         transport.demandStrictness()
         var request = RequestBuilder()
@@ -68,8 +68,8 @@ package enum DefaultRouteQuestion {
     /// Returns the tables that rules refer to, `main` first, then by number. `local` is excluded, because it has no
     /// default route.
     private static func tables(_ family: AddressFamily) throws(NetlinkError) -> [UInt32] {
-        var questions = QuestionSocket(try SocketTransport())
-        let rules = try questions.ask([.rules(family)]).first?.rules ?? []
+        var queries = QuerySocket(try SocketTransport())
+        let rules = try queries.query([.rules(family)]).first?.rules ?? []
         let named = rules.filter { $0.action == .lookUp }.map(\.table)
         let main = UInt32(RT_TABLE_MAIN.rawValue)
         let others = Set(named).subtracting([0, main, UInt32(RT_TABLE_LOCAL.rawValue)])

@@ -1,11 +1,11 @@
 import CLinux
 package import LinuxSupport
 
-/// A query to the kernel. Its answer has the same name in ``KernelAnswer``.
+/// A query to the kernel. Its answer has the same name in ``KernelResponse``.
 ///
 /// A query for one link is a barrier: all changes that the kernel announced before it are visible in every later
 /// answer.
-package enum KernelQuestion: Hashable, Sendable {
+package enum KernelQuery: Hashable, Sendable {
     /// RTM_GETLINK by index.
     case link(UInt32)
     /// RTM_GETLINK by name.
@@ -50,8 +50,8 @@ package enum KernelQuestion: Hashable, Sendable {
     }
 }
 
-/// The kernel's answer to a ``KernelQuestion``.
-package enum KernelAnswer: Hashable, Sendable {
+/// The kernel's answer to a ``KernelQuery``.
+package enum KernelResponse: Hashable, Sendable {
     /// The link; nil if it does not exist.
     indirect case link(Link?)
     case links([Link])
@@ -73,7 +73,7 @@ package enum KernelAnswer: Hashable, Sendable {
 }
 
 /// The content of an answer for a caller that knows its query. An answer to another query has no content.
-extension KernelAnswer {
+extension KernelResponse {
     package var link: Link? { if case .link(let link) = self { link } else { nil } }
     package var links: [Link] { if case .links(let links) = self { links } else { [] } }
     package var route: Result<Route, SystemError> {
@@ -90,31 +90,31 @@ extension KernelAnswer {
 }
 
 /// Answers queries about one network namespace: the kernel, or a fake.
-package protocol KernelAnswering {
+package protocol KernelResponder {
     /// Returns one answer per query, in the same order. A query about a link is a barrier: a change whose notification
     /// was received before is visible in every later answer.
-    func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer]
+    func query(_ queries: [KernelQuery]) throws(NetlinkError) -> [KernelResponse]
 }
 
-extension KernelAnswering {
+extension KernelResponder {
     /// Returns the answer to a single query.
-    package func answer(to question: KernelQuestion) throws(NetlinkError) -> KernelAnswer {
-        guard let answer = try ask([question]).first else { throw NetlinkError("query the kernel", .badMessage) }
+    package func answer(to query: KernelQuery) throws(NetlinkError) -> KernelResponse {
+        guard let answer = try self.query([query]).first else { throw NetlinkError("query the kernel", .badMessage) }
         return answer
     }
 }
 
-extension [KernelQuestion] {
+extension [KernelQuery] {
     /// Returns one answer for each query, from route netlink or from the device.
     package func answers(
-        netlink: ([KernelQuestion]) throws(NetlinkError) -> [KernelAnswer],
+        netlink: ([KernelQuery]) throws(NetlinkError) -> [KernelResponse],
         hardware: (Link) -> LinkHardware,
         peers: (UInt32) -> [TunnelFarEnd]?
-    ) throws(NetlinkError) -> [KernelAnswer] {
+    ) throws(NetlinkError) -> [KernelResponse] {
         guard contains(where: \.isForDevice) else { return try netlink(self) }
         var answers = try netlink(filter { !$0.isForDevice })[...]
-        return map { question in
-            switch question {
+        return map { query in
+            switch query {
             case .hardware(let link): .hardware(hardware(link))
             case .peers(let index): .peers(peers(index))
             default: answers.removeFirst()
@@ -127,9 +127,9 @@ extension [KernelQuestion] {
 
 extension RequestBuilder {
     /// Appends the request of a query, for a single object or a dump.
-    mutating func append(_ question: KernelQuestion, sequence: UInt32) {
-        let flags = question.isDump ? NLM_F_DUMP : 0
-        switch question {
+    mutating func append(_ query: KernelQuery, sequence: UInt32) {
+        let flags = query.isDump ? NLM_F_DUMP : 0
+        switch query {
         case .link(let index), .isIPv6Disabled(let index): append(link: index, flags: flags, sequence: sequence)
         case .linkNamed(let name): append(link: 0, name: name, flags: flags, sequence: sequence)
         case .links: append(link: 0, flags: flags, sequence: sequence)
@@ -161,7 +161,7 @@ extension RequestBuilder {
             head.ifi_family = UInt8(AF_BRIDGE)
             head.ifi_index = Int32(bitPattern: link)
             append(head)
-        case .hardware, .peers: preconditionFailure("\(question) is not a query for route netlink")
+        case .hardware, .peers: preconditionFailure("\(query) is not a query for route netlink")
         }
     }
 
@@ -182,14 +182,14 @@ extension RequestBuilder {
 
 // MARK: - Decoding
 
-extension KernelAnswer {
+extension KernelResponse {
     /// Creates the answer to a query with a single answer from the body of the message or from the error; nil if no
     /// message arrived.
     ///
     /// If an object does not exist, or the kernel does not report it, the answer contains nil. Any other error is
     /// thrown.
-    init(_ answer: Result<UnsafeRawBufferPointer, SystemError>?, to question: KernelQuestion) throws(NetlinkError) {
-        switch question {
+    init(_ answer: Result<UnsafeRawBufferPointer, SystemError>?, to query: KernelQuery) throws(NetlinkError) {
+        switch query {
         case .route:
             let answer = answer ?? .failure(.badMessage)
             self = .route(answer.flatMap { Route(body: $0).map(Result.success) ?? .failure(.badMessage) })
@@ -197,22 +197,22 @@ extension KernelAnswer {
         case .neighbour: self = .neighbour(try? Self.decoded(answer, Neighbour.init(body:)))
         case .isIPv6Disabled: self = .isIPv6Disabled(try? Self.decoded(answer, Self.isIPv6Disabled))
         case .links, .addresses, .rules, .routesCovering, .forwarding, .hardware, .peers:
-            preconditionFailure("\(question) is not a query with a single answer")
+            preconditionFailure("\(query) is not a query with a single answer")
         }
     }
 
     /// Creates the answer to a query that is answered by a dump; nil for any other query.
     ///
     /// - Parameter socket: The socket that performs the dump.
-    init?(dumpOf question: KernelQuestion, from socket: inout QuestionSocket) throws(NetlinkError) {
-        switch question {
-        case .links: self = .links(try socket.dump(question, as: Link.init(body:)))
-        case .addresses: self = .addresses(try socket.dump(question, as: InterfaceAddress.init(body:)))
-        case .rules: self = .rules(try socket.dump(question, as: RoutingRule.init(body:)))
+    init?(dumpOf query: KernelQuery, from socket: inout QuerySocket) throws(NetlinkError) {
+        switch query {
+        case .links: self = .links(try socket.dump(query, as: Link.init(body:)))
+        case .addresses: self = .addresses(try socket.dump(query, as: InterfaceAddress.init(body:)))
+        case .rules: self = .rules(try socket.dump(query, as: RoutingRule.init(body:)))
         case .routesCovering(let address):
-            self = .tableRoutes(try socket.dump(question) { TableRoute(body: $0, covering: address) })
+            self = .tableRoutes(try socket.dump(query) { TableRoute(body: $0, covering: address) })
         case .forwarding(let link):
-            self = .forwarding(try socket.dump(question) { TunnelFarEnd(forwarding: $0, of: link) })
+            self = .forwarding(try socket.dump(query) { TunnelFarEnd(forwarding: $0, of: link) })
         case .link, .linkNamed, .route, .isIPv6Disabled, .neighbour, .hardware, .peers: return nil
         }
     }

@@ -5,16 +5,16 @@ package import LinuxSupport
 /// Queries about the sockets in the calling thread's network namespace. They need no privilege and send no packet.
 ///
 /// C counterpart: `sock_diag(7)`, `NETLINK_SOCK_DIAG` with `inet_diag_req_v2`.
-package enum ConnectionQuestion {
+package enum TCPConnectionDump {
     /// The maximum number of connections per family, which is enough to see whether packets flow.
     package static let limit = 1024
     /// `TCP_ESTABLISHED` of `<net/tcp_states.h>`, which is not available to programs.
     private static let established: UInt32 = 1 << 1
 
     /// Returns the established TCP connections with the kernel's measurements, at most ``limit`` of each family.
-    package static func ask() throws(NetlinkError) -> [TCPConnection] {
+    package static func query() throws(NetlinkError) -> [TCPConnection] {
         var connections: [TCPConnection] = []
-        for family in AddressFamily.allCases { connections += try ask(family) }
+        for family in AddressFamily.allCases { connections += try query(family) }
         return connections
     }
 
@@ -22,10 +22,10 @@ package enum ConnectionQuestion {
     static func hasDatagramSocket(port: UInt16) throws(NetlinkError) -> Bool {
         guard port != 0 else { return false }
         let transport = try SocketTransport(family: NETLINK_SOCK_DIAG)
-        var question = inet_diag_req_v2(.ipv4, IPPROTO_UDP)
-        question.id.idiag_sport = port.bigEndian
+        var query = inet_diag_req_v2(.ipv4, IPPROTO_UDP)
+        query.id.idiag_sport = port.bigEndian
         var isBound = false
-        _ = try transport.dump(request(question, flags: NLM_F_DUMP)) { _ in
+        _ = try transport.dump(request(query, flags: NLM_F_DUMP)) { _ in
             isBound = true
             return false
         }
@@ -40,14 +40,14 @@ package enum ConnectionQuestion {
         local: (address: WireAddress, port: UInt16),
         remote: (address: WireAddress, port: UInt16)
     ) -> UInt32? {
-        var question = inet_diag_req_v2(local.address.family, IPPROTO_TCP)
-        (question.id.idiag_sport, question.id.idiag_dport) = (local.port.bigEndian, remote.port.bigEndian)
-        withUnsafeMutableBytes(of: &question.id.idiag_src) { $0.copyBytes(from: local.address.bytes) }
-        withUnsafeMutableBytes(of: &question.id.idiag_dst) { $0.copyBytes(from: remote.address.bytes) }
+        var query = inet_diag_req_v2(local.address.family, IPPROTO_TCP)
+        (query.id.idiag_sport, query.id.idiag_dport) = (local.port.bigEndian, remote.port.bigEndian)
+        withUnsafeMutableBytes(of: &query.id.idiag_src) { $0.copyBytes(from: local.address.bytes) }
+        withUnsafeMutableBytes(of: &query.id.idiag_dst) { $0.copyBytes(from: remote.address.bytes) }
         // INET_DIAG_NOCOOKIE
-        question.id.idiag_cookie = (.max, .max)
+        query.id.idiag_cookie = (.max, .max)
         var user: UInt32?
-        try? SocketTransport(family: NETLINK_SOCK_DIAG).exchange(request(question), first: 1, count: 1) { _, message in
+        try? SocketTransport(family: NETLINK_SOCK_DIAG).exchange(request(query), first: 1, count: 1) { _, message in
             guard MessageHeader(message)?.kind == .socketsByFamily,
                 let answer = message.bytes(from: MessageHeader.size).load(inet_diag_msg.self, at: 0),
                 answer.idiag_inode != 0
@@ -57,14 +57,14 @@ package enum ConnectionQuestion {
         return user
     }
 
-    private static func ask(_ family: AddressFamily) throws(NetlinkError) -> [TCPConnection] {
+    private static func query(_ family: AddressFamily) throws(NetlinkError) -> [TCPConnection] {
         // Closing the socket ends an incomplete dump.
         let transport = try SocketTransport(family: NETLINK_SOCK_DIAG)
-        var question = inet_diag_req_v2(family, IPPROTO_TCP)
-        question.idiag_ext = 1 << (UInt8(INET_DIAG_INFO) - 1)
-        question.idiag_states = established
+        var query = inet_diag_req_v2(family, IPPROTO_TCP)
+        query.idiag_ext = 1 << (UInt8(INET_DIAG_INFO) - 1)
+        query.idiag_states = established
         var connections: [TCPConnection] = []
-        let failure = try transport.dump(request(question, flags: NLM_F_DUMP)) { body in
+        let failure = try transport.dump(request(query, flags: NLM_F_DUMP)) { body in
             if let connection = TCPConnection(body: body) { connections.append(connection) }
             return connections.count < limit
         }
@@ -76,10 +76,10 @@ package enum ConnectionQuestion {
         }
     }
 
-    private static func request(_ question: inet_diag_req_v2, flags: CInt = 0) -> [UInt8] {
+    private static func request(_ query: inet_diag_req_v2, flags: CInt = 0) -> [UInt8] {
         var request = RequestBuilder()
         request.begin(.socketsByFamily, flags: flags, sequence: 1)
-        request.append(question)
+        request.append(query)
         return request.bytes
     }
 }

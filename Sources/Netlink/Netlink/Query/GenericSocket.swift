@@ -61,7 +61,7 @@ struct GenericSocket {
             return true
         }
         if let failure { throw NetlinkError("query the peers of a WireGuard interface", failure) }
-        return try ConnectionQuestion.hasDatagramSocket(port: peers.port) ? peers.ends : nil
+        return try TCPConnectionDump.hasDatagramSocket(port: peers.port) ? peers.ends : nil
     }
 }
 
@@ -95,10 +95,10 @@ extension TunnelPolicies {
     /// Returns the far ends of an xfrm interface (XFRM_MSG_GETPOLICY; needs CAP_NET_ADMIN); nil if they are not known.
     static func farEnds(ofInterface link: Link) throws(NetlinkError) -> [TunnelFarEnd]? {
         // NETLINK_XFRM and XFRM_MSG_GETPOLICY of <linux/netlink.h> and <linux/xfrm.h>.
-        let (family, question): (CInt, UInt16) = (6, 0x15)
+        let (family, query): (CInt, UInt16) = (6, 0x15)
         let transport = try SocketTransport(family: family)
         var request = RequestBuilder()
-        request.begin(MessageKind(rawValue: question), flags: NLM_F_DUMP, sequence: 1)
+        request.begin(MessageKind(rawValue: query), flags: NLM_F_DUMP, sequence: 1)
         // An empty xfrm_userpolicy_id.
         for _ in 0..<8 { request.append(UInt64(0)) }
         var policies = TunnelPolicies(of: link.policyIdentifier)

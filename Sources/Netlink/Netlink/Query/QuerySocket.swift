@@ -3,12 +3,12 @@ import Glibc
 import LinuxSupport
 
 /// Sends queries to the kernel or a recording. Encodes the requests and decodes the answers.
-package struct QuestionSocket: Sendable {
+package struct QuerySocket: Sendable {
     private let transport: any NetlinkTransport
     private var sequence: UInt32 = 0
     /// The last message about each link, and its decoded answer. A message has about a thousand bytes and rarely
     /// changes.
-    private var links: [UInt32: (body: [UInt8], answer: KernelAnswer)] = [:]
+    private var links: [UInt32: (body: [UInt8], answer: KernelResponse)] = [:]
     private static let linkLimit = 8
 
     /// The maximum number of queries in a round. Their answers usually fit into the smallest receive buffer.
@@ -22,17 +22,17 @@ package struct QuestionSocket: Sendable {
 
     /// Returns one answer per query, in the same order. Queries with a single answer are sent together in rounds, and
     /// the kernel answers them one after the other.
-    package mutating func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
-        var answers: [KernelAnswer] = []
-        answers.reserveCapacity(questions.count)
-        var rest = questions[...]
+    package mutating func query(_ queries: [KernelQuery]) throws(NetlinkError) -> [KernelResponse] {
+        var answers: [KernelResponse] = []
+        answers.reserveCapacity(queries.count)
+        var rest = queries[...]
         while let first = rest.first {
-            if let answer = try KernelAnswer(dumpOf: first, from: &self) {
+            if let answer = try KernelResponse(dumpOf: first, from: &self) {
                 answers.append(answer)
                 rest = rest.dropFirst()
             } else {
                 let round = rest.prefix(Self.roundLimit).prefix { !$0.isDump }
-                answers += try askInParts(round)
+                answers += try queryInParts(round)
                 rest = rest.dropFirst(round.count)
             }
         }
@@ -40,21 +40,21 @@ package struct QuestionSocket: Sendable {
     }
 
     /// Sends the queries again in smaller rounds if the answers do not fit into the receive buffer together.
-    private mutating func askInParts(_ round: ArraySlice<KernelQuestion>) throws(NetlinkError) -> [KernelAnswer] {
+    private mutating func queryInParts(_ round: ArraySlice<KernelQuery>) throws(NetlinkError) -> [KernelResponse] {
         do throws(NetlinkError) {
-            return try ask(round: round)
+            return try query(round: round)
         } catch {
             guard error.cause == .noBufferSpace, round.count > 1 else { throw error }
             let middle = round.startIndex + round.count / 2
-            return try askInParts(round[..<middle]) + askInParts(round[middle...])
+            return try queryInParts(round[..<middle]) + queryInParts(round[middle...])
         }
     }
 
-    private mutating func ask(round: ArraySlice<KernelQuestion>) throws(NetlinkError) -> [KernelAnswer] {
+    private mutating func query(round: ArraySlice<KernelQuery>) throws(NetlinkError) -> [KernelResponse] {
         var request = RequestBuilder(capacity: round.count * 64)
         let first = sequence &+ 1
-        for question in round { request.append(question, sequence: nextSequence()) }
-        var answers = [KernelAnswer?](repeating: nil, count: round.count)
+        for query in round { request.append(query, sequence: nextSequence()) }
+        var answers = [KernelResponse?](repeating: nil, count: round.count)
         var failure: NetlinkError?
         try transport.exchange(request.bytes, first: first, count: round.count) { index, message in
             do throws(NetlinkError) {
@@ -64,24 +64,24 @@ package struct QuestionSocket: Sendable {
             }
         }
         if let failure { throw failure }
-        var complete: [KernelAnswer] = []
+        var complete: [KernelResponse] = []
         complete.reserveCapacity(round.count)
-        for (answer, question) in zip(answers, round) {
-            if let answer { complete.append(answer) } else { complete.append(try KernelAnswer(nil, to: question)) }
+        for (answer, query) in zip(answers, round) {
+            if let answer { complete.append(answer) } else { complete.append(try KernelResponse(nil, to: query)) }
         }
         return complete
     }
 
     private mutating func answer(
         _ message: UnsafeRawBufferPointer,
-        to question: KernelQuestion
-    ) throws(NetlinkError) -> KernelAnswer {
+        to query: KernelQuery
+    ) throws(NetlinkError) -> KernelResponse {
         let body = Self.body(message)
-        guard case .link(let index) = question, case .success(let bytes) = body else {
-            return try KernelAnswer(body, to: question)
+        guard case .link(let index) = query, case .success(let bytes) = body else {
+            return try KernelResponse(body, to: query)
         }
         if let known = links[index], bytes.equals(known.body) { return known.answer }
-        let answer = try KernelAnswer(body, to: question)
+        let answer = try KernelResponse(body, to: query)
         if links.count == Self.linkLimit { links = [:] }
         links[index] = (Array(bytes), answer)
         return answer
@@ -112,20 +112,20 @@ extension UnsafeRawBufferPointer {
 
 // MARK: - Dumps
 
-extension QuestionSocket {
+extension QuerySocket {
     /// Returns all objects of the requested type in the kernel's order. Repeats the dump if a change interrupted it
     /// (NLM_F_DUMP_INTR).
     ///
     /// - Parameter decode: Decodes the body of a message; nil skips it.
     mutating func dump<Value>(
-        _ question: KernelQuestion,
+        _ query: KernelQuery,
         as decode: (UnsafeRawBufferPointer) -> Value?
     ) throws(NetlinkError) -> [Value] {
         var answers: Result<[Value], SystemError> = .success([])
         for _ in 0..<Self.dumpLimit {
             let number = nextSequence()
             var request = RequestBuilder()
-            request.append(question, sequence: number)
+            request.append(query, sequence: number)
             var values: [Value] = []
             var failure: SystemError?
             var isInterrupted = false
@@ -275,9 +275,9 @@ package final class SocketTransport: NetlinkTransport, @unchecked Sendable {
 }
 
 /// The two sockets of one network namespace: one receives events, one sends queries.
-package final class RouteSockets: KernelAnswering, Sendable {
+package final class RouteSockets: KernelResponder, Sendable {
     package let events: EventSocket
-    private let questions: Locked<QuestionSocket>
+    private let querySocket: Locked<QuerySocket>
     private let hardware: HardwareProbe
 
     /// Opens both sockets in the calling thread's network namespace.
@@ -287,15 +287,15 @@ package final class RouteSockets: KernelAnswering, Sendable {
         events = try EventSocket(tap: tap)
         let socket = try SocketTransport()
         let transport: any NetlinkTransport = if let tap { TappedTransport(socket, tap) } else { socket }
-        questions = Locked(QuestionSocket(transport))
+        querySocket = Locked(QuerySocket(transport))
         hardware = HardwareProbe()
     }
 
     /// Returns one answer for each query, in their order. Thread-safe.
-    package func ask(_ asked: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
-        try asked.answers(
-            netlink: { (asked) throws(NetlinkError) in
-                try questions.withLock { socket throws(NetlinkError) in try socket.ask(asked) }
+    package func query(_ queries: [KernelQuery]) throws(NetlinkError) -> [KernelResponse] {
+        try queries.answers(
+            netlink: { (queries) throws(NetlinkError) in
+                try querySocket.withLock { socket throws(NetlinkError) in try socket.query(queries) }
             },
             hardware: { hardware.hardware(of: $0, besides: events) },
             peers: { hardware.peers(ofInterface: $0, besides: events) }
