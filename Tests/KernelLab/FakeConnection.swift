@@ -48,13 +48,13 @@ final class FakeConnection: KernelConnection {
 
     func listen(
         on queue: DispatchQueue,
-        _ heard: @escaping @Sendable (EventBurst) -> Void
+        _ received: @escaping @Sendable (EventBurst) -> Void
     ) throws(NetlinkError) -> [String] {
         let id = id
         let isRepeated = kernel.state.withLock { state in
             defer {
                 state.connections[id]?.queue = queue
-                state.connections[id]?.heard = heard
+                state.connections[id]?.received = received
             }
             return state.connections[id]?.queue != nil
         }

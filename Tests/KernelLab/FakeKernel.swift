@@ -74,8 +74,8 @@ public final class FakeKernel: Sendable {
     func deliver(_ calls: [Call]) {
         for call in calls {
             call.queue.async { [weak self] in
-                guard let heard = self?.state.withLock({ $0.take(for: call.connection) }) else { return }
-                heard()
+                guard let received = self?.state.withLock({ $0.take(for: call.connection) }) else { return }
+                received()
                 self?.state.withLock { $0.connections[call.connection]?.isDelivering = false }
             }
         }
@@ -249,10 +249,10 @@ extension FakeKernel {
 
         /// The next hint of a connection that has not been fetched otherwise.
         mutating func take(for connection: UInt64) -> (@Sendable () -> Void)? {
-            guard let heard = connections[connection]?.heard, let burst = connections[connection]?.take() else {
+            guard let received = connections[connection]?.received, let burst = connections[connection]?.take() else {
                 return nil
             }
-            return { heard(burst) }
+            return { received(burst) }
         }
 
         private mutating func send(_ hints: [Hint]) -> [Call] {
@@ -271,14 +271,14 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// What one connection has heard and not yet read.
+    /// What one connection has received and not yet read.
     struct Listener: Sendable {
         var queue: DispatchQueue?
-        var heard: (@Sendable (EventBurst) -> Void)?
+        var received: (@Sendable (EventBurst) -> Void)?
         /// Whether the namespace of the connection is still the one that goes by its name.
         var isCurrent = true
         var pending: [Hint] = []
-        /// Whether a hint was taken, and `heard` has not returned.
+        /// Whether a hint was taken, and `received` has not returned.
         var isDelivering = false
         /// What the network was when the last hint was sent; nil for what it is.
         var stateThen: FakeNetwork?
@@ -298,7 +298,7 @@ extension FakeKernel {
         /// Hears no more.
         mutating func close() {
             queue = nil
-            heard = nil
+            received = nil
             pending = []
             staleState = nil
             if isCurrent { stateThen = nil }

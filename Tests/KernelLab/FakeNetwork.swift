@@ -3,7 +3,7 @@ import Netlink
 
 /// A Linux network namespace as a value: what was configured, and what the kernel makes of it.
 ///
-/// Changes are refused where Linux refuses them, and note in `heard` the messages that Linux would send; a copy is a
+/// Changes are refused where Linux refuses them, and note in `received` the messages that Linux would send; a copy is a
 /// snapshot. Answers depend on nothing but the value and the time given.
 struct FakeNetwork: Sendable {
     /// In the order of their indices.
@@ -26,7 +26,7 @@ struct FakeNetwork: Sendable {
     /// The first rule ever splits the IPv4 tables `local` and `main`, which share one tree before.
     var hasHadRules = false
     private var nextIndex: UInt32 = 1
-    private var heard = EventBurst()
+    private var received = EventBurst()
 
     /// A namespace as every system has it at start: the loopback device, up, and the rules that were always there.
     init() {
@@ -40,7 +40,7 @@ struct FakeNetwork: Sendable {
 
     /// Notes one message of the kernel about `subjects`.
     mutating func hear(_ subjects: EventBurst.Subjects, count: Int = 1, prefixes: ChangedPrefixes? = nil) {
-        heard.add(EventBurst(messages: count, subjects: count == 0 ? [] : subjects, prefixes: prefixes))
+        received.add(EventBurst(messages: count, subjects: count == 0 ? [] : subjects, prefixes: prefixes))
     }
 
     /// Notes RTM_NEWROUTE or RTM_DELROUTE.
@@ -54,10 +54,10 @@ struct FakeNetwork: Sendable {
         hear(subjects, prefixes: [AddressPrefix(entry.prefix.address, length: entry.prefix.length)])
     }
 
-    /// What was heard since the last call.
+    /// What was received since the last call.
     mutating func takeHeard() -> EventBurst {
-        defer { heard = EventBurst() }
-        return heard
+        defer { received = EventBurst() }
+        return received
     }
 
     /// Indices count up and are never given again.

@@ -13,7 +13,7 @@ import Testing
         try namespace.ip(["link add v0 type veth peer name v1", "link set v0 up", "addr add 192.0.2.1/24 dev v0"])
         let names = (100..<200).map { "altname \(String(repeating: "x", count: 120))\($0)" }
         for name in names { try namespace.ip("link property add dev v0 \(name)") }
-        try Self.expectOthersAreAnswered(besides: "v0", in: namespace)
+        try Self.expectOthersAreAnswered(otherThan: "v0", in: namespace)
     }
 
     @Test func `a link is found by its alternative names, short or long`() throws {
@@ -56,11 +56,11 @@ import Testing
             }.map(\.count).max()
         }
         #expect((length ?? 0) > 8 << 10)
-        try Self.expectOthersAreAnswered(besides: "m0", in: namespace)
+        try Self.expectOthersAreAnswered(otherThan: "m0", in: namespace)
     }
 
     /// Queries a link with a long answer in one round with other links.
-    private static func expectOthersAreAnswered(besides name: String, in namespace: LabNamespace) throws {
+    private static func expectOthersAreAnswered(otherThan name: String, in namespace: LabNamespace) throws {
         try namespace.perform { () throws in
             let sockets = try RouteSockets()
             let asked = try #require(try sockets.answer(to: .linkNamed(name)).link)
@@ -100,7 +100,7 @@ import Testing
         _ = try events.join()
         try namespace.ip("route add 198.51.100.0/24 dev lo")
         events.leave()
-        #expect(events.wait(atMost: .zero), "nothing was heard at all")
+        #expect(events.wait(atMost: .zero), "nothing was received at all")
         _ = try events.join()
         #expect(!events.wait(atMost: .zero))
         try namespace.ip("route add 203.0.113.0/24 dev lo")
@@ -308,6 +308,7 @@ final class TestNamespace {
 
     /// Sockets that were opened in the namespace.
     func routeSockets() throws -> RouteSockets {
-        try NamespaceEntry.query(inside: NamespaceReference(path: path)) { _ throws(NetlinkError) in try RouteSockets() }
+        try NamespaceEntry.query(inside: NamespaceReference(path: path)) { _ throws(NetlinkError) in try RouteSockets()
+        }
     }
 }

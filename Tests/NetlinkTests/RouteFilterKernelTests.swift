@@ -25,13 +25,13 @@ import Testing
             _ = events.drain()
         }
 
-        func heard(_ commands: [String]) throws -> EventBurst {
+        func received(_ commands: [String]) throws -> EventBurst {
             try namespace.ip(commands)
             return events.drain()
         }
 
         /// Returns all events until one is about `subject`. Some events arrive later.
-        func heard(of subject: EventBurst.Subjects, after change: () throws -> Void) rethrows -> EventBurst {
+        func received(of subject: EventBurst.Subjects, after change: () throws -> Void) rethrows -> EventBurst {
             try change()
             var burst = events.drain()
             while !burst.subjects.contains(subject), events.wait(atMost: .seconds(30)) { burst.add(events.drain()) }
@@ -60,15 +60,15 @@ import Testing
             for change in ["add", "del"] {
                 for table in ["main", "7"] {
                     for route in passing {
-                        let burst = try stage.heard(["route \(change) \(route) dev lo table \(table)"])
+                        let burst = try stage.received(["route \(change) \(route) dev lo table \(table)"])
                         #expect(burst.messages == 1, "\(change) \(route) \(table)")
                         #expect(burst.prefixes.list.map(\.description) == [route])
                     }
-                    let burst = try stage.heard(dropped.map { "route \(change) \($0) dev lo table \(table)" })
+                    let burst = try stage.received(dropped.map { "route \(change) \($0) dev lo table \(table)" })
                     #expect(burst.isEmpty, "\(change): \(burst)")
                 }
                 for command in ["route \(change) default dev lo", "-6 route \(change) default dev lo"] {
-                    let burst = try stage.heard([command])
+                    let burst = try stage.received([command])
                     #expect(burst.messages == 1 && burst.subjects.contains(.defaultRoute))
                 }
             }
@@ -94,12 +94,12 @@ import Testing
                 ("link del u0", .link),
             ]
             for (command, subject) in changes {
-                let burst = try stage.heard(of: subject) { try stage.namespace.ip(command) }
+                let burst = try stage.received(of: subject) { try stage.namespace.ip(command) }
                 #expect(burst.subjects.contains(subject), "\(command)")
                 #expect(!burst.subjects.contains(.route), "\(command)")
             }
             for family in ["ipv4", "ipv6"] {
-                let burst = try stage.heard(of: .configuration) {
+                let burst = try stage.received(of: .configuration) {
                     try stage.namespace.sysctl("net.\(family).conf.all.ignore_routes_with_linkdown", "1")
                 }
                 #expect(burst.subjects.contains(.configuration), "\(family)")
@@ -118,19 +118,19 @@ import Testing
             try stage.join()
             // Discards remaining messages of the links.
             while stage.events.wait(atMost: .milliseconds(300)) { _ = stage.events.drain() }
-            func heard(_ address: String, _ state: String) throws -> Bool {
-                try stage.heard(["neigh replace \(address) lladdr 02:00:00:00:00:99 dev u0 nud \(state)"])
+            func received(_ address: String, _ state: String) throws -> Bool {
+                try stage.received(["neigh replace \(address) lladdr 02:00:00:00:00:99 dev u0 nud \(state)"])
                     .subjects.contains(.neighbour)
             }
-            #expect(try !heard("fd01::9", "stale"))
-            #expect(try heard("fd01::9", "failed"))
-            #expect(try !heard("fd01::9", "reachable"))
-            #expect(try heard("fd01::9", "stale router"))
-            #expect(try heard("fd01::9", "reachable router"))
-            #expect(try !heard("fd01::9", "permanent router"))
-            #expect(try heard("fd01::9", "failed"))
-            #expect(try stage.heard(["neigh del fd01::9 dev u0"]).subjects.contains(.neighbour))
-            for state in ["stale", "failed", "reachable router"] { #expect(try !heard("192.0.2.9", state)) }
+            #expect(try !received("fd01::9", "stale"))
+            #expect(try received("fd01::9", "failed"))
+            #expect(try !received("fd01::9", "reachable"))
+            #expect(try received("fd01::9", "stale router"))
+            #expect(try received("fd01::9", "reachable router"))
+            #expect(try !received("fd01::9", "permanent router"))
+            #expect(try received("fd01::9", "failed"))
+            #expect(try stage.received(["neigh del fd01::9 dev u0"]).subjects.contains(.neighbour))
+            for state in ["stale", "failed", "reachable router"] { #expect(try !received("192.0.2.9", state)) }
         }
     }
 
@@ -145,7 +145,7 @@ import Testing
                 #expect(!stage.events.wait(atMost: .zero))
                 #expect(stage.events.drain().isEmpty)
             }
-            #expect(try stage.heard(["route add 1.1.1.0/24 dev lo"]).messages == 1)
+            #expect(try stage.received(["route add 1.1.1.0/24 dev lo"]).messages == 1)
         }
     }
 
@@ -155,20 +155,20 @@ import Testing
             try stage.join()
             let routes = ["route add 1.1.1.0/24 dev lo", "route add 9.9.9.0/24 dev lo"]
             let back = ["route del 1.1.1.0/24 dev lo", "route del 9.9.9.0/24 dev lo"]
-            func heard() throws -> [String] {
-                let burst = try stage.heard(routes)
-                _ = try stage.heard(back)
+            func received() throws -> [String] {
+                let burst = try stage.received(routes)
+                _ = try stage.received(back)
                 return burst.prefixes.list.map(\.description)
             }
-            #expect(try heard() == ["1.1.1.0/24", "9.9.9.0/24"])
+            #expect(try received() == ["1.1.1.0/24", "9.9.9.0/24"])
             try stage.events.setFilter(nil)
             try stage.events.setFilter(try Self.watch("1.1.1.1"))
-            #expect(try heard() == ["1.1.1.0/24"])
+            #expect(try received() == ["1.1.1.0/24"])
             try stage.events.setFilter(try Self.watch("9.9.9.9"))
-            #expect(try heard() == ["9.9.9.0/24"])
+            #expect(try received() == ["9.9.9.0/24"])
             try stage.events.setFilter(nil)
             try stage.events.setFilter(nil)
-            #expect(try heard() == ["1.1.1.0/24", "9.9.9.0/24"])
+            #expect(try received() == ["1.1.1.0/24", "9.9.9.0/24"])
         }
     }
 
@@ -235,7 +235,7 @@ import Testing
             Self.lock(stage.events)
             let error = #expect(throws: NetlinkError.self) { try stage.events.setFilter(RouteFilter(watching: [])) }
             #expect(error?.stage == .filter && error?.cause == .notPermitted)
-            #expect(try stage.heard(["route add 9.9.9.0/24 dev lo"]).messages == 1)
+            #expect(try stage.received(["route add 9.9.9.0/24 dev lo"]).messages == 1)
         }
     }
 
@@ -271,7 +271,7 @@ import Testing
                 try stage.events.setFilter(RouteFilter(watching: watched))
             }
             #expect(error?.stage == .filter && error?.cause == .noMemory)
-            #expect(try stage.heard(["route add 240.0.0.0/24 dev lo table 8"]).messages == 1)
+            #expect(try stage.received(["route add 240.0.0.0/24 dev lo table 8"]).messages == 1)
         }
     }
 

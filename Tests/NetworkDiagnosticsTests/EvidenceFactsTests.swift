@@ -43,7 +43,7 @@ import Testing
     @Test(arguments: reasons)
     func `every reason breaks one step, and has a remedy`(reason: NetworkPath.UnsatisfiedReason) throws {
         for target in [
-            Self.host, Target(.atLarge([])), Target(.name("a.example", refreshInterval: .zero)),
+            Self.host, Target(.general([])), Target(.name("a.example", refreshInterval: .zero)),
         ] {
             let evidence = Self.facts(reason, target).evidence
             let broken = try #require(evidence.brokenStep)

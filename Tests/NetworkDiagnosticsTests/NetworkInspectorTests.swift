@@ -69,26 +69,26 @@ import Testing
     }
 
     @Test func `each change is reported once, and a storm five times per second`() async throws {
-        let heard = RecordingListener<[String]>()
+        let received = RecordingListener<[String]>()
         let watch = inspector.watchInterfaces { result in
-            heard.record(((try? result.get()) ?? []).flatMap { $0.addresses.map { "\($0.address)" } })
+            received.record(((try? result.get()) ?? []).flatMap { $0.addresses.map { "\($0.address)" } })
         }
-        #expect(await heard.waitForCount(1))
+        #expect(await received.waitForCount(1))
         for number in 10..<60 { kernel.addAddress("198.51.100.\(number)/32", to: "eth0") }
         settle()
-        #expect(heard.values.count == 1)
+        #expect(received.values.count == 1)
         await kernel.clock.advance(by: .milliseconds(200))
-        #expect(await heard.waitForCount(2))
-        #expect(heard.values[1].count == heard.values[0].count + 50)
+        #expect(await received.waitForCount(2))
+        #expect(received.values[1].count == received.values[0].count + 50)
         // The evaluation after a burst finds no difference.
         await kernel.clock.advance(by: .seconds(10))
         settle()
-        #expect(heard.values.count == 2)
+        #expect(received.values.count == 2)
         watch.cancel()
         kernel.removeAddress("198.51.100.10/32", from: "eth0")
         await kernel.clock.advance(by: .seconds(10))
         settle()
-        #expect(heard.values.count == 2)
+        #expect(received.values.count == 2)
     }
 }
 

@@ -9,12 +9,12 @@ import Testing
 
     /// The targets that a program can have: general reachability, an address, a name.
     enum Sort: CaseIterable {
-        case atLarge, address, name
+        case general, address, name
 
         func make(in network: AlamofireNetwork) async throws -> NetworkReachabilityManager {
             let manager = try await network.make {
                 switch self {
-                case .atLarge: NetworkReachabilityManager()
+                case .general: NetworkReachabilityManager()
                 case .address: NetworkReachabilityManager(host: "203.0.113.9")
                 case .name: NetworkReachabilityManager(host: "localhost")
                 }
@@ -36,7 +36,7 @@ import Testing
         #expect(manager.status == Self.reachable)
     }
 
-    @Test(arguments: [Sort.atLarge, .address])
+    @Test(arguments: [Sort.general, .address])
     func `a listener is called once for each change`(sort: Sort) async throws {
         let network = try await AlamofireNetwork()
         let manager = try await sort.make(in: network)
@@ -57,7 +57,7 @@ import Testing
 
     @Test func `a listener is called on the main queue by default`() async throws {
         let network = try await AlamofireNetwork()
-        let manager = try await Sort.atLarge.make(in: network)
+        let manager = try await Sort.general.make(in: network)
         let recorder = AlamofireRecorder()
         manager.startListening { status in
             dispatchPrecondition(condition: .onQueue(.main))
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `a listener is called on the given queue`() async throws {
         let network = try await AlamofireNetwork()
-        let manager = try await Sort.atLarge.make(in: network)
+        let manager = try await Sort.general.make(in: network)
         let recorder = AlamofireRecorder()
         let queue = DispatchQueue(label: "mine")
         manager.startListening(onQueue: queue) { status in
@@ -81,7 +81,7 @@ import Testing
 
     @Test func `a stopped listener is not called`() async throws {
         let network = try await AlamofireNetwork()
-        let manager = try await Sort.atLarge.make(in: network)
+        let manager = try await Sort.general.make(in: network)
         let (stopped, other) = (AlamofireRecorder(), AlamofireRecorder())
         let queue = DispatchQueue(label: "listener")
         manager.startListening(onQueue: queue, onUpdatePerforming: stopped.record)
@@ -89,7 +89,7 @@ import Testing
         manager.stopListening()
         manager.stopListening()
         // Another manager of the same target shows when the change has been delivered.
-        let witness = try await Sort.atLarge.make(in: network)
+        let witness = try await Sort.general.make(in: network)
         witness.startListening(onQueue: queue, onUpdatePerforming: other.record)
         _ = try await other.statuses(atLeast: 1)
         try await network.setConnected(false)
@@ -99,7 +99,7 @@ import Testing
 
     @Test func `a second listener replaces the first`() async throws {
         let network = try await AlamofireNetwork()
-        let manager = try await Sort.atLarge.make(in: network)
+        let manager = try await Sort.general.make(in: network)
         let (first, second) = (AlamofireRecorder(), AlamofireRecorder())
         manager.startListening(onUpdatePerforming: first.record)
         _ = try await first.statuses(atLeast: 1)

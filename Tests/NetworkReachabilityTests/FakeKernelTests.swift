@@ -9,7 +9,7 @@ import Testing
 /// The timing and form of the fake kernel's events. Their content is compared with the real kernel in another suite.
 @Suite struct FakeKernelHintTests {
     private let kernel = FakeKernel()
-    private let heard = RecordingListener<EventBurst>()
+    private let received = RecordingListener<EventBurst>()
     private let queue = DispatchQueue(label: "FakeKernelHintTests")
 
     init() {
@@ -20,7 +20,7 @@ import Testing
 
     private func listen() throws -> any KernelConnection {
         let connection = try kernel.connect()
-        _ = try connection.listen(on: queue) { [heard] in heard.record($0) }
+        _ = try connection.listen(on: queue) { [received] in received.record($0) }
         return connection
     }
 
@@ -34,7 +34,7 @@ import Testing
         kernel.setCarrier("eth0", true)
         kernel.setUp("eth0")
         queue.sync {}
-        #expect(heard.values == [])
+        #expect(received.values == [])
         withExtendedLifetime(connection) {}
     }
 
@@ -43,12 +43,12 @@ import Testing
         connection.stopListening()
         kernel.removeRoute("default")
         queue.sync {}
-        #expect(heard.values == [])
+        #expect(received.values == [])
         #expect(kernel.listenerCount == 0)
-        _ = try connection.listen(on: queue) { [heard] in heard.record($0) }
+        _ = try connection.listen(on: queue) { [received] in received.record($0) }
         kernel.addRoute("default", via: "10.0.0.1")
         queue.sync {}
-        #expect(heard.count == 1)
+        #expect(received.count == 1)
     }
 
     @Test func `a batch is visible step by step`() throws {
@@ -87,12 +87,12 @@ import Testing
         let connection = try listen()
         kernel.setCarrier("eth0", false, notifiedAfter: .milliseconds(950))
         queue.sync {}
-        #expect(heard.values == [])
+        #expect(received.values == [])
         #expect(try connection.answer(to: .linkNamed("eth0")).link?.hasCarrier == false)
         #expect(try connection.answer(to: .linkNamed("eth0")).link?.operationalState == .up)
         kernel.clock.advance(by: .milliseconds(950))
         queue.sync {}
-        #expect(heard.values.map(\.subjects) == [.link])
+        #expect(received.values.map(\.subjects) == [.link])
         #expect(try connection.answer(to: .linkNamed("eth0")).link?.operationalState == .down)
     }
 
@@ -107,16 +107,16 @@ import Testing
         kernel.clock.advance(by: .seconds(1))
         queue.sync {}
         #expect(try !canReach(connection, "2001:db8::1"))
-        #expect(heard.values == [])
+        #expect(received.values == [])
         kernel.clock.advance(by: .seconds(30))
         queue.sync {}
-        #expect(heard.values.map(\.subjects) == [[.route, .defaultRoute, .removal]])
+        #expect(received.values.map(\.subjects) == [[.route, .defaultRoute, .removal]])
     }
 }
 
 @Suite struct FakeKernelFaultTests {
     private let kernel = FakeKernel()
-    private let heard = RecordingListener<EventBurst>()
+    private let received = RecordingListener<EventBurst>()
     private let queue = DispatchQueue(label: "FakeKernelFaultTests")
 
     init() {
@@ -142,12 +142,12 @@ import Testing
 
     @Test func `an overrun is reported without the lost events`() throws {
         let connection = try kernel.connect()
-        _ = try connection.listen(on: queue) { [heard] in heard.record($0) }
+        _ = try connection.listen(on: queue) { [received] in received.record($0) }
         kernel.overrun { kernel.setUp("eth0", false) }
         kernel.sendForeignMessage()
         queue.sync {}
         let now = kernel.clock.monotonic
-        #expect(heard.values == [EventBurst(overruns: 1, noticed: now), EventBurst(foreign: 1, noticed: now)])
+        #expect(received.values == [EventBurst(overruns: 1, noticed: now), EventBurst(foreign: 1, noticed: now)])
         #expect(try connection.answer(to: .linkNamed("eth0")).link?.isUp == false)
     }
 
@@ -165,14 +165,14 @@ import Testing
 
     @Test func `a replaced namespace invalidates existing connections`() throws {
         let old = try kernel.connect()
-        _ = try old.listen(on: queue) { [heard] in heard.record($0) }
+        _ = try old.listen(on: queue) { [received] in received.record($0) }
         let changes = RecordingListener<Void>()
         let watch = kernel.watchNamespace(on: queue) { changes.record(()) }
         kernel.replaceNamespace()
         kernel.addLink("eth1")
         queue.sync {}
         #expect(changes.count == 1)
-        #expect(heard.values == [])
+        #expect(received.values == [])
         #expect(!old.isCurrent)
         #expect(try old.answer(to: .links).links.map(\.name) == ["lo", "eth0"])
         let new = try kernel.connect()

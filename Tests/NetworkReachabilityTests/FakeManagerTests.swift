@@ -65,19 +65,19 @@ import Testing
 @Suite struct FakeClockTests {
     private let clock = ManualClock(start: .seconds(5))
     private let queue = DispatchQueue(label: "FakeClockTests")
-    private let heard = RecordingListener<String>()
+    private let received = RecordingListener<String>()
 
     private func schedule(_ seconds: Int, _ name: String) -> Cancellation {
-        clock.schedule(after: .seconds(seconds), on: queue) { [heard] in heard.record(name) }
+        clock.schedule(after: .seconds(seconds), on: queue) { [received] in received.record(name) }
     }
 
     @Test func `actions run in the order of their times`() {
         let timers = [schedule(3, "c"), schedule(1, "a"), schedule(2, "b")]
         clock.advance(by: .milliseconds(2999))
-        #expect(heard.values == ["a", "b"])
+        #expect(received.values == ["a", "b"])
         #expect(clock.timeToNextAction == .milliseconds(1))
         clock.advance(by: .milliseconds(1))
-        #expect(heard.values == ["a", "b", "c"])
+        #expect(received.values == ["a", "b", "c"])
         #expect(clock.monotonic == .seconds(8))
         #expect(clock.scheduledCount == 0)
         withExtendedLifetime(timers) {}
@@ -101,26 +101,26 @@ import Testing
         timer.cancel()
         _ = schedule(1, "let go")
         clock.advance(by: .seconds(2))
-        #expect(heard.values == [])
+        #expect(received.values == [])
     }
 
     @Test func `an action without delay runs immediately`() {
         let timer = schedule(0, "now")
-        #expect(heard.waitForCount(1))
+        #expect(received.waitForCount(1))
         #expect(clock.scheduledCount == 0)
         withExtendedLifetime(timer) {}
     }
 
     @Test func `sleep advances only the boot clock`() {
         let timer = schedule(1, "timer")
-        let watch = clock.watchForSleep(on: queue) { [heard] in heard.record("slept") }
+        let watch = clock.watchForSleep(on: queue) { [received] in received.record("slept") }
         clock.sleep(for: .seconds(100))
-        #expect(heard.values == ["slept"])
+        #expect(received.values == ["slept"])
         #expect(clock.monotonic == .seconds(5))
         #expect(clock.boot == .seconds(105))
         watch?.cancel()
         clock.sleep(for: .seconds(1))
-        #expect(heard.values == ["slept"])
+        #expect(received.values == ["slept"])
         withExtendedLifetime(timer) {}
     }
 }

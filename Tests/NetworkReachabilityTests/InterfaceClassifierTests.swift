@@ -287,7 +287,7 @@ extension Link {
             hardwareType: type,
             kind: kind,
             lowerIndex: lower,
-            lowerIsElsewhere: elsewhere,
+            isLowerInOtherNamespace: elsewhere,
             controllerIndex: controller,
             activePortIndex: active,
             parentBus: bus

@@ -273,7 +273,7 @@ import Testing
         #expect(manager.path.reason == nil)
         kernel.setCarrier("eth0", false)
         #expect(manager.path.reason == .noCarrier)
-        // A multicast group has no single address to judge.
+        // A multicast group has no single address to evaluator.
         kernel.setFarEnds(of: "tun0", [TunnelFarEnd(WireAddress(ipv4: 0xef01_0101))])
         #expect(manager.path.reason == nil)
     }

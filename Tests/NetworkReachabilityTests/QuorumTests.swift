@@ -257,9 +257,9 @@ struct AddressTests {
     }
 
     @Test("The default addresses have no majority in half of the address space")
-    func atLarge() {
-        let ipv4 = AtLarge.addresses.filter { !$0.isIPv6 }
-        #expect(AtLarge.addresses.count == 13)
+    func generalAddresses() {
+        let ipv4 = GeneralAddresses.all.filter { !$0.isIPv6 }
+        #expect(GeneralAddresses.all.count == 13)
         #expect(ipv4.count == 8)
         #expect(ipv4.count { $0.wire.bits >> 31 == 0 } == 4)
     }
@@ -267,6 +267,6 @@ struct AddressTests {
     @Test("IPv4 addresses of general reachability are evaluated first, in any given order")
     func atLargeOrder() throws {
         let given = try ["2001:db8::1", "192.0.2.1", "2001:db8::2", "192.0.2.2"].map { try #require(IPAddress($0)) }
-        #expect(Target(.atLarge(given)).destination == .atLarge([given[1], given[3], given[0], given[2]]))
+        #expect(Target(.general(given)).destination == .general([given[1], given[3], given[0], given[2]]))
     }
 }

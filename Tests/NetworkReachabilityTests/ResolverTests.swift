@@ -85,24 +85,24 @@ import Testing
         let name = "resolver-\(getpid())"
         let directory = "/etc/netns/\(name)"
         let resolver = SystemResolver(namespace: NamespaceReference(path: "/run/netns/\(name)"))
-        let heard = RecordingListener<ResolverConfiguration?>()
+        let received = RecordingListener<ResolverConfiguration?>()
         let watch = resolver.watchConfiguration(on: DispatchQueue(label: "SystemResolverTests")) {
-            heard.record(resolver.configuration)
+            received.record(resolver.configuration)
         }
         #expect(mkdir(directory, 0o755) == 0)
         defer { rmdir(directory) }
-        #expect(heard.waitForCount(1))
+        #expect(received.waitForCount(1))
         for server in ["192.0.2.53", "192.0.2.54"] {
             try "nameserver \(server)\n".write(toFile: "\(directory)/resolv.conf", atomically: false, encoding: .utf8)
             let start = ContinuousClock.now
-            while heard.last??.servers.map(\.description) != [server], ContinuousClock.now - start < .seconds(30) {
+            while received.last??.servers.map(\.description) != [server], ContinuousClock.now - start < .seconds(30) {
                 usleep(1000)
             }
-            #expect(heard.last??.servers.map(\.description) == [server])
+            #expect(received.last??.servers.map(\.description) == [server])
         }
-        let before = heard.count
+        let before = received.count
         #expect(unlink("\(directory)/resolv.conf") == 0)
-        #expect(heard.waitForCount(before + 1))
+        #expect(received.waitForCount(before + 1))
         withExtendedLifetime(watch) {}
     }
 

@@ -135,13 +135,13 @@ import Testing
             } else {
                 try NetworkReachabilityManager(options: options)
             }
-        let heard = RecordingListener<NetworkPath>()
-        let token = manager.addPathListener(onQueue: DispatchQueue(label: "LogTests"), heard.record)
-        #expect(await heard.waitForCount(1))
-        #expect(heard.last?.interface?.name == Self.name)
+        let received = RecordingListener<NetworkPath>()
+        let token = manager.addPathListener(onQueue: DispatchQueue(label: "LogTests"), received.record)
+        #expect(await received.waitForCount(1))
+        #expect(received.last?.interface?.name == Self.name)
         _ = manager.path
         try await LabThread.detached { _ = try network.namespace.run("ip", ["link", "set", Self.name, "down"]) }
-        #expect(await heard.waitForCount(2))
+        #expect(await received.waitForCount(2))
         token.cancel()
         #expect(lines.values.contains { $0.contains("e\\u{1b}[2J\\u{7}\\u{202e}") })
         for line in lines.values {
@@ -192,20 +192,20 @@ import Testing
         // Replaces the socket by a descriptor that is always readable and not a socket.
         let null = try Descriptor.open("/dev/null")
         try #require(dup2(null.number, events.descriptor) == events.descriptor)
-        let heard = RecordingListener<(failure: SystemError?, thread: String)>()
+        let received = RecordingListener<(failure: SystemError?, thread: String)>()
         let thread = try EventThread(events)
         try thread.start(on: DispatchQueue(label: "EventThreadTests")) { burst in
             let thread = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
-            heard.record((burst.failure, thread ?? "?"))
+            received.record((burst.failure, thread ?? "?"))
         }
-        #expect(heard.waitForCount(1))
-        let first = try #require(heard.values.first)
+        #expect(received.waitForCount(1))
+        let first = try #require(received.values.first)
         #expect(first.failure == SystemError(rawValue: ENOTSOCK))
         var isThere: Bool { FileManager.default.fileExists(atPath: "/proc/\(first.thread)") }
         let start = SystemClock.monotonic
         while isThere, SystemClock.monotonic - start < .seconds(30) { usleep(1000) }
         #expect(!isThere)
-        #expect(heard.count == 1)
+        #expect(received.count == 1)
     }
 
     @Test func `the thread sleeps between events, also after a restart`() throws {
@@ -213,18 +213,19 @@ import Testing
         try namespace.ip("link set lo up")
         let connection = try LinuxKernel(namespace: NamespaceReference(path: namespace.path)).connect()
         let queue = DispatchQueue(label: "EventThreadTests")
-        let heard = RecordingListener<String>()
+        let received = RecordingListener<String>()
         for _ in 0..<3 {
             connection.stopListening()
             let missing = try connection.listen(on: queue) { _ in
                 // The work of the queue runs on the waiting thread.
-                heard.record((try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")) ?? "?")
+                let thread = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+                received.record(thread ?? "?")
             }
             #expect(missing.isEmpty)
         }
         try namespace.ip("route add 198.51.100.0/24 dev lo")
-        #expect(heard.waitForCount(1))
-        let thread = try #require(heard.values.last)
+        #expect(received.waitForCount(1))
+        let thread = try #require(received.values.last)
         let (before, start) = (try runTime(thread), SystemClock.monotonic)
         for number in 0..<30 { try namespace.ip("route add 203.0.113.\(number)/32 dev lo") }
         let (ran, passed) = (try runTime(thread) - before, SystemClock.monotonic - start)

@@ -15,7 +15,7 @@ final class TwoKernels {
     private let router: LabNamespace
     private let real: RouteSockets
     private let connection: any KernelConnection
-    private let heard = RecordingListener<EventBurst>()
+    private let received = RecordingListener<EventBurst>()
     private let queue = DispatchQueue(label: "TwoKernels")
     private let neighbours = [("c0", "10.1.0.1"), ("c0", "10.1.0.9"), ("c0", "fd01::1"), ("c1", "10.2.0.1")]
 
@@ -39,7 +39,7 @@ final class TwoKernels {
         real = try client.perform { try RouteSockets() }
         _ = try real.events.join()
         connection = try fake.connect()
-        _ = try connection.listen(on: queue) { [heard] in heard.record($0) }
+        _ = try connection.listen(on: queue) { [received] in received.record($0) }
     }
 
     /// Applies a command to both kernels: `ip` commands, `cable r0 up`, `ignore ipv4 1`, and the commands of
@@ -126,8 +126,8 @@ final class TwoKernels {
     /// Returns the events since the last call, of the real and of the fake kernel.
     func hints() -> (real: EventBurst, fake: EventBurst) {
         queue.sync {}
-        let fake = heard.values.reduce(into: EventBurst()) { $0.add($1) }
-        heard.removeAll()
+        let fake = received.values.reduce(into: EventBurst()) { $0.add($1) }
+        received.removeAll()
         return (real.events.drain(), fake)
     }
 

@@ -111,7 +111,7 @@ private final class SimulatedConnection: KernelConnection {
 
     func listen(
         on queue: DispatchQueue,
-        _ heard: @escaping @Sendable (EventBurst) -> Void
+        _ received: @escaping @Sendable (EventBurst) -> Void
     ) throws(NetlinkError) -> [String] { [] }
 
     func setFilter(_ filter: RouteFilter?) throws(NetlinkError) {}

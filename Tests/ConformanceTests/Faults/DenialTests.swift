@@ -182,9 +182,9 @@ import Testing
 
         func listen(
             on queue: DispatchQueue,
-            _ heard: @escaping @Sendable (EventBurst) -> Void
+            _ received: @escaping @Sendable (EventBurst) -> Void
         ) throws(NetlinkError) -> [String] {
-            try real.listen(on: queue, heard) + ["NEXTHOP", "IPV6_NETCONF"]
+            try real.listen(on: queue, received) + ["NEXTHOP", "IPV6_NETCONF"]
         }
     }
 
@@ -205,9 +205,9 @@ import Testing
         let recorder = ChangeRecorder()
         let token = targets.listen(recorder)
         try targets.insert("192.0.2.1")
-        #expect(await recorder.heard.waitForCount(1))
+        #expect(await recorder.received.waitForCount(1))
         try world.apply(.addRoute(RouteChange("192.0.2.1/32", .blackhole)))
-        #expect(await recorder.heard.waitForCount(2))
+        #expect(await recorder.received.waitForCount(2))
         #expect(recorder.histories["192.0.2.1"] == [.wired, .notReachable])
         #expect(log.values == ["kernel lacks multicast groups: NEXTHOP IPV6_NETCONF"])
         token.cancel()
@@ -279,7 +279,7 @@ import Testing
 
 /// Rules on the source of packets, which only a lookup with that source meets.
 @Suite struct SourceRuleTests {
-    /// Although nobody has heard of it.
+    /// Although nobody has received of it.
     @Test func whoAsksRightAfterARuleWasAdded() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)

@@ -274,7 +274,7 @@ import Testing
             checks.expect(world.kernel.listenerCount, is: 0)
             world.pass(.milliseconds(100))
             checks.expect(world.kernel.listenerCount, is: 1)
-            // And changes are heard of again.
+            // And changes are received of again.
             try world.apply(.lose)
             world.flush()
             checks.expect(listener.values, is: [.wired, .unknown, .wired, .unknown, .wired, .notReachable])

@@ -94,7 +94,7 @@ import Testing
             checks.expect(PathLine(manager.path).description, is: PathCase.hostThroughSecond)
             try world.apply(.removeRoute(RouteChange("0.0.0.0/0", via: "10.2.0.1")))
             checks.expect(in: world, listener.values.last, becomes: .notReachable)
-            checks.expect([2, 4].contains(listener.values.count), "heard \(listener.values)")
+            checks.expect([2, 4].contains(listener.values.count), "received \(listener.values)")
         }
     }
 }
@@ -160,15 +160,15 @@ import Testing
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let manager = try world.manager()
-            let heard = RecordingListener<NetworkPath>()
-            let token = manager.addPathListener(for: .flags, onQueue: nil, heard.record)
+            let received = RecordingListener<NetworkPath>()
+            let token = manager.addPathListener(for: .flags, onQueue: nil, received.record)
             world.settle()
             world.monitor.queue.suspend()
             try world.apply(.lose)
             world.clock.advance(by: .milliseconds(3))
             world.monitor.queue.resume()
             world.flush()
-            checks.expect(heard.count, is: 2)
+            checks.expect(received.count, is: 2)
             checks.expect(manager.statistics.lag.max, is: .milliseconds(3))
             withExtendedLifetime(token) {}
         }

@@ -313,10 +313,10 @@ import Testing
     }
 }
 
-/// A queue, and what is heard on it.
+/// A queue, and what is received on it.
 struct Listener: Sendable {
     let queue: DispatchQueue
-    let heard = RecordingListener<NetworkReachabilityStatus>()
+    let received = RecordingListener<NetworkReachabilityStatus>()
     /// How often a call came on another queue than this.
     let misplaced = RecordingListener<Void>()
     private static let key = DispatchSpecificKey<UInt64>()
@@ -329,13 +329,13 @@ struct Listener: Sendable {
 
     @Sendable func record(_ status: NetworkReachabilityStatus) {
         if DispatchQueue.getSpecific(key: Listener.key) != mark { misplaced.record(()) }
-        heard.record(status)
+        received.record(status)
     }
 
-    /// Everything heard, once all that is under way on the queue has been delivered.
+    /// Everything received, once all that is under way on the queue has been delivered.
     var values: [NetworkReachabilityStatus] {
         queue.sync {}
-        return heard.values
+        return received.values
     }
 }
 

@@ -33,7 +33,7 @@ import Testing
             checks.expect(in: world, listener.values.last, becomes: .wired)
             world.settle()
             checks.expect(listener.values.last, is: .wired)
-            listener.heard.removeAll()
+            listener.received.removeAll()
             try world.apply(.lose)
             checks.expect(in: world, listener.values, becomes: [.notReachable])
         }

@@ -102,7 +102,7 @@ struct PathRun {
             return heardPaths.last.map { PathLine($0).matches(expected) } ?? false
                 && heardStatuses.last == path.status && heardFlags.last?.flags == path.flags
         }
-        checks.expect(isHeard, "\(phase): heard \(heardPaths.values.map { PathLine($0) }), not \(text)")
+        checks.expect(isHeard, "\(phase): received \(heardPaths.values.map { PathLine($0) }), not \(text)")
     }
 
     /// Every call was a change, none was left out, and all came in order.

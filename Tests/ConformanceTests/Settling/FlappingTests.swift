@@ -18,13 +18,13 @@ import Testing
             token = manager.addPathListener(for: interest, settle: policy, onQueue: listener.queue, paths.record)
         }
 
-        /// Everything heard, once all that is under way on the queue has been delivered.
-        var heard: [NetworkPath] {
+        /// Everything received, once all that is under way on the queue has been delivered.
+        var received: [NetworkPath] {
             listener.queue.sync {}
             return paths.values
         }
 
-        var flapping: [Bool] { heard.map(\.isFlapping) }
+        var flapping: [Bool] { received.map(\.isFlapping) }
     }
 
     @Test func itBeginsWithTheSixthChangeAndEndsAMinuteAfterTheLast() async throws {
@@ -48,11 +48,11 @@ import Testing
             checks.expect(whole.flapping.count, is: 7)
             world.pass(.milliseconds(1))
             checks.expect(whole.flapping, is: [false, false, false, false, false, false, true, false])
-            checks.expect(whole.heard.last?.status, is: .wired)
+            checks.expect(whole.received.last?.status, is: .wired)
             checks.expect(flags.flapping.count, is: 7)
             checks.expect(manager.path.isFlapping, is: false)
             checks.expect(manager.flapCount, is: 0)
-            let generations = whole.heard.map(\.generation)
+            let generations = whole.received.map(\.generation)
             checks.expect(zip(generations, generations.dropFirst()).allSatisfy(<), "generations \(generations)")
             checks.expect(world.clock.scheduledCount, is: 0)
             withExtendedLifetime([whole.token, flags.token]) {}
@@ -99,13 +99,13 @@ import Testing
             }
             for reporter in [settled, counted] {
                 checks.expect(reporter.flapping, is: [false, true])
-                checks.expect(reporter.heard.map(\.status), is: [.wired, .wired])
+                checks.expect(reporter.received.map(\.status), is: [.wired, .wired])
             }
             checks.expect(status.flapping, is: [false])
             world.pass(.seconds(59))
             for reporter in [settled, counted] {
                 checks.expect(reporter.flapping, is: [false, true, false])
-                checks.expect(reporter.heard.map(\.status), is: [.wired, .wired, .wired])
+                checks.expect(reporter.received.map(\.status), is: [.wired, .wired, .wired])
             }
             checks.expect(world.clock.scheduledCount, is: 0)
             withExtendedLifetime([settled.token, counted.token, status.token]) {}
@@ -130,16 +130,16 @@ import Testing
             checks.expect(settled.flapping + counted.flapping, is: [false, false])
             try world.change(.removeRoute(modem))
             checks.expect(settled.flapping, is: [false, true])
-            checks.expect(settled.heard.map(\.status), is: [.wired, .wired])
+            checks.expect(settled.received.map(\.status), is: [.wired, .wired])
             checks.expect(counted.flapping, is: [false, true])
-            checks.expect(counted.heard.map(\.status), is: [.wired, .wired])
+            checks.expect(counted.received.map(\.status), is: [.wired, .wired])
             // The loss settles, and flapping ends, each at its own time.
             world.pass(.seconds(10))
-            checks.expect(settled.heard.map(\.status), is: [.wired, .wired, .notReachable])
+            checks.expect(settled.received.map(\.status), is: [.wired, .wired, .notReachable])
             world.pass(.seconds(50))
             checks.expect(settled.flapping, is: [false, true, true, false])
             checks.expect(counted.flapping, is: [false, true, true, false])
-            checks.expect(counted.heard.last?.status, is: .notReachable)
+            checks.expect(counted.received.last?.status, is: .notReachable)
             for reporter in [settled, counted] { reporter.token.cancel() }
             world.flush()
             checks.expect(world.clock.scheduledCount, is: 0)

@@ -2,7 +2,7 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-/// Random histories, the same ones in every run, heard under every policy and compared with a model.
+/// Random histories, the same ones in every run, received under every policy and compared with a model.
 @Suite struct SettleModelTests {
     private static let policies: [SettlePolicy] = [
         .immediate, .settled(for: .milliseconds(1)), .settled(for: .milliseconds(700)), .settled(for: .seconds(3)),
@@ -13,11 +13,11 @@ import Testing
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink + [.add("w0", .rawIP), .address("10.60.0.2/24", on: "w0")])
             let manager = try world.manager()
-            let heard = SettleModelTests.policies.map { _ in RecordingListener<SettleModel.Entry>() }
-            let tokens = zip(SettleModelTests.policies, heard)
-                .map { policy, heard in
+            let received = SettleModelTests.policies.map { _ in RecordingListener<SettleModel.Entry>() }
+            let tokens = zip(SettleModelTests.policies, received)
+                .map { policy, received in
                     manager.addPathListener(for: .status, settle: policy, onQueue: nil) { path in
-                        heard.record(SettleModel.Entry(time: world.clock.monotonic, status: path.status))
+                        received.record(SettleModel.Entry(time: world.clock.monotonic, status: path.status))
                     }
                 }
             world.flush()
@@ -39,7 +39,7 @@ import Testing
             }
             world.pass(.seconds(100))
             for index in models.indices { models[index].pass(milliseconds: 100_000) }
-            for (model, heard) in zip(models, heard) { checks.expect(heard.values, is: model.heard) }
+            for (model, received) in zip(models, received) { checks.expect(received.values, is: model.received) }
             checks.expect(world.clock.scheduledCount, is: 0)
             for token in tokens { token.cancel() }
         }
@@ -69,7 +69,7 @@ import Testing
 /// What a listener of the status must hear, told in the simplest way: millisecond by millisecond, with all of the past at
 /// hand.
 struct SettleModel {
-    /// What was heard, and when.
+    /// What was received, and when.
     struct Entry: Equatable, Sendable {
         let time: Duration
         let status: NetworkReachabilityStatus
@@ -80,14 +80,14 @@ struct SettleModel {
     private var status: NetworkReachabilityStatus
     /// Since when the status is what it is, and since when it is as reachable as it is.
     private var sinceStatus: Int
-    private(set) var heard: [Entry]
+    private(set) var received: [Entry]
 
     init(_ policy: SettlePolicy, at now: Duration, _ status: NetworkReachabilityStatus) {
         self.policy = policy
         self.now = Int(now / .milliseconds(1))
         self.status = status
         sinceStatus = self.now
-        heard = [Entry(time: now, status: status)]
+        received = [Entry(time: now, status: status)]
     }
 
     mutating func pass(milliseconds: Int) {
@@ -104,8 +104,8 @@ struct SettleModel {
     }
 
     private mutating func look() {
-        guard let told = heard.last?.status, status != told, isTold(after: told) else { return }
-        heard.append(Entry(time: .milliseconds(now), status: status))
+        guard let told = received.last?.status, status != told, isTold(after: told) else { return }
+        received.append(Entry(time: .milliseconds(now), status: status))
     }
 
     private func isTold(after told: NetworkReachabilityStatus) -> Bool {

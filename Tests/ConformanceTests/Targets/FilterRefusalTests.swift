@@ -43,7 +43,7 @@ import Testing
             try world.apply(.addRoute(RouteChange("192.0.2.4/32", .blackhole)))
             flush()
             checks.expect(recorder.histories["192.0.2.4"], is: [.wired, .notReachable])
-            checks.expect(recorder.heard.count, is: 6)
+            checks.expect(recorder.received.count, is: 6)
             checks.expect(world.kernel.connectionCount, is: 1)
             checks.expect(world.kernel.listenerCount, is: 1)
             token.cancel()
@@ -121,9 +121,9 @@ struct FilterRefusingKernel: Kernel {
 
         func listen(
             on queue: DispatchQueue,
-            _ heard: @escaping @Sendable (EventBurst) -> Void
+            _ received: @escaping @Sendable (EventBurst) -> Void
         ) throws(NetlinkError) -> [String] {
-            try real.listen(on: queue, heard)
+            try real.listen(on: queue, received)
         }
 
         func setFilter(_ filter: RouteFilter?) throws(NetlinkError) {

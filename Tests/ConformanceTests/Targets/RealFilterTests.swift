@@ -7,7 +7,7 @@ import Testing
 
 @testable import NetworkReachability
 
-/// The filter of a real kernel: what does not matter is not heard, and what matters is.
+/// The filter of a real kernel: what does not matter is not received, and what matters is.
 @Suite struct RealFilterTests {
     /// Link states are told up to a second late, whenever that is.
     private static let lateMessages: UInt64 = 20
@@ -32,7 +32,7 @@ import Testing
             try targets.setHosts(Self.hosts)
             let recorder = ChangeRecorder()
             let token = targets.listen(recorder)
-            checks.expect(in: world, recorder.heard.count, becomes: 2)
+            checks.expect(in: world, recorder.received.count, becomes: 2)
             let before = targets.statistics
             try world.batch(
                 (0..<1500).flatMap { number in
@@ -52,7 +52,7 @@ import Testing
             }
             try world.apply(.removeRoute(Self.covering), .addRoute(RouteChange("2001:db8::/33", .prohibit)))
             checks.expect(in: world, recorder.latest, becomes: ["192.0.2.1": .wired, "2001:db8::1": .notReachable])
-            checks.expect(recorder.heard.count, is: 5)
+            checks.expect(recorder.received.count, is: 5)
             token.cancel()
         }
     }
@@ -62,7 +62,7 @@ import Testing
             let targets = try world.targets(Self.hosts)
             let recorder = ChangeRecorder()
             let token = targets.listen(recorder)
-            checks.expect(in: world, recorder.heard.count, becomes: 2)
+            checks.expect(in: world, recorder.received.count, becomes: 2)
             let routes = (1...60).map { RouteChange("198.51.100.\($0)/32", .blackhole) }
             let storm = (0..<10).flatMap { _ in routes.map { Change.addRoute($0) } + routes.map { .removeRoute($0) } }
             DispatchQueue.concurrentPerform(iterations: 2) { thread in
@@ -102,7 +102,7 @@ import Testing
             resolver.set("a.example", addresses: ["198.51.100.1"])
             resolver.changeConfiguration()
             checks.expect(in: world, recorder.histories["a.example"]?.last, becomes: .notReachable)
-            // From now on routes to the new address are heard of.
+            // From now on routes to the new address are received of.
             try world.apply(.removeRoute(RouteChange("198.51.100.0/24", .unreachable)))
             checks.expect(in: world, recorder.histories["a.example"]?.last, becomes: .wired)
             checks.expect(recorder.histories["a.example"]?.suffix(3), is: [.wired, .notReachable, .wired])
@@ -121,9 +121,9 @@ import Testing
             try targets.setHosts((1...40).map { "198.51.100.\($0)" } + Self.hosts)
             let recorder = ChangeRecorder()
             let token = targets.listen(recorder)
-            checks.expect(in: world, recorder.heard.count, becomes: 42)
+            checks.expect(in: world, recorder.received.count, becomes: 42)
             for host in 1...10 { try targets.insert("203.0.113.\(host * 7)") }
-            checks.expect(in: world, recorder.heard.count, becomes: 52)
+            checks.expect(in: world, recorder.received.count, becomes: 52)
             checks.expect(log.values, is: ["cannot filter route messages, receiving all"])
             try world.apply(.addRoute(RouteChange("203.0.113.7/32", .blackhole)), .addRoute(Self.covering))
             checks.expect(in: world, recorder.latest["203.0.113.7"], becomes: .notReachable)
@@ -247,7 +247,7 @@ import Testing
                     let manager = try? world.manager(of: "192.0.2.\(thread)")
                     manager?.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
                     if rounds % 2 == 0 { _ = targets.remove("192.0.2.\(thread)") }
-                    if rounds % 3 == 0 { recorder.heard.waitForCount(1, timeout: .seconds(60)) }
+                    if rounds % 3 == 0 { recorder.received.waitForCount(1, timeout: .seconds(60)) }
                     if rounds % 4 == 0 { token.cancel() }
                 }
             }

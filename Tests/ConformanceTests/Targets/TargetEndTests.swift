@@ -127,13 +127,13 @@ import Testing
                 }
             )
             let token = targets.listen(witness)
-            checks.expect(in: world, recorder.heard.count, becomes: 3)
-            checks.expect(in: world, witness.heard.count, becomes: 3)
+            checks.expect(in: world, recorder.received.count, becomes: 3)
+            checks.expect(in: world, witness.received.count, becomes: 3)
             try world.apply(.lose)
-            checks.expect(in: world, witness.heard.count, becomes: 6)
+            checks.expect(in: world, witness.received.count, becomes: 6)
             checks.expect(recorder.lines.count, is: 4)
             try world.apply(.regain)
-            checks.expect(in: world, witness.heard.count, becomes: 9)
+            checks.expect(in: world, witness.received.count, becomes: 9)
             checks.expect(recorder.lines.count, is: 4)
             token.cancel()
         }
@@ -188,8 +188,8 @@ import Testing
             let targets = try world.targets(hosts)
             let (recorder, witness) = (ChangeRecorder(), ChangeRecorder())
             let tokens = [targets.listen(recorder), targets.listen(witness)]
-            checks.expect(in: world, recorder.heard.count, becomes: 51)
-            checks.expect(in: world, witness.heard.count, becomes: 51)
+            checks.expect(in: world, recorder.received.count, becomes: 51)
+            checks.expect(in: world, witness.received.count, becomes: 51)
             let gate = DispatchSemaphore(value: 0)
             recorder.queue.async { gate.wait() }
             let storm = (1...1000).flatMap { number in
@@ -207,9 +207,9 @@ import Testing
             try world.apply(.addRoute(RouteChange("192.0.2.0/28", .blackhole)))
             checks.expect(in: world, witness.latest["192.0.2.15"], becomes: .notReachable)
             checks.expect(in: world, witness.latest, becomes: targets.asked)
-            checks.expect(recorder.heard.count, is: 51)
+            checks.expect(recorder.received.count, is: 51)
             gate.signal()
-            checks.expect(in: world, recorder.heard.count, becomes: 66)
+            checks.expect(in: world, recorder.received.count, becomes: 66)
             checks.expect(recorder.latest, is: targets.asked)
             for (host, history) in recorder.histories {
                 checks.expect(zip(history, history.dropFirst()).allSatisfy { $0 != $1 }, "\(host) twice: \(history)")
@@ -228,11 +228,11 @@ import Testing
             }
             let listener = ChangeListener(.status, .immediate, .signal {})
             for (host, record) in records { listener.follow(host, record) }
-            var heard: [NetworkReachabilityChange] = []
+            var received: [NetworkReachabilityChange] = []
             for round in 0..<600 {
                 try world.apply(round % 2 == 0 ? .lose : .regain)
                 world.flush()
-                _ = listener.take { heard.append($0) }
+                _ = listener.take { received.append($0) }
                 if round % 3 == 0 {
                     // And the hosts themselves come and go.
                     listener.leave(hosts[0])
@@ -242,9 +242,9 @@ import Testing
             }
             let kept = listener.state.withLock { $0.order.count }
             checks.expect(kept <= 14, "\(kept) are kept for 3 hosts")
-            checks.expect(heard.count > 100, "heard \(heard.count)")
-            while listener.take({ heard.append($0) }) != nil {}
-            let latest = Dictionary(heard.map { ($0.host, $0.status) }) { $1 }
+            checks.expect(received.count > 100, "received \(received.count)")
+            while listener.take({ received.append($0) }) != nil {}
+            let latest = Dictionary(received.map { ($0.host, $0.status) }) { $1 }
             checks.expect(latest, is: ["192.0.2.1": .wired, "192.0.2.2": .wired, "192.0.2.3": .wired])
             listener.end()
         }
@@ -257,11 +257,11 @@ import Testing
             let targets = try world.targets(hosts)
             let recorder = ChangeRecorder()
             let token = targets.listen(recorder)
-            checks.expect(in: world, recorder.heard.count, becomes: hosts.count)
+            checks.expect(in: world, recorder.received.count, becomes: hosts.count)
             checks.expect(recorder.lines == hosts.map { "\($0): \(NetworkReachabilityStatus.wired)" }, "not each first")
             recorder.forget()
             try world.apply(.down("c0"))
-            checks.expect(in: world, recorder.heard.count, becomes: hosts.count)
+            checks.expect(in: world, recorder.received.count, becomes: hosts.count)
             world.settle()
             let lost = hosts.map { "\($0): \(NetworkReachabilityStatus.notReachable)" }
             checks.expect(recorder.lines.count, is: lost.count)
@@ -280,21 +280,21 @@ import Testing
             let manager = try world.manager(of: "203.0.113.1")
             manager.startListening(onQueue: other.queue, onUpdatePerforming: other.record)
             world.settle()
-            checks.expect(recorder.heard.count, is: 2000)
+            checks.expect(recorder.received.count, is: 2000)
             checks.expect(other.values, is: [.wired])
             recorder.forget()
             // What is asked for while the first portion is looked at comes before the last.
             let gate = DispatchSemaphore(value: 0)
             let held = targets.addListener(onQueue: nil) { change in
-                if !change.status.isReachable, recorder.heard.count < 300 { gate.wait() }
+                if !change.status.isReachable, recorder.received.count < 300 { gate.wait() }
             }
             world.flush()
             try world.apply(.lose)
-            checks.expect(recorder.heard.waitForCount(1, timeout: .seconds(60)), "nothing is told")
+            checks.expect(recorder.received.waitForCount(1, timeout: .seconds(60)), "nothing is told")
             let more = try world.targets(["203.0.113.9"])
             let order = RecordingListener<Int>()
             let moreToken = more.addListener(onQueue: nil) { change in
-                order.record(recorder.heard.count)
+                order.record(recorder.received.count)
                 late.record(change)
             }
             manager.stopListening()
@@ -303,7 +303,7 @@ import Testing
             world.settle()
             checks.expect(order.values.first.map { $0 < 2000 } ?? false, "served after \(order.values)")
             checks.expect(late.lines, is: ["203.0.113.9: not reachable"])
-            checks.expect(recorder.heard.count, is: 2000)
+            checks.expect(recorder.received.count, is: 2000)
             checks.expect(recorder.latest.values.allSatisfy { $0 == .notReachable }, "not all are told")
             checks.expect(other.values.count <= 2, "told after the end")
             for token in [token, moreToken] { token.cancel() }
@@ -326,7 +326,7 @@ import Testing
             let evaluated = targets.statistics.evaluatedTargets
             try world.apply(.lose)
             world.settle()
-            checks.expect(recorder.heard.count, is: 2001)
+            checks.expect(recorder.received.count, is: 2001)
             // Not one more portion than was under way.
             checks.expect(targets.statistics.evaluatedTargets, is: evaluated + 256)
             checks.expect(world.kernel.listenerCount, is: 0)

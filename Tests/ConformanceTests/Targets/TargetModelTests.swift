@@ -17,8 +17,8 @@ import Testing
             options.nameResolutionWait = .zero
             let targets = try world.targets(options: options)
             try targets.setHosts((0..<40).map { _ in random.host() } + TargetHistory.names)
-            let heard = RecordingListener<NetworkReachabilityChange>()
-            let token = targets.addListener(for: .egress, onQueue: nil, heard.record)
+            let received = RecordingListener<NetworkReachabilityChange>()
+            let token = targets.addListener(for: .egress, onQueue: nil, received.record)
             world.settle()
             var told: [String: NetworkPath] = [:]
             var routes: [RouteChange] = []
@@ -56,8 +56,8 @@ import Testing
                     routes.append(route)
                 }
                 world.flush()
-                for change in heard.values { told[change.host] = change.path }
-                heard.removeAll()
+                for change in received.values { told[change.host] = change.path }
+                received.removeAll()
                 for host in targets.hosts {
                     let (last, now) = (told[host], targets.path(to: host))
                     let isSame =
@@ -178,7 +178,7 @@ struct TargetHistory {
         let targets = try world.targets(["192.0.2.1"])
         let recorder = ChangeRecorder()
         let reader = Task { for await change in targets.changes { recorder.record(change) } }
-        #expect(await recorder.heard.waitForCount(1, timeout: .seconds(90)))
+        #expect(await recorder.received.waitForCount(1, timeout: .seconds(90)))
         #expect(world.kernel.listenerCount == 1)
         reader.cancel()
         await reader.value

@@ -36,7 +36,7 @@ import Testing
             let targets = try world.targets(TargetTests.hosts)
             let recorder = ChangeRecorder()
             let token = targets.listen(recorder)
-            checks.expect(in: world, recorder.heard.count, becomes: 5)
+            checks.expect(in: world, recorder.received.count, becomes: 5)
             world.settle()
             let before = targets.statistics.evaluatedTargets
             // A real kernel may tell late of the uplink, which concerns all.
@@ -53,7 +53,7 @@ import Testing
             // Once for the message, and once when it has been quiet.
             checks.expect(looked(atMost: 4), "others were looked at")
             try world.apply(.addRoute(RouteChange("10.99.0.0/16", .blackhole)), .removeRoute(TargetTests.covering))
-            checks.expect(in: world, recorder.heard.count, becomes: 4)
+            checks.expect(in: world, recorder.received.count, becomes: 4)
             world.settle()
             checks.expect(looked(atMost: 8), "others were looked at")
             checks.expect(Set(recorder.histories.keys), is: ["192.0.2.1", "192.0.2.2"])
@@ -68,9 +68,9 @@ import Testing
             let targets = try world.targets(TargetTests.hosts)
             let recorder = ChangeRecorder()
             let token = targets.listen(recorder)
-            checks.expect(in: world, recorder.heard.count, becomes: 5)
+            checks.expect(in: world, recorder.received.count, becomes: 5)
             try world.apply(.down("c0"))
-            checks.expect(in: world, recorder.heard.count, becomes: 10)
+            checks.expect(in: world, recorder.received.count, becomes: 10)
             checks.expect(recorder.histories.values.allSatisfy { $0 == [.wired, .notReachable] }, "not each once")
             try world.apply([.up("c0")] + Change.defaults(Change.addRoute).prefix(1))
             checks.expect(in: world, recorder.latest, becomes: targets.asked)
@@ -192,10 +192,10 @@ import Testing
             let changes = targets.changes
             let reader = Task { for await change in changes { read.record(change) } }
             let recorders = [queued, direct, read]
-            for recorder in recorders { checks.expect(in: world, recorder.heard.count, becomes: 2) }
+            for recorder in recorders { checks.expect(in: world, recorder.received.count, becomes: 2) }
             for (count, change) in [(3, Change.addRoute(TargetTests.covering)), (4, .lose), (5, .regain)] {
                 try world.apply(change)
-                for recorder in recorders { checks.expect(in: world, recorder.heard.count, becomes: count) }
+                for recorder in recorders { checks.expect(in: world, recorder.received.count, becomes: count) }
             }
             for recorder in recorders {
                 checks.expect(recorder.histories["192.0.2.1"], is: [.wired, .notReachable])
@@ -207,39 +207,39 @@ import Testing
     }
 }
 
-/// A queue, and what is heard on it of many hosts.
+/// A queue, and what is received on it of many hosts.
 struct ChangeRecorder: Sendable {
     let queue = DispatchQueue(label: "ChangeRecorder")
-    let heard = RecordingListener<NetworkReachabilityChange>()
+    let received = RecordingListener<NetworkReachabilityChange>()
 
     @Sendable func record(_ change: NetworkReachabilityChange) {
-        heard.record(change)
+        received.record(change)
     }
 
-    /// Forgets what was heard, that included which is being told at this moment.
+    /// Forgets what was received, that included which is being told at this moment.
     func forget() {
         queue.sync {}
-        heard.removeAll()
+        received.removeAll()
     }
 
-    /// What was heard of each host, once all that is under way on the queue has been delivered.
+    /// What was received of each host, once all that is under way on the queue has been delivered.
     var histories: [String: [NetworkReachabilityStatus]] {
         queue.sync {}
-        return Dictionary(grouping: heard.values, by: \.host).mapValues { $0.map(\.status) }
+        return Dictionary(grouping: received.values, by: \.host).mapValues { $0.map(\.status) }
     }
 
-    /// What was heard last of each host.
+    /// What was received last of each host.
     var latest: [String: NetworkReachabilityStatus] { histories.compactMapValues(\.last) }
 
-    /// Everything heard, as `host: status`, in its order.
+    /// Everything received, as `host: status`, in its order.
     var lines: [String] {
         queue.sync {}
-        return heard.values.map { "\($0.host): \($0.status)" }
+        return received.values.map { "\($0.host): \($0.status)" }
     }
 }
 
 extension NetworkReachabilityMonitor {
-    /// Adds a listener of the status that is heard on the recorder's queue.
+    /// Adds a listener of the status that is received on the recorder's queue.
     func listen(_ recorder: ChangeRecorder) -> NetworkReachabilityToken {
         addListener(onQueue: recorder.queue, recorder.record)
     }

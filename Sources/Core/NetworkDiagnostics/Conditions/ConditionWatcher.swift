@@ -203,8 +203,8 @@ extension NetworkInspector {
     /// the prefix. Narrower routes to parts of it are ignored.
     func obstacle(ofRouteTo prefix: IPPrefix) -> NetworkPath.UnsatisfiedReason? {
         do throws(NetlinkError) {
-            return try monitor.answering { judge throws(MissingAnswers) in
-                try judge.obstacle(ofRouteTo: prefix, mark: options.firewallMark)
+            return try monitor.answering { evaluator throws(MissingAnswers) in
+                try evaluator.obstacle(ofRouteTo: prefix, mark: options.firewallMark)
             }
         } catch {
             return .init(error)
@@ -215,10 +215,10 @@ extension NetworkInspector {
     /// an address that is not tentative, not a duplicate, and valid beyond the link.
     func obstacle(ofInterface name: String) -> NetworkPath.UnsatisfiedReason? {
         do throws(NetlinkError) {
-            return try monitor.answering { judge throws(MissingAnswers) in
-                guard let link = try judge.answers.answer(to: .linkNamed(name)).link else { return .noInterface }
+            return try monitor.answering { evaluator throws(MissingAnswers) in
+                guard let link = try evaluator.answers.answer(to: .linkNamed(name)).link else { return .noInterface }
                 if let obstacle = link.obstacle { return obstacle.reason }
-                let hasAddress = try judge.answers.addresses().contains { address in
+                let hasAddress = try evaluator.answers.addresses().contains { address in
                     address.interface == link.index && address.isUsable && !address.isLinkLocal
                 }
                 return hasAddress ? nil : .noSourceAddress
@@ -229,7 +229,7 @@ extension NetworkInspector {
     }
 }
 
-extension Judge {
+extension PathEvaluator {
     fileprivate mutating func obstacle(
         ofRouteTo prefix: IPPrefix,
         mark: UInt32

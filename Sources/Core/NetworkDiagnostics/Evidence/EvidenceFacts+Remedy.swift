@@ -15,8 +15,8 @@ extension EvidenceFacts {
         case .resolving, .nameNotResolved: return nameRemedy
         case _ where isAboutServers && decisive == nil && obstacle?.cause == .noRoute:
             return "add a name server to /etc/resolv.conf"
-        case .noRoute where !ruleRefused && (passedOver != nil || ipv6Trouble != nil):
-            return passedOver?.remedy(familyOption) ?? ipv6Trouble?.remedy
+        case .noRoute where !ruleRefused && (unusedRoute != nil || ipv6Trouble != nil):
+            return unusedRoute?.remedy(familyOption) ?? ipv6Trouble?.remedy
         case .noRoute where !ruleRefused:
             let source = decisive?.isIPv6 == true ? "router advertisements" : "DHCP"
             return "add a route to \(subject), usually a default route, or find out why \(source) provided none"
@@ -109,7 +109,7 @@ extension EvidenceFacts {
 
     /// Returns the remedy for the link that blocks the path, or for all links.
     private func linkRemedy(_ reason: NetworkPath.UnsatisfiedReason) -> String {
-        guard obstacle?.link != nil || links.count == 1, let link = culprit else {
+        guard obstacle?.link != nil || links.count == 1, let link = brokenLink else {
             return reason == .linkDown
                 ? "every interface is down: set one up with `ip link set NAME up`"
                 : "no interface has a carrier: plug in a cable, or connect one to its network"

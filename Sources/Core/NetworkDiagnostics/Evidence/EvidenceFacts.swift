@@ -40,7 +40,7 @@ struct EvidenceFacts {
     /// A Boolean value that indicates whether the rejection may be intended to block packets outside a VPN.
     var mayBeKillSwitch = false
     /// The route that would be usable if the kernel selected it.
-    var passedOver: NetworkEvidence.PassedOver?
+    var unusedRoute: NetworkEvidence.PassedOver?
     /// The obstacle for IPv6 on the link.
     var ipv6Trouble: IPv6Trouble?
     /// The tables that were looked up.
@@ -66,7 +66,7 @@ struct EvidenceFacts {
     var isNameBroken: Bool { path.reason == .nameNotResolved || path.reason == .resolving }
 
     /// The lowest link that is an obstacle; otherwise the first link.
-    var culprit: NetworkEvidence.Link? { links.last { $0.obstacle != nil } ?? links.first }
+    var brokenLink: NetworkEvidence.Link? { links.last { $0.obstacle != nil } ?? links.first }
 
     /// The first tunnel whose far end is known.
     var tunnel: NetworkEvidence.Link? { links.first { $0.tunnelRemote != nil } }
@@ -87,7 +87,7 @@ struct EvidenceFacts {
         evidence.resolver = resolver
         evidence.rule = rule
         evidence.route = route
-        evidence.passedOver = route == nil ? passedOver : nil
+        evidence.passedOver = route == nil ? unusedRoute : nil
         evidence.links = links
         evidence.neighbour = neighbour
         evidence.steps = steps
@@ -98,7 +98,7 @@ struct EvidenceFacts {
 extension Target {
     /// The host as text; nil for general reachability.
     fileprivate var hostText: String? {
-        if case .atLarge = destination { nil } else { description }
+        if case .general = destination { nil } else { description }
     }
 }
 
@@ -140,7 +140,7 @@ extension EvidenceFacts {
         var kinds: [NetworkEvidence.Step.Kind] = isKernelUnavailable ? [.kernel] : []
         switch target.destination {
         case .name: kinds.append(.name)
-        case .atLarge: kinds.append(.quorum)
+        case .general: kinds.append(.quorum)
         case .address: break
         }
         return kinds + [.address, .rule, .route, .link, .neighbour, .source, .verdict]
@@ -244,7 +244,7 @@ extension EvidenceFacts {
         if isAboutServers { return "\(decisive), the name server, is evaluated instead of the name" }
         if let missingZone { return "\(decisive): there is no interface \(missingZone)" }
         switch target.destination {
-        case .atLarge: return "\(decisive) represents the others"
+        case .general: return "\(decisive) represents the others"
         case .name where candidates.count > 1: return "\(decisive) decides"
         case .name, .address: return "\(decisive)"
         }
@@ -259,7 +259,7 @@ extension EvidenceFacts {
         case .blackholed?: return "a route of type blackhole covers \(subject)"
         case .noRoute?, .linkDown?, .noInterface?:
             let names = tables.map(NetworkEvidence.name(ofTable:))
-            let why = (passedOver?.summary ?? ipv6Trouble?.summary).map { "; \($0)" } ?? ""
+            let why = (unusedRoute?.summary ?? ipv6Trouble?.summary).map { "; \($0)" } ?? ""
             return "none to \(subject)" + (names.isEmpty ? "" : " in the tables \(names.joined(separator: ", "))") + why
         default: return refusal.map { "the lookup failed: \($0)" } ?? "none"
         }

@@ -33,20 +33,20 @@ extension PathMonitor {
             for _ in 0..<Self.attemptLimit {
                 let subject = request.subject(of: record)
                 let (path, found) = try answering(of: request.family == nil ? record : nil) {
-                    judge throws(MissingAnswers) in
-                    let explanation = try judge.explain(subject)
-                    let facts = try judge.facts(on: record, explanation, subject, request)
+                    evaluator throws(MissingAnswers) in
+                    let explanation = try evaluator.explain(subject)
+                    let facts = try evaluator.facts(on: record, explanation, subject, request)
                     return (explanation.path, (facts, explanation))
                 }
                 facts = found.0
                 facts.path = path
-                let isSame = try answering { judge throws(MissingAnswers) in
-                    try judge.explain(subject).agrees(with: found.1)
+                let isSame = try answering { evaluator throws(MissingAnswers) in
+                    try evaluator.explain(subject).agrees(with: found.1)
                 }
                 if isSame { break }
             }
         } catch {
-            let path = NetworkPath(reason: giveUp(error))
+            let path = NetworkPath(reason: close(after: error))
             facts.path = request.family == nil ? note(path, of: record) : path
             facts.kernelFailure = error
         }
@@ -70,7 +70,7 @@ extension PathMonitor {
     }
 }
 
-extension Judge {
+extension PathEvaluator {
     /// Returns the facts that explain a path.
     fileprivate mutating func facts(
         on record: TargetRecord,

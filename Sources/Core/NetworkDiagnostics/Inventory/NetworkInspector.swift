@@ -32,8 +32,8 @@ package final class NetworkInspector: Sendable {
     /// it frequently.
     package func interfaces() throws(NetlinkError) -> [InterfaceDetails] {
         let routes = try monitor.environment.kernel.defaultRoutes()
-        return try monitor.answering { judge throws(MissingAnswers) in
-            try judge.answers.interfaces(with: routes)
+        return try monitor.answering { evaluator throws(MissingAnswers) in
+            try evaluator.answers.interfaces(with: routes)
         }
     }
 

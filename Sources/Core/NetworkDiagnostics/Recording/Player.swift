@@ -89,7 +89,7 @@ package final class Player: Sendable {
     private func perform(_ turn: RecordedTurns.Turn) {
         switch turn.note.kind {
         case .events:
-            if !turn.burst.isEmpty { state.withLock { $0.heard }?(turn.burst) }
+            if !turn.burst.isEmpty { state.withLock { $0.received }?(turn.burst) }
         case .timer:
             turn.note.numbers(1).flatMap { numbers in state.withLock { $0.timers.removeValue(forKey: numbers[0]) } }?
                 .run()
@@ -213,17 +213,17 @@ private final class PlayedConnection: KernelConnection {
 
     func listen(
         on queue: DispatchQueue,
-        _ heard: @escaping @Sendable (EventBurst) -> Void
+        _ received: @escaping @Sendable (EventBurst) -> Void
     ) throws(NetlinkError) -> [String] {
         try player.outcome(of: .listen)
-        player.state.withLock { $0.heard = heard }
+        player.state.withLock { $0.received = received }
         return []
     }
 
     func setFilter(_ filter: RouteFilter?) throws(NetlinkError) { try player.outcome(of: .filter) }
 
     func stopListening() {
-        player.state.withLock { $0.heard = nil }
+        player.state.withLock { $0.received = nil }
     }
 }
 

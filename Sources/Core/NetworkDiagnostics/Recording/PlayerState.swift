@@ -114,7 +114,7 @@ extension Player {
         /// Actions that the recording does not contain.
         private var unrecorded: [(deadline: Duration, action: OneShot)] = []
 
-        var heard: (@Sendable (EventBurst) -> Void)?
+        var received: (@Sendable (EventBurst) -> Void)?
         var watches: [Note.Kind: @Sendable () -> Void] = [:]
 
         init(_ recording: Recording) {

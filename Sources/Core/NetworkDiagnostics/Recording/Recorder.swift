@@ -270,12 +270,12 @@ private final class RecordedConnection: KernelConnection {
 
     func listen(
         on queue: DispatchQueue,
-        _ heard: @escaping @Sendable (EventBurst) -> Void
+        _ received: @escaping @Sendable (EventBurst) -> Void
     ) throws(NetlinkError) -> [String] {
         try recorder.noting(.listen) { () throws(NetlinkError) in
             try connection.listen(on: queue) { [recorder] burst in
                 recorder.add(.events)
-                heard(burst)
+                received(burst)
             }
         }
     }

@@ -25,7 +25,7 @@ public final class NetworkNamespaces: Sendable {
     /// A closure that receives all namespaces when the set changes.
     public typealias Listener = @Sendable ([Entry]) -> Void
 
-    private let follower: NamespaceFollower
+    private let watcher: NamespaceWatcher
 
     /// Creates an object for a directory of namespaces.
     ///
@@ -38,16 +38,16 @@ public final class NetworkNamespaces: Sendable {
     }
 
     package init(directory: String, clock: any MonitorClock, logger: Logger? = nil) {
-        follower = NamespaceFollower(directory: directory, clock: clock, logger: logger)
+        watcher = NamespaceWatcher(directory: directory, clock: clock, logger: logger)
     }
 
     /// The current namespaces, sorted by name. Each access reads the directory on the calling thread. Empty if the
     /// directory does not exist or cannot be read.
-    public var current: [Entry] { follower.read().entries }
+    public var current: [Entry] { watcher.read().entries }
 
     /// The names in the directory that are not network namespaces, for example files left behind or dangling links,
     /// sorted. Each access reads the directory on the calling thread.
-    public var others: [String] { follower.read().unfinished }
+    public var others: [String] { watcher.read().unfinished }
 
     /// Adds a listener that is called on `queue`, first with the current namespaces and then whenever a namespace is
     /// added or removed.
@@ -61,7 +61,7 @@ public final class NetworkNamespaces: Sendable {
         _ listener: @escaping Listener
     ) -> NetworkReachabilityToken {
         let listening = Locked<Listener?>(listener)
-        let watch = follower.add { entries in queue.async { listening.withLock { $0 }?(entries) } }
+        let watch = watcher.add { entries in queue.async { listening.withLock { $0 }?(entries) } }
         return NetworkReachabilityToken(
             Cancellation {
                 // The listener may hold the token, so it is released outside the lock.
@@ -74,8 +74,8 @@ public final class NetworkNamespaces: Sendable {
 
     /// The current namespaces, sorted by name, followed by the new set whenever a namespace is added or removed.
     public var changes: some AsyncSequence<[Entry], Never> & Sendable {
-        let follower = follower
-        return NetworkReachabilityUpdates(isSame: ==) { put in follower.add(put) }
+        let watcher = watcher
+        return NetworkReachabilityUpdates(isSame: ==) { put in watcher.add(put) }
     }
 }
 
@@ -97,7 +97,7 @@ extension NetworkNamespaces.Entry: CustomStringConvertible {
 
 /// Watches a directory of namespaces for all listeners. An event only causes the directory to be read again; its
 /// content is not used.
-final class NamespaceFollower: Sendable {
+final class NamespaceWatcher: Sendable {
     /// The maximum number of retries for a name that is not a namespace yet. The mount table may not announce the
     /// mount, so the directory is read again after 1, 2, 4 ... 512 ms.
     private static let scanLimit = 10

@@ -29,7 +29,7 @@ public final class NetworkReachabilityManager: Sendable {
 
     package let record: TargetRecord
     package let options: NetworkReachabilityOptions
-    let listening = Listening()
+    let listening = AlamofireListenerState()
     /// The last failure that was logged. Nil after a query has succeeded.
     private let loggedFailure: Locked<NetlinkError?> = Locked(nil)
 

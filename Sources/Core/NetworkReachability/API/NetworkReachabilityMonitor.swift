@@ -88,7 +88,7 @@ extension NetworkReachabilityMonitor {
             return state.listeners.compactMap(\.listener)
         }
         guard let listeners else { return false }
-        for listener in listeners { tell(listener, of: host, record) }
+        for listener in listeners { updateSubscription(of: listener, to: host, record) }
         return true
     }
 
@@ -101,7 +101,7 @@ extension NetworkReachabilityMonitor {
             (state.hosts.removeValue(forKey: host)?.record, state.listeners.compactMap(\.listener))
         }
         guard let record else { return false }
-        for listener in listeners { tell(listener, of: host, nil) }
+        for listener in listeners { updateSubscription(of: listener, to: host, nil) }
         return withExtendedLifetime(record) { true }
     }
 
@@ -190,14 +190,14 @@ extension NetworkReachabilityMonitor {
         }
         // Runs on the monitor's queue, so that all hosts begin together and in the order of `hosts`.
         monitor.soon { [self] in
-            for (host, record) in inOrder { tell(listener, of: host, record) }
+            for (host, record) in inOrder { updateSubscription(of: listener, to: host, record) }
         }
     }
 
     /// Subscribes a listener to a host, or unsubscribes it if the record is nil. Other threads may insert or remove the
     /// same host at the same time. The loop ends when the subscription agrees with the list of hosts, so the last
     /// thread establishes the correct state.
-    private func tell(_ listener: ChangeListener, of host: String, _ record: TargetRecord?) {
+    private func updateSubscription(of listener: ChangeListener, to host: String, _ record: TargetRecord?) {
         var record = record
         while true {
             if let record { listener.follow(host, record) } else { listener.leave(host) }

@@ -67,7 +67,7 @@ public struct NetworkReachabilityOptions: Sendable {
     /// Only the kernel's routes to these addresses are looked up. No packet is sent to them. If your users need a
     /// private network instead of the internet, set addresses in that network, for example the routers of a data
     /// centre.
-    public var addressesAtLarge: [IPAddress] = AtLarge.addresses
+    public var addressesAtLarge: [IPAddress] = GeneralAddresses.all
 
     /// The maximum time that the first synchronous query for a host name waits for the name service. The default is 2
     /// seconds. Zero disables waiting.

@@ -35,7 +35,7 @@ package struct Evaluation: Hashable, Sendable {
     }
 }
 
-extension Judge {
+extension PathEvaluator {
     /// Returns the path to a target.
     package mutating func evaluate(_ subject: EvaluationSubject) throws(MissingAnswers) -> Evaluation {
         switch subject.kind {
@@ -86,7 +86,7 @@ extension Judge {
         // The link may have been removed in the meantime.
         let isGone = deciding?.isSatisfied == true && common.reason != nil
         return Evaluation(
-            path: memory.path(common, to: isGone ? nil : deciding?.destination),
+            path: cache.path(common, to: isGone ? nil : deciding?.destination),
             lifetime: quorums.compactMap(\.lifetime).min()
         )
     }
@@ -94,7 +94,7 @@ extension Judge {
 
 // MARK: - From a verdict to a path
 
-extension Judge {
+extension PathEvaluator {
     /// Returns the interfaces that packets leave through, without duplicates.
     private mutating func interfaces(of verdicts: [Verdict]) throws(MissingAnswers) -> [NetworkInterface] {
         var links: [UInt32] = []
@@ -106,7 +106,7 @@ extension Judge {
         var interfaces: [NetworkInterface] = []
         for index in links {
             guard let link = try answers.link(index) else { continue }
-            interfaces.append(try memory.interfaces.entry(for: link, &answers).interface)
+            interfaces.append(try cache.interfaces.entry(for: link, &answers).interface)
         }
         return interfaces
     }
@@ -124,7 +124,7 @@ extension Judge {
         guard let link = try answers.link(egress.link) else {
             return NetworkPath.Common(flags: [], reason: .noInterface)
         }
-        let known = try memory.interfaces.entry(for: link, &answers)
+        let known = try cache.interfaces.entry(for: link, &answers)
         var common = NetworkPath.Common(flags: known.flags.union(.reachable), interface: known.interface)
         common.gateway = egress.gateway.map { IPAddress($0) }
         common.source = IPAddress(egress.source, zone: egress.source.isLinkLocal ? link.name : nil)
@@ -145,7 +145,7 @@ extension Judge {
         // A source address that cannot receive replies is not reported.
         common.source = obstacle.cause == .noSourceAddress ? nil : obstacle.source.map { IPAddress($0) }
         guard let index = obstacle.link, let link = try answers.link(index) else { return common }
-        let known = try memory.interfaces.entry(for: link, &answers)
+        let known = try cache.interfaces.entry(for: link, &answers)
         common.interface = known.interface
         if obstacle.cause == .dormant { common.flags = known.flags.union([.reachable, .connectionRequired]) }
         return common
@@ -157,12 +157,12 @@ extension Judge {
         guard obstacle.cause == .noRoute, !answers.hasCarrierSomewhere else { return obstacle }
         let links = try answers.links().filter { !$0.isLoopback }
         if links.isEmpty { return Verdict.Obstacle(.noInterface) }
-        let uplinks = links.filter { $0.mayLeadElsewhere(among: links) }
+        let uplinks = links.filter { $0.canBeUplink(among: links) }
         let candidates = uplinks.isEmpty ? links : uplinks
         let up = candidates.filter(\.isUp)
         // If all other links run over one link, that link is the reason.
         let lowest = candidates.filter { link in
-            link.lowerIsElsewhere || !candidates.contains { $0.index == link.lowerIndex }
+            link.isLowerInOtherNamespace || !candidates.contains { $0.index == link.lowerIndex }
         }
         let only = lowest.count == 1 ? lowest.first?.index : nil
         if up.isEmpty { return Verdict.Obstacle(.linkDown, link: only) }
@@ -174,7 +174,7 @@ extension Judge {
 extension Link {
     /// Returns whether packets of this machine can leave to other machines through the link: it is not a port of a
     /// bridge or bond, it does not discard packets, and it has a port if it needs one.
-    fileprivate func mayLeadElsewhere(among links: [Link]) -> Bool {
+    fileprivate func canBeUplink(among links: [Link]) -> Bool {
         let controller = links.first { $0.index == controllerIndex }
         // A port of a VRF has its own addresses and routes.
         if controllerIndex != nil, controller?.kind != "vrf" { return false }
@@ -184,7 +184,7 @@ extension Link {
 
 /// A cache that one evaluation leaves for the next. It reduces queries and memory, and never determines where packets
 /// go.
-package struct EvaluationMemory {
+package struct EvaluationCache {
     /// The types of interfaces. Valid until a link changes.
     package var interfaces = InterfaceTable()
     /// The queries of the last evaluation, which are sent first in the next one to save round trips. The first query is

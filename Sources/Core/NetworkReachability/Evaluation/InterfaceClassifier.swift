@@ -69,7 +69,7 @@ extension Answers {
 
     private mutating func lower(of link: Link, path: [UInt32]) throws(MissingAnswers) -> Layer? {
         // The index belongs to another namespace and may identify an unrelated link here.
-        guard !link.lowerIsElsewhere, let index = link.lowerIndex, !path.contains(index),
+        guard !link.isLowerInOtherNamespace, let index = link.lowerIndex, !path.contains(index),
             let lower = try self.link(index)
         else { return nil }
         return try layer(lower, path: path)

@@ -5,7 +5,7 @@ import Netlink
 package struct Target: Hashable, Sendable {
     package enum Destination: Hashable, Sendable {
         /// General reachability, determined by the majority of these addresses in one of the two families, IPv4 first.
-        case atLarge([IPAddress])
+        case general([IPAddress])
         case address(IPAddress)
         /// A host name, and the interval after which it is resolved again.
         case name(String, refreshInterval: Duration)
@@ -19,8 +19,8 @@ package struct Target: Hashable, Sendable {
     package var constraints: PathConstraints { shared?.value ?? PathConstraints() }
 
     package init(_ destination: Destination, _ constraints: PathConstraints = PathConstraints()) {
-        if case .atLarge(let addresses) = destination {
-            self.destination = .atLarge(addresses.filter { !$0.isIPv6 } + addresses.filter(\.isIPv6))
+        if case .general(let addresses) = destination {
+            self.destination = .general(addresses.filter { !$0.isIPv6 } + addresses.filter(\.isIPv6))
         } else {
             self.destination = destination
         }
@@ -35,7 +35,7 @@ package struct Target: Hashable, Sendable {
 extension Target: CustomStringConvertible {
     package var description: String {
         switch destination {
-        case .atLarge: "the network at large"
+        case .general: "the network at large"
         // A zone can contain any characters.
         case .address(let address): address.description.printable
         case .name(let name, _): name.printable
@@ -49,7 +49,7 @@ extension Target {
     package init(options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
         let addresses = try PathConstraints(options).counted(options.addressesAtLarge)
         guard !addresses.isEmpty else { throw .noAddressesAtLarge }
-        try self.init(.atLarge(addresses), options)
+        try self.init(.general(addresses), options)
     }
 
     /// Creates the target of a host, given by its name or by an address literal.
@@ -104,10 +104,10 @@ extension PathConstraints {
 ///
 /// Linux cannot look up a route to `0.0.0.0`: the kernel always answers that it is local. Therefore several real public
 /// addresses are looked up, and the majority of one family decides. No packet is sent to them.
-enum AtLarge {
+enum GeneralAddresses {
     /// The addresses of well-known name servers of different operators, distributed over the address space. If only
     /// half of the space is routed (`0.0.0.0/1`), or only one provider's network, there is no majority.
-    static let addresses: [IPAddress] = [
+    static let all: [IPAddress] = [
         "1.1.1.1", "8.8.8.8", "9.9.9.9", "64.6.64.6", "192.5.5.241", "193.0.14.129", "199.7.83.42", "202.12.27.33",
         "2001:4860:4860::8888", "2606:4700:4700::1111", "2620:fe::fe", "2a10:50c0::ad1:ff", "2400:3200::1",
     ].compactMap { IPAddress($0) }
@@ -151,8 +151,8 @@ package enum UnassignedAddress {
                 outputInterface: manager.options.interface == nil ? nil : path.interface?.index,
                 mark: manager.options.firewallMark
             )
-            let entry = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
-                try judge.answers.entry(query)
+            let entry = try? manager.record.monitor.answering { evaluator throws(MissingAnswers) in
+                try evaluator.answers.entry(query)
             }
             if let route = entry ?? nil, route.prefixLength <= Self.longestDefault { return IPAddress(address) }
         }
@@ -171,8 +171,8 @@ package enum UnassignedAddress {
             guard let direction = addresses.first(where: { $0.wire.family == family }),
                 let manager = makeManager(direction), case let path = manager.path, path.status.isReachable
             else { return nil }
-            let own = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
-                try judge.answers.addresses()
+            let own = try? manager.record.monitor.answering { evaluator throws(MissingAnswers) in
+                try evaluator.answers.addresses()
             }
             let used = (own ?? []).map(\.address) + [path.gateway].compactMap { $0?.wire }
             return choose(family, along: path, of: manager, used: used)

@@ -25,12 +25,12 @@ package protocol KernelConnection: KernelResponder, AnyObject, Sendable {
     /// false, release the connection, because its sockets keep a deleted namespace and its devices alive.
     var isCurrent: Bool { get }
 
-    /// Starts to listen for events. Calls `heard` on `queue` once per burst of messages. May be called only once.
+    /// Starts to listen for events. Calls `received` on `queue` once per burst of messages. May be called only once.
     ///
     /// - Returns: The names of the multicast groups that this kernel does not support.
     func listen(
         on queue: DispatchQueue,
-        _ heard: @escaping @Sendable (EventBurst) -> Void
+        _ received: @escaping @Sendable (EventBurst) -> Void
     ) throws(NetlinkError) -> [String]
 
     /// A Boolean value that indicates whether events are waiting that the listener has not received. The last answers
@@ -44,7 +44,7 @@ package protocol KernelConnection: KernelResponder, AnyObject, Sendable {
     /// passes all route messages. All other messages always pass.
     func setFilter(_ filter: RouteFilter?) throws(NetlinkError)
 
-    /// Stops listening. A call of `heard` that is about to start may still run.
+    /// Stops listening. A call of `received` that is about to start may still run.
     func stopListening()
 }
 

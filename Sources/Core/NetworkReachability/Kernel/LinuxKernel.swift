@@ -133,11 +133,11 @@ final class LinuxConnection: KernelConnection {
 
     func listen(
         on queue: DispatchQueue,
-        _ heard: @escaping @Sendable (EventBurst) -> Void
+        _ received: @escaping @Sendable (EventBurst) -> Void
     ) throws(NetlinkError) -> [String] {
         let missing = try sockets.events.join()
         let thread = try EventThread(sockets.events)
-        try thread.start(on: queue, heard)
+        try thread.start(on: queue, received)
         listener.withLock { $0 = thread }
         return missing.map(\.name)
     }
@@ -174,8 +174,8 @@ final class EventThread: Sendable {
     /// A Boolean value that indicates whether events are being read, or the listener has not returned.
     var isDelivering: Bool { delivering.withLock { $0 } }
 
-    /// Calls `heard` on `queue` for each burst, until `end()` is called.
-    func start(on queue: DispatchQueue, _ heard: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
+    /// Calls `received` on `queue` for each burst, until `end()` is called.
+    func start(on queue: DispatchQueue, _ received: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
         do {
             // The thread retains the socket. The descriptor is closed after both the connection and the thread have
             // released it.
@@ -195,7 +195,7 @@ final class EventThread: Sendable {
                         if burst.failure != nil { hasEnded.withLock { $0 = true } }
                         burst.noticed = noticed
                         if burst.messages > 1 { burst.completed = SystemClock.monotonic }
-                        heard(burst)
+                        received(burst)
                     }
                 }
             }

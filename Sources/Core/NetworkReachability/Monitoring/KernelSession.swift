@@ -8,7 +8,7 @@ struct KernelSession {
     private let kernel: any Kernel
     private var connection: (any KernelConnection)?
     private(set) var isListening = false
-    private var memory = EvaluationMemory()
+    private var cache = EvaluationCache()
     /// The last evaluation and the answers that it used. Equal answers give equal paths, so it is not repeated for
     /// equal answers.
     private var last: (subjects: [EvaluationSubject], round: Answers.Round, evaluations: [Evaluation])?
@@ -30,17 +30,17 @@ struct KernelSession {
             let (connection, first) = try query()
             if let last, last.subjects == subjects, last.round == first { return last.evaluations }
             var evaluations = [Evaluation?](repeating: nil, count: subjects.count)
-            let answers = try answering(first, over: connection) { judge throws(MissingAnswers) in
+            let answers = try answering(first, over: connection) { evaluator throws(MissingAnswers) in
                 try MissingAnswers.forEach(subjects.indices) { index throws(MissingAnswers) in
-                    if evaluations[index] == nil { evaluations[index] = try judge.evaluate(subjects[index]) }
+                    if evaluations[index] == nil { evaluations[index] = try evaluator.evaluate(subjects[index]) }
                 }
             }.answers
             let all = evaluations.compactMap(\.self)
-            let isEnough = memory.note(answers.used)
-            last = (isEnough ? answers.round(memory.expected) : nil).map { (subjects, $0, all) }
+            let isEnough = cache.note(answers.used)
+            last = (isEnough ? answers.round(cache.expected) : nil).map { (subjects, $0, all) }
             return all
         } catch {
-            let path = NetworkPath(reason: giveUp(error))
+            let path = NetworkPath(reason: close(after: error))
             return subjects.map { _ in Evaluation(path: path) }
         }
     }
@@ -48,7 +48,7 @@ struct KernelSession {
     /// Runs a pure function of the kernel's answers. Repeats it after querying the missing answers, until none is
     /// missing.
     mutating func answering<Value>(
-        _ body: (inout Judge) throws(MissingAnswers) -> Value
+        _ body: (inout PathEvaluator) throws(MissingAnswers) -> Value
     ) throws(NetlinkError) -> Value {
         let (connection, first) = try query()
         return try answering(first, over: connection, body).value
@@ -59,7 +59,7 @@ struct KernelSession {
         let connection = try connect()
         // Changes of interfaces are only noticed while listening.
         if !isListening { forgetInterfaces() }
-        return (connection, try query(memory.expected, over: connection))
+        return (connection, try query(cache.expected, over: connection))
     }
 
     private mutating func query(
@@ -73,17 +73,17 @@ struct KernelSession {
     private mutating func answering<Value>(
         _ first: Answers.Round,
         over connection: any KernelConnection,
-        _ body: (inout Judge) throws(MissingAnswers) -> Value
+        _ body: (inout PathEvaluator) throws(MissingAnswers) -> Value
     ) throws(NetlinkError) -> (value: Value, answers: Answers) {
-        var judge = Judge(Answers(), memory)
+        var evaluator = PathEvaluator(Answers(), cache)
         var round = first
         while true {
-            judge.answers.add(round)
+            evaluator.answers.add(round)
             do throws(MissingAnswers) {
-                let value = try body(&judge)
-                memory = judge.memory
-                tunnelEnds.formUnion(judge.tunnelEnds)
-                return (value, judge.answers)
+                let value = try body(&evaluator)
+                cache = evaluator.cache
+                tunnelEnds.formUnion(evaluator.tunnelEnds)
+                return (value, evaluator.answers)
             } catch {
                 // Several subjects may miss the same answer.
                 var seen: Set<KernelQuery> = []
@@ -110,7 +110,7 @@ struct KernelSession {
 
     /// Discards the interfaces, because a link may have changed.
     mutating func forgetInterfaces() {
-        memory.forgetInterfaces()
+        cache.forgetInterfaces()
         last = nil
     }
 }
@@ -121,7 +121,7 @@ extension KernelSession {
     /// Connects if there is no connection. Closes a connection whose namespace was deleted.
     @discardableResult
     mutating func connect() throws(NetlinkError) -> any KernelConnection {
-        letGoOfOtherNamespace()
+        closeIfNamespaceChanged()
         if let connection { return connection }
         do {
             let connection = try kernel.connect()
@@ -139,12 +139,12 @@ extension KernelSession {
     /// - Returns: The multicast groups that the kernel does not support; nil if it was already listening.
     mutating func listen(
         on queue: DispatchQueue,
-        _ heard: @escaping @Sendable (EventBurst) -> Void
+        _ received: @escaping @Sendable (EventBurst) -> Void
     ) throws(NetlinkError) -> [String]? {
         let connection = try connect()
         guard !isListening else { return nil }
         do {
-            let missing = try connection.listen(on: queue, heard)
+            let missing = try connection.listen(on: queue, received)
             isListening = true
             forgetInterfaces()
             tunnelEnds = []
@@ -167,7 +167,7 @@ extension KernelSession {
     }
 
     /// Closes a connection to a namespace that was replaced, because its sockets keep the old namespace alive.
-    mutating func letGoOfOtherNamespace() {
+    mutating func closeIfNamespaceChanged() {
         if let connection, !connection.isCurrent { disconnect() }
     }
 
@@ -175,11 +175,11 @@ extension KernelSession {
     mutating func disconnect() {
         stopListening()
         connection = nil
-        (memory, last) = (EvaluationMemory(), nil)
+        (cache, last) = (EvaluationCache(), nil)
     }
 
     /// Closes a connection that cannot be used. Returns the reason that applies to every target.
-    mutating func giveUp(_ error: NetlinkError) -> NetworkPath.UnsatisfiedReason {
+    mutating func close(after error: NetlinkError) -> NetworkPath.UnsatisfiedReason {
         failure = error
         disconnect()
         return NetworkPath.UnsatisfiedReason(error)
@@ -207,7 +207,7 @@ extension PathMonitor {
     ///   counts as an answer.
     package func answers() -> Bool {
         do throws(NetlinkError) {
-            _ = try answering { judge throws(MissingAnswers) in try judge.evaluate(Self.query) }
+            _ = try answering { evaluator throws(MissingAnswers) in try evaluator.evaluate(Self.query) }
             return true
         } catch {
             return error.stage == .namespace

@@ -244,7 +244,7 @@ extension Monitor {
 
 extension Monitor {
     /// Processes a burst of events from the kernel.
-    mutating func heard(_ burst: EventBurst, at now: Duration) -> [Action] {
+    mutating func received(_ burst: EventBurst, at now: Duration) -> [Action] {
         statistics.count(burst)
         readFailures = 0
         guard burst.isRelevant else { return [] }

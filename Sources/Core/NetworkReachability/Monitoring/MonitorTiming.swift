@@ -110,7 +110,7 @@ extension NetworkPath {
 
 /// The listener of a manager with Alamofire's methods. The manager and the delivery retain this object. It retains
 /// neither.
-final class Listening: Sendable {
+final class AlamofireListenerState: Sendable {
     struct State {
         /// The listener of Alamofire 4's property, called after `startListening()`.
         var listener: NetworkReachabilityManager.Listener?

@@ -9,9 +9,9 @@ package import Netlink
 /// The steps from a change in the kernel to the call of a listener:
 ///
 /// 1. `EventThread` wakes up, and `EventSocket` reads all messages into an `EventBurst`.
-/// 2. ``heard(_:)`` passes the burst to ``Monitor``, which queues the affected targets.
+/// 2. ``received(_:)`` passes the burst to ``Monitor``, which queues the affected targets.
 /// 3. `evaluateNext()` removes targets from the queue. ``KernelSession`` queries the kernel in one or two rounds.
-/// 4. ``Judge`` derives verdicts from the answers. A quorum of the verdicts determines the path.
+/// 4. ``PathEvaluator`` derives verdicts from the answers. A quorum of the verdicts determines the path.
 /// 5. ``Monitor`` returns the subscriptions to notify, with their paths. ``Subscription`` delivers them.
 ///
 /// The kernel is the state. The content of an event is never used as a result: each result comes from a new route
@@ -74,10 +74,10 @@ package final class PathMonitor: Sendable {
 // MARK: - From an event to a notification. Runs on the queue.
 
 extension PathMonitor {
-    private func heard(_ burst: EventBurst) {
+    private func received(_ burst: EventBurst) {
         if let failure = burst.failure { return cannotRead(failure) }
         let now = now
-        perform(state.withLock { $0.heard(burst, at: now) })
+        perform(state.withLock { $0.received(burst, at: now) })
     }
 
     private func perform(_ actions: [Monitor.Action]) {
@@ -201,7 +201,7 @@ extension PathMonitor {
 
     /// Runs a pure function of the kernel's answers, for queries beyond the path to a target.
     package func answering<Value: Sendable>(
-        _ body: (inout Judge) throws(MissingAnswers) -> Value
+        _ body: (inout PathEvaluator) throws(MissingAnswers) -> Value
     ) throws(NetlinkError) -> Value {
         try session.withLock { session throws(NetlinkError) in
             defer { countLookups(&session) }
@@ -219,7 +219,7 @@ extension PathMonitor {
     /// - Parameter record: The target; nil if the path is not counted.
     package func answering<Value: Sendable>(
         of record: TargetRecord?,
-        _ body: (inout Judge) throws(MissingAnswers) -> (path: NetworkPath, value: Value)
+        _ body: (inout PathEvaluator) throws(MissingAnswers) -> (path: NetworkPath, value: Value)
     ) throws(NetlinkError) -> (path: NetworkPath, value: Value) {
         try session.withLock { session throws(NetlinkError) in
             defer { countLookups(&session) }
@@ -237,10 +237,10 @@ extension PathMonitor {
     }
 
     /// Closes a connection that cannot be used. Returns the reason that applies to every target.
-    package func giveUp(_ error: NetlinkError) -> NetworkPath.UnsatisfiedReason {
+    package func close(after error: NetlinkError) -> NetworkPath.UnsatisfiedReason {
         let (reason, wasListening) = session.withLock { session in
             let wasListening = session.isListening
-            return (session.giveUp(error), wasListening)
+            return (session.close(after: error), wasListening)
         }
         if wasListening { soon { [weak self] in self?.evaluateAll() } }
         return reason
@@ -250,7 +250,7 @@ extension PathMonitor {
     func reachesNameServer() -> Bool {
         guard let configuration = environment.resolver.configuration, configuration.asksServers else { return false }
         let servers = EvaluationSubject(.any(configuration.servers))
-        let path = try? answering { judge throws(MissingAnswers) in try judge.evaluate(servers).path }
+        let path = try? answering { evaluator throws(MissingAnswers) in try evaluator.evaluate(servers).path }
         return path?.status.isReachable ?? false
     }
 
@@ -395,7 +395,7 @@ extension PathMonitor {
     private func listen() {
         do {
             let missing = try session.withLock { session throws(NetlinkError) in
-                try session.listen(on: queue) { [weak self] burst in self?.heard(burst) }
+                try session.listen(on: queue) { [weak self] burst in self?.received(burst) }
             }
             state.withLock { $0.isListening() }
             if let missing {
@@ -421,7 +421,7 @@ extension PathMonitor {
     private func cannotRead(_ cause: SystemError) {
         let error = NetlinkError("read netlink events", cause)
         logger?.warning("cannot receive netlink events, retrying", metadata: ["error": "\(error)"])
-        _ = session.withLock { $0.giveUp(error) }
+        _ = session.withLock { $0.close(after: error) }
         let now = now
         perform(state.withLock { $0.cannotRead(at: now) })
     }
@@ -452,7 +452,7 @@ extension PathMonitor {
     /// targets.
     private func watchNamespace() {
         let watch = environment.kernel.watchNamespace(on: queue) { [weak self] in
-            self?.session.withLock { $0.letGoOfOtherNamespace() }
+            self?.session.withLock { $0.closeIfNamespaceChanged() }
             self?.evaluateAll()
         }
         watches.withLock { $0.namespace = watch }

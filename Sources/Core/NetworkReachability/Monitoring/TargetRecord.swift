@@ -25,7 +25,7 @@ package final class TargetRecord: Sendable {
     package var subject: EvaluationSubject {
         var subject = EvaluationSubject(.any([]), target.constraints)
         switch target.destination {
-        case .atLarge(let addresses): subject.kind = .majority(addresses)
+        case .general(let addresses): subject.kind = .majority(addresses)
         case .address(let address): subject.kind = .any([address])
         case .name:
             let answer = name?.answer ?? .failed
@@ -43,7 +43,7 @@ package final class TargetRecord: Sendable {
     var addresses: [WireAddress] {
         switch target.destination {
         case .address(let address): return [address.wire]
-        case .atLarge(let addresses): return addresses.map(\.wire)
+        case .general(let addresses): return addresses.map(\.wire)
         case .name:
             if case .addresses(let addresses)? = name?.answer { return addresses.map(\.wire) }
             return name?.missingServers?.map(\.wire) ?? []

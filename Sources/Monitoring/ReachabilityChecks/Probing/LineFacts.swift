@@ -63,7 +63,7 @@ struct LineFacts: Sendable {
     }
 }
 
-extension Judge {
+extension PathEvaluator {
     /// Returns the far end of the first tunnel of a path. Checks the path's interface and the interfaces below it.
     fileprivate mutating func farEnd(of path: NetworkPath) throws(MissingAnswers) -> TunnelFarEnd? {
         guard let interface = path.interface, let destination = path.destination?.wire else { return nil }

@@ -20,8 +20,7 @@ package enum WebClient: Hashable, Sendable {
             self = .unknown
             return
         }
-        if let local = Self.end(channel.localAddress), let user = TCPConnectionDump.user(local: remote, remote: local)
-        {
+        if let local = Self.end(channel.localAddress), let user = TCPConnectionDump.user(local: remote, remote: local) {
             self = .user(user)
         } else {
             self.init(remote.address)

@@ -24,7 +24,7 @@ package struct Link: Hashable, Sendable {
     /// The index of the lower device, or of the other end of a pair (IFLA_LINK).
     package var lowerIndex: UInt32?
     /// A Boolean value that indicates whether `lowerIndex` belongs to another network namespace (IFLA_LINK_NETNSID).
-    package var lowerIsElsewhere: Bool
+    package var isLowerInOtherNamespace: Bool
     /// The index of the bridge, bond or VRF of which the device is a port (IFLA_MASTER).
     package var controllerIndex: UInt32?
     /// The index of the active port of a bond (IFLA_BOND_ACTIVE_SLAVE).
@@ -52,7 +52,7 @@ package struct Link: Hashable, Sendable {
         hardwareAddress: [UInt8] = [],
         kind: String? = nil,
         lowerIndex: UInt32? = nil,
-        lowerIsElsewhere: Bool = false,
+        isLowerInOtherNamespace: Bool = false,
         controllerIndex: UInt32? = nil,
         activePortIndex: UInt32? = nil,
         parentBus: String? = nil
@@ -65,7 +65,7 @@ package struct Link: Hashable, Sendable {
         self.hardwareAddress = hardwareAddress
         self.kind = kind
         self.lowerIndex = lowerIndex
-        self.lowerIsElsewhere = lowerIsElsewhere
+        self.isLowerInOtherNamespace = isLowerInOtherNamespace
         self.controllerIndex = controllerIndex
         self.activePortIndex = activePortIndex
         self.parentBus = parentBus
@@ -86,7 +86,7 @@ extension Link {
 
     /// A Boolean value that indicates whether the link-layer address of the next hop must be resolved before packets
     /// leave (ARP, RFC 4861).
-    package var asksForNeighbours: Bool { !isLoopback && flags.isDisjoint(with: [.noARP, .pointToPoint]) }
+    package var resolvesNeighbours: Bool { !isLoopback && flags.isDisjoint(with: [.noARP, .pointToPoint]) }
 }
 
 /// The operational state of a link (RFC 2863). It is later than the carrier, so only `dormant` is used.
@@ -125,7 +125,7 @@ extension Link {
             // IF_LINK_MODE_DORMANT.
             case IFLA_LINKMODE: waitsForProgram = value.first == 1
             case IFLA_LINK: lowerIndex = value.word.flatMap { $0 == 0 ? nil : $0 }
-            case IFLA_LINK_NETNSID: lowerIsElsewhere = true
+            case IFLA_LINK_NETNSID: isLowerInOtherNamespace = true
             case IFLA_MASTER: controllerIndex = value.word
             case IFLA_PARENT_DEV_BUS_NAME: parentBus = value.text
             case IFLA_CARRIER_DOWN_COUNT: carrierLosses = value.word ?? 0

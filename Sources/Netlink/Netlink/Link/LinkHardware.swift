@@ -134,7 +134,7 @@ package final class HardwareProbe: Sendable {
     /// Returns the properties of the device behind `link`. Unknown properties are nil.
     ///
     /// - Parameter socket: An open socket of the same namespace, through which the namespace is found.
-    package func hardware(of link: Link, besides socket: EventSocket) -> LinkHardware {
+    package func hardware(of link: Link, inNamespaceOf socket: EventSocket) -> LinkHardware {
         let identity = Identity(name: link.name, hardwareType: link.hardwareType, kind: link.kind)
         let known = answers.withLock { answers in
             answers[link.index].flatMap { $0.identity == identity ? $0.hardware : nil }
@@ -166,7 +166,7 @@ package final class HardwareProbe: Sendable {
     /// kernel sends no event when an endpoint changes.
     ///
     /// - Parameter socket: An open socket of the same namespace.
-    package func peers(ofInterface index: UInt32, besides socket: EventSocket) -> [TunnelFarEnd]? {
+    package func peers(ofInterface index: UInt32, inNamespaceOf socket: EventSocket) -> [TunnelFarEnd]? {
         let answer = inside(of: socket) { () throws(NetlinkError) in
             var routes = QuerySocket(try SocketTransport())
             if let link = try routes.query([.link(index)]).first?.link, link.kind == "xfrm" {

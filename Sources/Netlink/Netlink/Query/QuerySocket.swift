@@ -297,8 +297,8 @@ package final class RouteSockets: KernelResponder, Sendable {
             netlink: { (queries) throws(NetlinkError) in
                 try querySocket.withLock { socket throws(NetlinkError) in try socket.query(queries) }
             },
-            hardware: { hardware.hardware(of: $0, besides: events) },
-            peers: { hardware.peers(ofInterface: $0, besides: events) }
+            hardware: { hardware.hardware(of: $0, inNamespaceOf: events) },
+            peers: { hardware.peers(ofInterface: $0, inNamespaceOf: events) }
         )
     }
 }

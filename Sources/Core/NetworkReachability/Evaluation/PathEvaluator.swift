@@ -5,17 +5,17 @@ import Netlink
 ///
 /// A pure function of the kernel's answers: it sends no query, and keeps no state from one evaluation to the next. Each
 /// of its conditions is required by an observed case.
-package struct Judge {
+package struct PathEvaluator {
     package var answers: Answers
     /// The tunnels that lead to the address being judged.
     var tunnels: [UInt32] = []
     /// The far ends of tunnels that were also judged. Routes to them affect the result.
     package internal(set) var tunnelEnds: Set<WireAddress> = []
     /// The cached results of earlier evaluations.
-    package var memory: EvaluationMemory
+    package var cache: EvaluationCache
 
-    package init(_ answers: Answers = Answers(), _ memory: EvaluationMemory = EvaluationMemory()) {
-        (self.answers, self.memory) = (answers, memory)
+    package init(_ answers: Answers = Answers(), _ cache: EvaluationCache = EvaluationCache()) {
+        (self.answers, self.cache) = (answers, cache)
     }
 
     /// Returns the verdicts in the order of the checks.
@@ -117,7 +117,7 @@ package struct Judge {
         guard constraints.limitsTypes, case .success(let egress) = outcome, !egress.isLocal,
             let link = try answers.link(egress.link)
         else { return outcome }
-        let type = try memory.interfaces.entry(for: link, &answers).interface.type
+        let type = try cache.interfaces.entry(for: link, &answers).interface.type
         if constraints.permits(type) { return outcome }
         var obstacle = Verdict.Obstacle(.interfaceNotAllowed, link: link.index)
         (obstacle.gateway, obstacle.source) = (egress.gateway, egress.source)
@@ -167,8 +167,8 @@ package struct Judge {
             return .failure(obstacle)
         }
         if let cause = link.obstacle { return blocked(cause) }
-        if try isGuess(query, route) { return .failure(Verdict.Obstacle(.noRoute)) }
-        if route.kind == .unicast, try isThrownAway(query, by: link) { return blocked(.discarded) }
+        if try hasNoRoute(query, route) { return .failure(Verdict.Obstacle(.noRoute)) }
+        if route.kind == .unicast, try isDiscarded(query, by: link) { return blocked(.discarded) }
         guard let source = route.source else { return blocked(.noSourceAddress) }
         if route.kind != .local, !(try canBeAnswered(source, query, hop)) { return blocked(.noSourceAddress) }
         if let cause = try lowerObstacle(of: link, query, from: source) {
@@ -190,16 +190,16 @@ package struct Judge {
     /// Returns whether the route is in no table. With an output interface, IPv4 treats every address without a route as
     /// a neighbour on that link. Such a neighbour does not answer, but a link that needs no neighbour resolution
     /// forwards the packets.
-    private mutating func isGuess(_ query: RouteQuery, _ route: Route) throws(MissingAnswers) -> Bool {
+    private mutating func hasNoRoute(_ query: RouteQuery, _ route: Route) throws(MissingAnswers) -> Bool {
         guard let bound = query.outputInterface, query.destination.family == .ipv4, !query.destination.isLinkLocal,
             route.kind == .unicast, route.table == nil
         else { return false }
-        return try answers.link(bound)?.asksForNeighbours ?? false
+        return try answers.link(bound)?.resolvesNeighbours ?? false
     }
 
     /// Returns whether packets take a default route through a device that discards them. Narrower routes through such a
     /// device are accepted, because containers and clusters use them for services that packet filters answer.
-    mutating func isThrownAway(_ query: RouteQuery, by link: Link) throws(MissingAnswers) -> Bool {
+    mutating func isDiscarded(_ query: RouteQuery, by link: Link) throws(MissingAnswers) -> Bool {
         guard link.discardsPackets else { return false }
         // Half of the address space (0.0.0.0/1) and all public IPv6 addresses (2000::/3) count as default routes.
         return (try answers.entry(query)?.prefixLength ?? 0) < 4

@@ -3,7 +3,7 @@ import Netlink
 import NetworkReachability
 
 /// The search for the reason why no route carries the packets.
-extension Judge {
+extension PathEvaluator {
     /// Finds the rule or route that rejects the packets, or the route that the lookup ignores.
     ///
     /// - Parameters:
@@ -33,12 +33,12 @@ extension Judge {
         facts.rule = walk.rule(refusingWith: error).map { NetworkEvidence.Rule($0) }
         facts.ruleRefused = facts.rule != nil
         guard error == .networkUnreachable, !facts.ruleRefused else { return }
-        facts.passedOver = try passedOver(covering, walk)
-        if facts.passedOver == nil, walk.query.destination.family == .ipv6 { facts.ipv6Trouble = try ipv6Trouble() }
+        facts.unusedRoute = try unusedRoute(covering, walk)
+        if facts.unusedRoute == nil, walk.query.destination.family == .ipv6 { facts.ipv6Trouble = try ipv6Trouble() }
     }
 
     /// Returns the best route that covers the destination and is not used.
-    private mutating func passedOver(
+    private mutating func unusedRoute(
         _ covering: [TableRoute],
         _ walk: RuleWalk
     ) throws(MissingAnswers) -> NetworkEvidence.PassedOver? {
@@ -84,7 +84,7 @@ extension Judge {
     private mutating func mayBeKillSwitch(_ rules: [RoutingRule]) throws(MissingAnswers) -> Bool {
         if rules.contains(where: { $0.markMask != 0 || $0.suppressedLength != nil }) { return true }
         for link in try answers.links() {
-            if try memory.interfaces.entry(for: link, &answers).interface.type == .tunnel { return true }
+            if try cache.interfaces.entry(for: link, &answers).interface.type == .tunnel { return true }
         }
         return false
     }

@@ -5,7 +5,7 @@ import NetworkReachability
 
 /// An evaluation that keeps all intermediate results. It sends more queries than a normal evaluation and is not
 /// optimized for speed.
-extension Judge {
+extension PathEvaluator {
     /// A path with all verdicts that determine it.
     struct Explanation {
         var path: NetworkPath
@@ -211,7 +211,7 @@ extension Judge {
     }
 
     private mutating func entry(for link: Netlink.Link) throws(MissingAnswers) -> NetworkEvidence.Link {
-        NetworkEvidence.Link(try memory.interfaces.entry(for: link, &answers).interface, link)
+        NetworkEvidence.Link(try cache.interfaces.entry(for: link, &answers).interface, link)
     }
 
     private mutating func gatherNeighbour(
@@ -225,7 +225,7 @@ extension Judge {
             case .success(let egress): egress.gateway
             case .failure(let obstacle): obstacle.gateway
             }
-        guard facts.route?.type == "unicast", link.asksForNeighbours else { return }
+        guard facts.route?.type == "unicast", link.resolvesNeighbours else { return }
         facts.needsNeighbour = true
         let address = gateway ?? destination
         let answer = try answers.neighbour(address, on: link.index)

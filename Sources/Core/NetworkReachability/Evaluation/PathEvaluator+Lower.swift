@@ -2,7 +2,7 @@ package import LinuxSupport
 package import Netlink
 
 /// Obstacles below a link that is itself usable: at its lower device, its ports, or the far end of its tunnel.
-extension Judge {
+extension PathEvaluator {
     /// Returns the cause that blocks packets below a link; nil if no cause is found.
     ///
     /// - Parameters:
@@ -28,9 +28,9 @@ extension Judge {
         guard let lower, let lowerLink = try answers.link(lower) else { return nil }
         // Links on the same lower device exchange packets with each other, even if the device discards packets to
         // others.
-        let isThrownAway =
-            link.servesSiblings ? try isThrownAway(query, by: lowerLink) : lowerLink.discardsPackets
-        return isThrownAway
+        let isDiscarded =
+            link.servesSiblings ? try isDiscarded(query, by: lowerLink) : lowerLink.discardsPackets
+        return isDiscarded
             ? .discarded : try obstacle(at: lowerLink, query, from: source, depth: depth)
     }
 
@@ -95,7 +95,7 @@ extension Judge {
             if route.kind == .local { return nil }
             guard let hop = route.nextHop, hop.interface != vrf.index, let link = try answers.link(hop.interface)
             else { return .noRoute }
-            if try isThrownAway(question, by: link) { return .discarded }
+            if try isDiscarded(question, by: link) { return .discarded }
             return try obstacle(at: link, query, from: source, depth: depth)
         }
     }
@@ -103,7 +103,7 @@ extension Judge {
 
 // MARK: - Tunnels
 
-extension Judge {
+extension PathEvaluator {
     /// Returns the far ends to which a tunnel sends packets for a destination. Nil if the link is not a tunnel or its
     /// far ends are not known. Empty if no peer accepts the destination.
     package mutating func farEnds(
@@ -111,7 +111,7 @@ extension Judge {
         for destination: WireAddress
     ) throws(MissingAnswers) -> [TunnelFarEnd]? {
         // The outer packets travel in another network namespace.
-        if link.lowerIsElsewhere { return nil }
+        if link.isLowerInOtherNamespace { return nil }
         if let remote = link.tunnelRemote { return [TunnelFarEnd(remote, mark: link.tunnelMark)] }
         switch link.kind {
         case "wireguard", "xfrm":
@@ -119,7 +119,7 @@ extension Judge {
             return peers.map { TunnelFarEnd.chosen(among: $0, for: destination) }
         case "vxlan":
             let ends = try answers.answer(to: .forwarding(link: link.index)).forwarding
-            // A multicast group has no single address to judge.
+            // A multicast group has no single address to evaluator.
             let isKnown = !ends.isEmpty && !ends.contains { $0.address?.isMulticast ?? true }
             return isKnown ? ends : nil
         default: return nil
@@ -174,7 +174,7 @@ extension Link {
     /// these links follow the carrier of the lower link automatically. A VLAN with loose binding and the links of a
     /// modem do not. For veth and netkit, IFLA_LINK is the other end.
     fileprivate var leavesByLower: Bool {
-        if lowerIsElsewhere { return false }
+        if isLowerInOtherNamespace { return false }
         return switch kind {
         case "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec", "ipoib", "dsa", "rmnet", "virt_wifi", "vxlan":
             true
