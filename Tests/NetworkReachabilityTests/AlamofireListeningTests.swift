@@ -36,25 +36,6 @@ import Testing
         #expect(manager.status == Self.reachable)
     }
 
-    @Test(arguments: [Sort.general, .address])
-    func `a listener is called once for each change`(sort: Sort) async throws {
-        let network = try await AlamofireNetwork()
-        let manager = try await sort.make(in: network)
-        let recorder = AlamofireRecorder()
-        manager.startListening(onQueue: DispatchQueue(label: "listener"), onUpdatePerforming: recorder.record)
-        var expected = [Self.reachable]
-        #expect(try await recorder.statuses(atLeast: 1) == expected)
-        for _ in 0..<4 {
-            try await network.setConnected(false)
-            expected.append(.notReachable)
-            #expect(try await recorder.statuses(atLeast: expected.count) == expected)
-            try await network.uplink.ip("link add v0 type veth peer name v1", "link del v0")
-            try await network.setConnected(true)
-            expected.append(Self.reachable)
-            #expect(try await recorder.statuses(atLeast: expected.count) == expected)
-        }
-    }
-
     @Test func `a listener is called on the main queue by default`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try await Sort.general.make(in: network)
@@ -64,50 +45,6 @@ import Testing
             recorder.record(status)
         }
         #expect(try await recorder.statuses(atLeast: 1) == [Self.reachable])
-    }
-
-    @Test func `a listener is called on the given queue`() async throws {
-        let network = try await AlamofireNetwork()
-        let manager = try await Sort.general.make(in: network)
-        let recorder = AlamofireRecorder()
-        let queue = DispatchQueue(label: "mine")
-        manager.startListening(onQueue: queue) { status in
-            dispatchPrecondition(condition: .onQueue(queue))
-            recorder.record(status)
-        }
-        try await network.setConnected(false)
-        #expect(try await recorder.isLast(.notReachable))
-    }
-
-    @Test func `a stopped listener is not called`() async throws {
-        let network = try await AlamofireNetwork()
-        let manager = try await Sort.general.make(in: network)
-        let (stopped, other) = (AlamofireRecorder(), AlamofireRecorder())
-        let queue = DispatchQueue(label: "listener")
-        manager.startListening(onQueue: queue, onUpdatePerforming: stopped.record)
-        _ = try await stopped.statuses(atLeast: 1)
-        manager.stopListening()
-        manager.stopListening()
-        // Another manager of the same target shows when the change has been delivered.
-        let witness = try await Sort.general.make(in: network)
-        witness.startListening(onQueue: queue, onUpdatePerforming: other.record)
-        _ = try await other.statuses(atLeast: 1)
-        try await network.setConnected(false)
-        #expect(try await other.statuses(atLeast: 2).last == .notReachable)
-        #expect(stopped.statuses == [Self.reachable])
-    }
-
-    @Test func `a second listener replaces the first`() async throws {
-        let network = try await AlamofireNetwork()
-        let manager = try await Sort.general.make(in: network)
-        let (first, second) = (AlamofireRecorder(), AlamofireRecorder())
-        manager.startListening(onUpdatePerforming: first.record)
-        _ = try await first.statuses(atLeast: 1)
-        manager.startListening(onUpdatePerforming: second.record)
-        _ = try await second.statuses(atLeast: 1)
-        try await network.setConnected(false)
-        #expect(try await second.statuses(atLeast: 2) == [Self.reachable, .notReachable])
-        #expect(first.statuses == [Self.reachable])
     }
 
     @Test(arguments: Sort.allCases)
@@ -230,25 +167,6 @@ import Testing
         try await network.setConnected(false)
         #expect(manager.localizedNetworkReachabilityStatusString == "Not Reachable")
         #expect(before != "Not Reachable")
-    }
-
-    @Test func `each added listener is called until its token is released`() async throws {
-        let network = try await AlamofireNetwork()
-        let manager = try await manager(in: network)
-        let (first, second) = (AlamofireRecorder(), AlamofireRecorder())
-        let queue = DispatchQueue(label: "listeners")
-        var token: NetworkReachabilityToken? = manager.addListener(onQueue: queue, first.record)
-        let other = manager.addListener(onQueue: queue, second.record)
-        #expect(!manager.isListening)
-        #expect(try await first.statuses(atLeast: 1) == [Self.reachable])
-        #expect(try await second.statuses(atLeast: 1) == [Self.reachable])
-        withExtendedLifetime(token) {}
-        token = nil
-        try await network.setConnected(false)
-        #expect(try await second.statuses(atLeast: 2) == [Self.reachable, .notReachable])
-        #expect(first.statuses == [Self.reachable])
-        other.cancel()
-        other.cancel()
     }
 
     @Test func `stopListening does not end added listeners`() async throws {
