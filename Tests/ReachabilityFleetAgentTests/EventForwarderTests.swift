@@ -56,6 +56,31 @@ struct EventForwarderTests {
         #expect(world.now - before >= .seconds(15))
     }
 
+    @Test("A hub refuses no event of an agent, for any number of missed or current events", arguments: [true, false])
+    func staysWithinBudget(areMissed: Bool) throws {
+        var world = try AgentWorld()
+        var hub = Hub(devices: [], incidents: [], run: "run")
+        func forward(_ actions: [AgentMachine.Action], at now: Duration) -> [UInt64] {
+            for message in actions.messages {
+                _ = hub.take(.init(topic: message.topic, payload: message.payload, time: now))
+            }
+            return actions.events.compactMap(\.position?.number)
+        }
+        _ = forward(world.connect(), at: world.now)
+        if !areMissed { _ = forward(try world.page([]), at: world.now) }
+        let last: UInt64 = 6000
+        for first in stride(from: 1, to: last, by: 100) {
+            var told = forward(try world.page(Array(first..<first + 100), hasMore: areMissed), at: world.now)
+            while told.count < 100 || !world.unacknowledged.isEmpty {
+                let actions = world.unacknowledged.isEmpty ? world.pass() : world.acknowledge()
+                told += forward(actions, at: world.now)
+            }
+        }
+        let device = try #require(hub.devices.values.first)
+        #expect(device.refused == 0 && device.log.newest == [EventPosition(epoch: "e", number: last)])
+        #expect(hub.replay(for: device.place) == nil)
+    }
+
     @Test("The cursor moves past acknowledged events in the order of the log")
     func keepsOrder() throws {
         var world = try AgentWorld()

@@ -6,9 +6,9 @@ package import ReachabilityFleet
 ///
 /// The agent connects when the kernel has a path to the broker. On each connection it publishes its state (the birth
 /// message), then the events after its cursor, then `caughtUp`. From then on it publishes each event as it occurs. It
-/// sends the first 100 missed events at no more than 20 per second, and further ones at no more than 200 per second.
-/// The cursor follows the acknowledgements of the broker. An agent that is killed therefore sends some events twice,
-/// but loses none.
+/// sends the first 100 missed events at no more than 20 per second, and further ones at no more than 200 per second. It
+/// sends up to 1,000 current events at once, and further ones at no more than 200 per second. The cursor follows the
+/// acknowledgements of the broker. An agent that is killed therefore sends some events twice, but loses none.
 package struct AgentMachine {
     package enum Input: Sendable {
         /// A change of the path to the broker, with the reason if it is missing.

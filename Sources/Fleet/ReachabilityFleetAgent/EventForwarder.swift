@@ -7,7 +7,9 @@ struct EventForwarder {
     /// Returns the minimum interval between two missed events. Most machines missed few events, and many machines may
     /// return at the same time. A machine with 1,000 targets may have missed thousands of events, and must send them
     /// within seconds, not minutes.
-    private static func pause(after count: Int) -> Duration { .milliseconds(count < 100 ? 50 : 5) }
+    private static func pause(after count: Int) -> Duration { count < 100 ? .milliseconds(50) : DeviceEvent.pause }
+    /// The number of current events that are sent without a pause.
+    private static let burst = 1_000
     /// The maximum number of events without an acknowledgement.
     private static let window = 20
     /// The number of pending events from which no more are read.
@@ -55,6 +57,7 @@ struct EventForwarder {
     private var isAtEnd = false
     private var isCaughtUp = false
     private var fault: EventLogError?
+    /// The time of the next event, if events are sent with pauses.
     private var nextSend = Duration.zero
     private var nextRead = Duration.zero
     private(set) var deadline: Duration?
@@ -175,14 +178,13 @@ struct EventForwarder {
                 continue
             }
             guard items[..<sentCount].count(where: { !$0.isDone }) < Self.window else { return }
-            if !isCaughtUp {
-                guard now >= nextSend else {
-                    deadline = nextSend
-                    return
-                }
-                missedCount += 1
-                nextSend = now + Self.pause(after: missedCount)
+            let due = nextSend - (isCaughtUp ? DeviceEvent.pause * Self.burst : .zero)
+            guard now >= due else {
+                deadline = due
+                return
             }
+            if !isCaughtUp { missedCount += 1 }
+            nextSend = max(now, nextSend) + (isCaughtUp ? DeviceEvent.pause : Self.pause(after: missedCount))
             steps.append(.send(items[sentCount].cursor?.position, after: items[sentCount].after, kind))
             sentCount += 1
         }

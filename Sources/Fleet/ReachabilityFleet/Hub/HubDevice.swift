@@ -333,11 +333,11 @@ package struct EventLog: Hashable, Sendable {
     }
 }
 
-/// A rate limit for the messages of a machine: a burst of 2,000, which is the size of a broker's queue, then 50 per
-/// second. An agent sends the first 100 missed events at 20 per second.
+/// A rate limit for the messages of a machine: a burst of 2,000, which is the size of a broker's queue, then 250 per
+/// second. An agent sends a burst of at most 1,000 events, then one event per ``DeviceEvent/pause``.
 struct MessageBudget: Hashable, Sendable {
     static let burst: Int64 = 2000
-    static let perSecond: Int64 = 50
+    static let perSecond = 1250 / DeviceEvent.pause.milliseconds
 
     private var left = Self.burst * 1000
     private var counted: Duration?

@@ -39,6 +39,10 @@ package struct DeviceEvent: Hashable, Sendable {
         case replaying(mark: String)
     }
 
+    /// The minimum interval between the events of a machine, after a burst. The hub allows a higher rate, because an
+    /// event that it refuses has to be sent again.
+    package static let pause = Duration.milliseconds(5)
+
     package let session: String
     /// The position in the machine's log; nil for an event without one, such as an event from the history.
     package let position: EventPosition?
