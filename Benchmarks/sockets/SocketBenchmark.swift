@@ -54,7 +54,7 @@ enum SocketBenchmark {
     }
 
     private static func connect(_ engine: SocketEngine, _ endpoint: SocketEndpoint) async -> Duration? {
-        let outcome = await engine.connect(ConnectRequest(to: endpoint, limit: .seconds(5)))
+        let outcome = await engine.connect(StreamRequest(to: endpoint, limit: .seconds(5)))
         return outcome.isConnected ? outcome.information?.roundTrip : nil
     }
 

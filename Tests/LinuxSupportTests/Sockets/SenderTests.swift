@@ -65,7 +65,7 @@ struct SenderTests {
             let engine = try chain.engine(as: user)
             try await withThrowingTaskGroup { group in
                 for (one, word) in SenderCase.all.flatMap({ one in one.words.map { (one, $0) } }) {
-                    let request = ConnectRequest(
+                    let request = StreamRequest(
                         to: try SocketEndpoint(word.address, port: one.port),
                         settings: SocketSettings(hopLimit: one.hopLimit),
                         limit: .seconds(8)
@@ -104,8 +104,10 @@ struct SenderTests {
                             limit: .seconds(8)
                         )
                     )
-                    #expect(outcome.errors.last?.message.hopLimit == expected)
-                    #expect(outcome.errors.last?.message.isTimeExceeded == true)
+                    let error = try #require(outcome.errors.last?.message)
+                    #expect(error.hopLimit == expected && error.code == 0)
+                    #expect(error.origin == (host.contains(":") ? .icmp6 : .icmp))
+                    #expect(error.type == (host.contains(":") ? 3 : 11))
                 }
             }
         }

@@ -7,7 +7,7 @@ import Testing
 /// Exchanges over TCP with correct and with faulty peers.
 @Suite(.enabled(if: getuid() == 0))
 struct StreamTests {
-    private static let question = Array("question".utf8)
+    fileprivate static let question = Array("question".utf8)
 
     private func request(_ host: String = Chain.hosts[0], limit: Duration = .seconds(20)) throws -> StreamRequest {
         StreamRequest(
@@ -32,7 +32,7 @@ struct StreamTests {
         try await Chain.run { chain in
             let server = try Self.server(in: chain) { serve($0.stream) }
             defer { server.stop() }
-            let outcome = await (try chain.engine()).exchange(request)
+            let outcome = await (try chain.engine()).connect(request)
             result.withLock { $0 = outcome }
             try await chain.expectNoSockets()
         }
@@ -45,10 +45,7 @@ struct StreamTests {
             stream.send(Array("to \(String(decoding: stream.receive(), as: UTF8.self))!".utf8))
             stream.waitForEnd()
         }
-        guard case .answered = outcome.end else {
-            Issue.record("\(outcome)")
-            return
-        }
+        try #require(outcome.end == .answered, "\(outcome)")
         #expect(outcome.bytes == Array("to question!".utf8))
         let (connected, first) = (try #require(outcome.connected), try #require(outcome.firstByte))
         #expect(connected <= first && first <= outcome.duration)
@@ -58,101 +55,69 @@ struct StreamTests {
         #expect(outcome.local?.address == WireAddress(host.contains(":") ? "fd01::2" : "10.1.0.2"))
     }
 
-    @Test
-    func `an answer can arrive byte by byte`() async throws {
-        let answer = Array(String(repeating: "a", count: 300).utf8) + [UInt8(ascii: "!")]
-        let outcome = try await exchange(try request()) { stream in
-            for byte in answer { stream.send([byte]) }
-            stream.waitForEnd()
-        }
-        guard case .answered = outcome.end else {
-            Issue.record("\(outcome)")
-            return
-        }
-        #expect(outcome.bytes == answer)
+    /// A peer, and the outcome of an exchange with it.
+    struct Peer: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var payload = StreamTests.question
+        var byteLimit = 65_537
+        var limit = Duration.seconds(20)
+        let end: StreamOutcome.End
+        let bytes: [UInt8]
+        let serve: @Sendable (LabStream) -> Void
+
+        private static let slow = [UInt8](repeating: 1, count: 300) + [UInt8(ascii: "!")]
+
+        static let all = [
+            Peer(testDescription: "sends single bytes", end: .answered, bytes: slow) { stream in
+                for byte in slow { stream.send([byte]) }
+                stream.waitForEnd()
+            },
+            Peer(
+                testDescription: "sends without end",
+                byteLimit: 100_000,
+                end: .tooLong,
+                bytes: [UInt8](repeating: 7, count: 100_000)
+            ) { stream in while stream.send([UInt8](repeating: 7, count: 10_000)) {} },
+            Peer(testDescription: "closes too early", end: .closed, bytes: Array("to".utf8)) { stream in
+                _ = stream.receive()
+                stream.send(Array("to".utf8))
+            },
+            Peer(testDescription: "resets", end: .failed(.connectionReset), bytes: []) { stream in
+                _ = stream.receive()
+                stream.reset()
+            },
+            Peer(testDescription: "sends nothing", limit: .seconds(1), end: .silent, bytes: []) { $0.waitForEnd() },
+            Peer(
+                testDescription: "does not read",
+                payload: [UInt8](repeating: 1, count: 32 << 20),
+                end: .answered,
+                bytes: [UInt8(ascii: "!")]
+            ) { stream in
+                stream.send([UInt8(ascii: "!")])
+                stream.waitForReset()
+            },
+        ]
     }
 
-    @Test
-    func `an endless answer is cut at the limit`() async throws {
-        var request = try request()
-        request.byteLimit = 100_000
-        let outcome = try await exchange(request) { stream in
-            let portion = [UInt8](repeating: 7, count: 10_000)
-            while stream.send(portion) {}
-        }
-        guard case .tooLong = outcome.end else {
-            Issue.record("\(outcome)")
-            return
-        }
-        #expect(outcome.bytes.count == 100_000)
-    }
-
-    @Test
-    func `a peer that closes too early is reported`() async throws {
-        let outcome = try await exchange(try request()) { stream in
-            _ = stream.receive()
-            stream.send(Array("to".utf8))
-        }
-        guard case .closed = outcome.end else {
-            Issue.record("\(outcome)")
-            return
-        }
-        #expect(outcome.bytes == Array("to".utf8))
-    }
-
-    @Test
-    func `a reset by the peer is reported`() async throws {
-        let outcome = try await exchange(try request()) { stream in
-            _ = stream.receive()
-            stream.reset()
-        }
-        guard case .failed(.connectionReset) = outcome.end else {
-            Issue.record("\(outcome)")
-            return
-        }
-        #expect(outcome.connected != nil)
-    }
-
-    @Test
-    func `a peer that sends nothing is reported as silent`() async throws {
-        let outcome = try await exchange(try request(limit: .seconds(1))) { $0.waitForEnd() }
-        guard case .silent = outcome.end else {
-            Issue.record("\(outcome)")
-            return
-        }
-        #expect(outcome.connected != nil && outcome.firstByte == nil)
-    }
-
-    @Test
-    func `the answer of a peer that does not read is received`() async throws {
-        var request = try request()
-        request.payload = [UInt8](repeating: 1, count: 32 << 20)
-        let outcome = try await exchange(request) { stream in
-            stream.send([UInt8(ascii: "!")])
-            stream.waitForReset()
-        }
-        guard case .answered = outcome.end else {
-            Issue.record("\(outcome)")
-            return
-        }
-        #expect(outcome.bytes == [UInt8(ascii: "!")])
+    @Test(arguments: Peer.all)
+    func `an exchange ends at the answer or at a fault of the peer`(peer: Peer) async throws {
+        var request = try request(limit: peer.limit)
+        (request.payload, request.byteLimit) = (peer.payload, peer.byteLimit)
+        let outcome = try await exchange(request, peer.serve)
+        #expect(outcome.end == peer.end)
+        #expect(outcome.bytes == peer.bytes)
+        #expect(outcome.connected != nil && (outcome.firstByte == nil) == peer.bytes.isEmpty)
     }
 
     @Test
     func `a failed connection is reported`() async throws {
         try await Chain.run { chain in
             let engine = try chain.engine()
-            let closed = await engine.exchange(try request())
-            guard case .failed(.connectionRefused) = closed.end, closed.connected == nil else {
-                Issue.record("\(closed)")
-                return
-            }
-            let hole = await engine.exchange(try request("198.51.100.66", limit: .milliseconds(300)))
-            guard case .silent = hole.end, hole.connected == nil else {
-                Issue.record("\(hole)")
-                return
-            }
-            let prohibited = await engine.exchange(try request("198.51.100.1"))
+            let closed = await engine.connect(try request())
+            try #require(closed.end == .failed(.connectionRefused) && closed.connected == nil, "\(closed)")
+            let hole = await engine.connect(try request("198.51.100.66", limit: .milliseconds(300)))
+            try #require(hole.end == .silent && hole.connected == nil, "\(hole)")
+            let prohibited = await engine.connect(try request("198.51.100.1"))
             guard case .error = prohibited.end else {
                 Issue.record("\(prohibited)")
                 return
@@ -174,14 +139,11 @@ struct StreamTests {
             defer { server.stop() }
             let engine = try chain.engine()
             let request = try request(limit: .seconds(60))
-            let task = Task { await engine.exchange(request) }
+            let task = Task { await engine.connect(request) }
             #expect(try await eventually { isAsked.withLock { $0 } })
             task.cancel()
             let outcome = await task.value
-            guard case .cancelled = outcome.end else {
-                Issue.record("\(outcome)")
-                return
-            }
+            try #require(outcome.end == .cancelled, "\(outcome)")
             #expect(outcome.connected != nil)
             try await chain.expectNoSockets()
         }
@@ -203,11 +165,10 @@ struct StreamTests {
             }
             let request = try request("198.51.100.66", limit: .milliseconds(300))
             let outcomes = await withTaskGroup { group in
-                for _ in 0..<6 { group.addTask { await engine.exchange(request) } }
+                for _ in 0..<6 { group.addTask { await engine.connect(request) } }
                 return await group.reduce(into: []) { $0.append($1) }
             }
-            let silent = outcomes.count { if case .silent = $0.end { true } else { false } }
-            #expect(silent == 6, "\(outcomes)")
+            #expect(outcomes.count { $0.end == .silent } == 6, "\(outcomes)")
         }
     }
 }

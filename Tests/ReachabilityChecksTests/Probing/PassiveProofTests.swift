@@ -27,14 +27,14 @@ import Testing
         func connect(to address: String) async throws {
             let address = try #require(WireAddress(address))
             let outcome = await engine.connect(
-                ConnectRequest(
+                StreamRequest(
                     to: SocketEndpoint(address, port: port),
                     retries: 5,
                     limit: .seconds(20),
                     afterwards: .keep
                 )
             )
-            guard case .connected(let connection?) = outcome.end, let descriptor = connection.take() else {
+            guard let connection = outcome.connection, let descriptor = connection.take() else {
                 throw LabError("no connection to \(address): \(outcome)")
             }
             let kept = LabDescriptor(descriptor.release())

@@ -73,7 +73,7 @@ extension Prober {
         _ limit: Duration,
         _ result: inout ProbeResult
     ) async {
-        let outcome = await engine.exchange(
+        let outcome = await engine.connect(
             StreamRequest(
                 to: endpoint(server, port: Self.port),
                 DNSStream.frame(question.bytes) ?? [],

@@ -70,7 +70,7 @@ extension Prober {
         var settings = settings()
         settings.receiveBuffer = WebLimits.window(request.purpose)
         let connecting = await engine.connect(
-            ConnectRequest(
+            StreamRequest(
                 to: endpoint(address, port: port),
                 settings: settings,
                 limit: limit,
@@ -78,7 +78,7 @@ extension Prober {
             )
         )
         var result = result(probe, connecting, about: address)
-        guard case .connected(let connection?) = connecting.end else { return result }
+        guard let connection = connecting.connection else { return result }
         guard let meter = connection.meter() else {
             connection.reset()
             result.outcome = .skipped(.noDescriptors)

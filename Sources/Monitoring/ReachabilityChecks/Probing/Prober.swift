@@ -81,9 +81,9 @@ extension Prober {
     }
 
     /// Creates the engine's request for a connection.
-    func connection(_ request: ProbeRequest) -> ConnectRequest {
+    func connection(_ request: ProbeRequest) -> StreamRequest {
         let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
-        return ConnectRequest(
+        return StreamRequest(
             to: endpoint(address, port: request.port ?? 0),
             settings: settings(),
             retries: request.kind == .interception ? 1 : 2,
@@ -100,10 +100,10 @@ extension Prober {
         return .unreachable(ICMPError(family: family, type: type, code: code, sender: sender, speaker: .thisMachine))
     }
 
-    func result(_ request: ProbeRequest, _ outcome: ConnectOutcome, about address: IPAddress) -> ProbeResult {
+    func result(_ request: ProbeRequest, _ outcome: StreamOutcome, about address: IPAddress) -> ProbeResult {
         let end: ProbeOutcome =
             switch outcome.end {
-            case .connected: .answered
+            case .answered, .closed, .tooLong: .answered
             case .failed(.connectionRefused): .refused(.peer)
             case .failed(.connectionReset), .failed(.brokenPipe): .invalid(.reset)
             case .failed(let cause): refused(cause, from: outcome.local, about: address)
@@ -157,7 +157,7 @@ extension Prober {
             return .datagram(echo(probe)) { tell(result(probe, $0)) }
         case .tcp(let port):
             let probe = request(.tcp, .target, address, port: port, limit: limit)
-            return .connect(connection(probe)) { tell(result(probe, $0, about: address)) }
+            return .stream(connection(probe)) { tell(result(probe, $0, about: address)) }
         case .web, .handshake, .name, .dns:
             return nil
         }

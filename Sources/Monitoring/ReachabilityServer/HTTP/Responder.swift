@@ -23,7 +23,7 @@ package struct Responder: Sendable {
         )
         var limits = WebLimits()
         // The process needs some descriptors for other purposes.
-        limits.connections = max(16, min(limits.connections, ProcessUsage.raiseDescriptorLimit() - 64))
+        limits.connections = max(16, min(limits.connections, OpenFiles.raiseLimit() - 64))
         if let streamBytes { limits.streamBytes = streamBytes }
         server = WebServer(limits: limits, tls: { access.tls }) { request, done in
             guard let router = router.withLock(\.self) else {

@@ -150,7 +150,7 @@ private enum FileWay {
             case S_IFLNK:
                 steps.append(.entry(directory + "/", name))
                 links += 1
-                guard links <= linkLimit, let target = target(of: place) else { return steps }
+                guard links <= linkLimit, let target = FileName.target(of: place) else { return steps }
                 if target.hasPrefix("/") { directory = "" }
                 rest += target.split(at: "/").map(String.init).reversed()
             case S_IFDIR where !rest.isEmpty:
@@ -161,13 +161,6 @@ private enum FileWay {
             }
         }
         return steps
-    }
-
-    private static func target(of link: String) -> String? {
-        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink(link, &bytes, bytes.count)
-        guard count > 0, count < bytes.count else { return nil }
-        return String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 

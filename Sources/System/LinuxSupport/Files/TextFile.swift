@@ -109,6 +109,14 @@ package enum FileName {
         return lstat(path, &status) == 0
     }
 
+    /// Returns the target of a symbolic link; nil if it cannot be read. C counterpart: `readlink(2)`.
+    package static func target(of link: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(link, &bytes, bytes.count)
+        guard count > 0, count < bytes.count else { return nil }
+        return String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     /// Returns the size of a file in bytes; nil if the file does not exist or is not regular.
     package static func size(of path: String) -> Int64? {
         var status = stat()

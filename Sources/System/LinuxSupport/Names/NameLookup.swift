@@ -65,7 +65,8 @@ package enum NameLookup {
         var addresses: [Address] = []
         var next = list
         while let entry = next {
-            if let address = Address(entry.pointee.ai_addr), !addresses.contains(address) { addresses.append(address) }
+            let bytes = UnsafeRawBufferPointer(start: entry.pointee.ai_addr, count: Int(entry.pointee.ai_addrlen))
+            if let address = Address(bytes), !addresses.contains(address) { addresses.append(address) }
             next = entry.pointee.ai_next
         }
         return addresses
@@ -74,31 +75,14 @@ package enum NameLookup {
 
 extension NameLookup.Address {
     /// Reads an IPv4 or IPv6 socket address. Returns nil for any other family.
-    init?(_ socketAddress: UnsafePointer<sockaddr>?) {
-        guard let socketAddress else { return nil }
-        let raw = UnsafeRawPointer(socketAddress)
-        switch Int32(socketAddress.pointee.sa_family) {
-        case AF_INET:
-            let address = raw.loadUnaligned(as: sockaddr_in.self)
-            self.init(WireAddress(ipv4: UInt32(bigEndian: address.sin_addr.s_addr)))
-        case AF_INET6:
-            var address = raw.loadUnaligned(as: sockaddr_in6.self)
-            guard let wire = withUnsafeBytes(of: &address.sin6_addr, { WireAddress(bytes: $0) }) else { return nil }
-            self.init(wire, zone: address.sin6_scope_id == 0 ? nil : address.sin6_scope_id)
-        default:
-            return nil
-        }
+    init?(_ socketAddress: UnsafeRawBufferPointer) {
+        guard let endpoint = SocketEndpoint(socketAddress) else { return nil }
+        self.init(endpoint.address, zone: endpoint.interfaceIndex == 0 ? nil : endpoint.interfaceIndex)
     }
-}
 
-extension NameLookup.Address {
     /// Reads an IPv4 or IPv6 socket address. Returns nil for any other family.
     package init?(_ storage: sockaddr_storage) {
-        var storage = storage
-        let address = withUnsafeMutablePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Self(UnsafePointer($0)) }
-        }
-        guard let address else { return nil }
+        guard let address = withUnsafeBytes(of: storage, { Self($0) }) else { return nil }
         self = address
     }
 }

@@ -87,36 +87,13 @@ package enum NameServerQuestion {
 
     /// A connected socket receives only packets of its server.
     private static func connect(_ address: WireAddress, zone: String?) throws(SystemError) -> CInt {
-        let type = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
-        let descriptor = socket(CInt(address.family.rawValue), type, 0)
-        guard descriptor >= 0 else { throw .current }
-        let result: CInt
-        switch address.family {
-        case .ipv4:
-            var place = sockaddr_in()
-            place.sin_family = sa_family_t(AF_INET)
-            place.sin_port = port.bigEndian
-            withUnsafeMutableBytes(of: &place.sin_addr) { $0.copyBytes(from: address.bytes) }
-            result = withUnsafeBytes(of: &place) { Self.connect(descriptor, $0) }
-        case .ipv6:
-            var place = sockaddr_in6()
-            place.sin6_family = sa_family_t(AF_INET6)
-            place.sin6_port = port.bigEndian
-            withUnsafeMutableBytes(of: &place.sin6_addr) { $0.copyBytes(from: address.bytes) }
-            if let zone { place.sin6_scope_id = UInt32(zone) ?? if_nametoindex(zone) }
-            result = withUnsafeBytes(of: &place) { Self.connect(descriptor, $0) }
-        }
-        guard result == 0 else {
-            let cause = SystemError.current
-            close(descriptor)
-            throw cause
-        }
-        return descriptor
-    }
-
-    private static func connect(_ descriptor: CInt, _ place: UnsafeRawBufferPointer) -> CInt {
-        guard let address = place.baseAddress else { return -1 }
-        return Glibc.connect(descriptor, address.assumingMemoryBound(to: sockaddr.self), socklen_t(place.count))
+        let number = SocketKind.udp.open(address.family)
+        guard number >= 0 else { throw .current }
+        let file = Descriptor(owning: number)
+        let index = zone.map { UInt32($0) ?? if_nametoindex($0) } ?? 0
+        let endpoint = SocketEndpoint(address, port: port, interfaceIndex: index)
+        guard endpoint.withSocketAddress({ Glibc.connect(number, $0, $1) }) == 0 else { throw .current }
+        return file.release()
     }
 
     /// Returns a query with recursion desired: type A, class IN. A label that is too long is truncated, because it does

@@ -13,18 +13,9 @@ package struct NamespaceListing: Hashable, Sendable {
 
     /// Reads a directory. The listing is empty if the directory does not exist or cannot be read.
     package init(directory path: String) {
-        guard let directory = opendir(path) else { return }
-        defer { closedir(directory) }
-        while let entry = readdir(directory) {
-            // A name that is not valid UTF-8 could not be passed back to the kernel unchanged.
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(validating: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard let name, name != ".", name != ".." else { continue }
+        for name in (try? DirectoryListing.names(in: path)) ?? [] {
             if Self.isNetworkNamespace("\(path)/\(name)") { names.append(name) } else { others.append(name) }
         }
-        names.sort()
-        others.sort()
     }
 
     private static func isNetworkNamespace(_ path: String) -> Bool {

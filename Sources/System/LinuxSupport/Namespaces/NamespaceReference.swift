@@ -120,9 +120,7 @@ package struct NamespaceIdentity: Hashable, Sendable {
 
     /// Reads the identity of the namespace of a descriptor.
     init(of file: borrowing Descriptor) throws(SystemError) {
-        var status = stat()
-        guard fstat(file.number, &status) == 0 else { throw .current }
-        self.init(status)
+        self.init(try file.status())
     }
 
     private init(_ status: stat) {

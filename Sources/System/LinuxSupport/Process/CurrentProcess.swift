@@ -122,19 +122,6 @@ package struct ProcessUsage: Sendable {
     private static func duration(_ time: timeval) -> Duration {
         .seconds(Int64(time.tv_sec)) + .microseconds(Int64(time.tv_usec))
     }
-
-    /// Raises the limit of open descriptors to its maximum, at most 65,536. Returns the new limit.
-    ///
-    /// C counterpart: `setrlimit(2)`, RLIMIT_NOFILE.
-    @discardableResult
-    package static func raiseDescriptorLimit() -> Int {
-        var limit = rlimit()
-        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        guard getrlimit(resource, &limit) == 0 else { return 1024 }
-        limit.rlim_cur = min(limit.rlim_max, 65_536)
-        setrlimit(resource, &limit)
-        return Int(clamping: limit.rlim_cur)
-    }
 }
 
 /// Groups of the name service.

@@ -58,10 +58,4 @@ package struct TextBuilder {
             unit /= 10
         }
     }
-
-    /// Appends a zero byte and returns a C string, which is valid as long as the memory; nil if the memory is empty.
-    package mutating func terminated() -> UnsafePointer<CChar>? {
-        put(0)
-        return UnsafePointer(memory.bindMemory(to: CChar.self).baseAddress)
-    }
 }

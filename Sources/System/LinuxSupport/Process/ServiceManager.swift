@@ -32,22 +32,12 @@ package struct NotifySocket: Hashable, Sendable {
         let number = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw .current }
         let file = Descriptor(owning: number)
-        var time = timeval(tv_sec: patience, tv_usec: 0)
-        setsockopt(file.number, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
+        StreamExchange.limit(file, to: .seconds(patience))
         var name = Array(place.utf8)
         if name.first == UInt8(ascii: "@") { name[0] = 0 }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-        // Trailing bytes would belong to an abstract name, so the address must end with the name.
-        let length = MemoryLayout<sa_family_t>.size + name.count + (name.first == 0 ? 0 : 1)
         let flags = CInt(MSG_NOSIGNAL) | (patience > 0 ? 0 : CInt(MSG_DONTWAIT))
         _ = try SystemError.check {
-            withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    sendto(file.number, bytes, bytes.count, flags, $0, socklen_t(length))
-                }
-            }
+            LocalSocket.withSocketAddress(name) { sendto(file.number, bytes, bytes.count, flags, $0, $1) }
         }
     }
 }
@@ -93,17 +83,14 @@ package struct ListeningSocket: Hashable, Sendable {
         }
         guard result == 0 else { throw .current }
         let bytes = withUnsafeBytes(of: &storage) { Array($0.prefix(Int(length))) }
-        switch CInt(storage.ss_family) {
-        case AF_UNIX: return .local(localName(bytes.dropFirst(MemoryLayout<sa_family_t>.size)))
-        case AF_INET: if let address = WireAddress(bytes: bytes[4..<8]) { return .internet(address, port: port(bytes)) }
-        case AF_INET6:
-            if let address = WireAddress(bytes: bytes[8..<24]) { return .internet(address, port: port(bytes)) }
-        default: break
+        if CInt(storage.ss_family) == AF_UNIX {
+            return .local(localName(bytes.dropFirst(MemoryLayout<sa_family_t>.size)))
         }
-        throw SystemError(rawValue: EAFNOSUPPORT)
+        guard let endpoint = bytes.withUnsafeBytes({ SocketEndpoint($0) }) else {
+            throw SystemError(rawValue: EAFNOSUPPORT)
+        }
+        return .internet(endpoint.address, port: endpoint.port)
     }
-
-    private static func port(_ bytes: [UInt8]) -> UInt16 { UInt16(bytes[2]) << 8 | UInt16(bytes[3]) }
 
     private static func localName(_ bytes: ArraySlice<UInt8>) -> String {
         if bytes.first == 0 { return "@" + String(decoding: bytes.dropFirst(), as: UTF8.self) }

@@ -193,14 +193,12 @@ extension EngineLoop {
 
     private func flight(_ number: UInt64, _ job: EngineJob) throws(SocketError) -> any Flight {
         switch job {
-        case .connect(let request, let tell):
-            let socket = try openStream(number, to: request.endpoint, request.settings, request.retries)
-            // The owner of a kept connection sends first.
-            if request.afterwards == .keep { try socket.delayAcknowledgement() }
-            return ConnectFlight(request, on: socket, self, tell)
         case .stream(let request, let tell):
-            let socket = try openStream(number, to: request.endpoint, request.settings, request.retries)
-            try socket.delayAcknowledgement()
+            let socket = try NetworkSocket.open(.tcp, request.endpoint.family, request.settings)
+            if let retries = request.retries { try socket.setSynRetries(retries) }
+            // With delayed acknowledgements a short request and answer take six packets instead of eight.
+            if request.sendsFirst { socket.delayAcknowledgements() }
+            try inbox.poller.add(socket, .writable, token: number)
             return StreamFlight(number, request, on: socket, self, tell)
         case .datagram(let request, let tell):
             switch request.content {
@@ -216,18 +214,6 @@ extension EngineLoop {
                 return flight
             }
         }
-    }
-
-    private func openStream(
-        _ number: UInt64,
-        to endpoint: SocketEndpoint,
-        _ settings: SocketSettings,
-        _ retries: UInt8?
-    ) throws(SocketError) -> NetworkSocket {
-        let socket = try NetworkSocket.open(.tcp, endpoint.family, settings)
-        if let retries { try socket.setSynRetries(retries) }
-        try inbox.poller.add(socket, .writable, token: number)
-        return socket
     }
 
     private func pingSocket(_ key: PingSocket.Key) throws(SocketError) -> PingSocket {
@@ -264,26 +250,20 @@ struct Poller: ~Copyable, Sendable {
     private static let wakeup: UInt64 = 0
 
     private let epoll: Descriptor
-    private let event: Descriptor
+    private let event: Wakeup
 
     init() throws(SocketError) {
-        let epoll = epoll_create1(CInt(EPOLL_CLOEXEC))
-        guard epoll >= 0 else { throw SocketError(.watch, .current) }
-        let event = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard event >= 0 else {
-            let error = SystemError.current
-            close(epoll)
-            throw SocketError(.watch, error)
-        }
-        self.epoll = Descriptor(owning: epoll)
-        self.event = Descriptor(owning: event)
-        _ = clinux_epoll_set(epoll, EPOLL_CTL_ADD, event, Readiness.readable.rawValue, Self.wakeup)
+        let event: Wakeup
+        do throws(SystemError) { event = try Wakeup() } catch { throw SocketError(.watch, error) }
+        let number = epoll_create1(CInt(EPOLL_CLOEXEC))
+        guard number >= 0 else { throw SocketError(.watch, .current) }
+        epoll = Descriptor(owning: number)
+        self.event = event
+        _ = clinux_epoll_set(number, EPOLL_CTL_ADD, event.number, Readiness.readable.rawValue, Self.wakeup)
     }
 
     /// Ends the current or the next wait. Thread-safe.
-    func wake() {
-        eventfd_write(event.number, 1)
-    }
+    func wake() { event.wake() }
 
     func add(_ socket: borrowing NetworkSocket, _ readiness: Readiness, token: UInt64) throws(SocketError) {
         let number = socket.descriptor.number
@@ -307,12 +287,9 @@ struct Poller: ~Copyable, Sendable {
         return withUnsafeTemporaryAllocation(of: clinux_ready.self, capacity: capacity) { ready in
             let count = clinux_epoll_wait(epoll.number, ready.baseAddress, CInt(capacity), Self.milliseconds(limit))
             return ready.prefix(max(0, Int(count))).compactMap { event in
-                if event.token == Self.wakeup {
-                    var value: eventfd_t = 0
-                    eventfd_read(self.event.number, &value)
-                    return nil
-                }
-                return (event.token, Readiness(rawValue: event.events))
+                guard event.token == Self.wakeup else { return (event.token, Readiness(rawValue: event.events)) }
+                self.event.clear()
+                return nil
             }
         }
     }

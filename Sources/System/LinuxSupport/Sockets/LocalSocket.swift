@@ -52,16 +52,25 @@ package enum LocalSocket {
         let number = socket(AF_UNIX, type | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw .current }
         let file = Descriptor(owning: number)
+        guard withSocketAddress(bytes, { Glibc.connect(number, $0, $1) }) == 0 else { throw .current }
+        return file
+    }
+
+    /// Calls `body` with the arguments of `connect(2)`.
+    ///
+    /// - Parameter name: A path, or a zero byte and a name in the abstract namespace, of at most `longestPath` bytes.
+    static func withSocketAddress<Value>(
+        _ name: [UInt8],
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value
+    ) -> Value {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        // Trailing bytes would belong to an abstract name, so the address must end with the name.
+        let length = MemoryLayout<sa_family_t>.size + name.count + (name.first == 0 ? 0 : 1)
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(length)) }
         }
-        guard result == 0 else { throw .current }
-        return file
     }
 
     /// Sends one datagram to the socket at a path without waiting. A full queue is an error (EAGAIN).
@@ -127,33 +136,13 @@ package enum StreamExchange {
         guard number >= 0 else { throw .current }
         let file = Descriptor(owning: number)
         limit(file, to: patience)
-        let result: CInt
-        switch address.address.family {
-        case .ipv4:
-            var place = sockaddr_in()
-            place.sin_family = sa_family_t(AF_INET)
-            place.sin_port = port.bigEndian
-            withUnsafeMutableBytes(of: &place.sin_addr) { $0.copyBytes(from: address.address.bytes) }
-            result = withUnsafeBytes(of: &place) { connect(number, $0) }
-        case .ipv6:
-            var place = sockaddr_in6()
-            place.sin6_family = sa_family_t(AF_INET6)
-            place.sin6_port = port.bigEndian
-            place.sin6_scope_id = address.zone ?? 0
-            withUnsafeMutableBytes(of: &place.sin6_addr) { $0.copyBytes(from: address.address.bytes) }
-            result = withUnsafeBytes(of: &place) { connect(number, $0) }
-        }
-        guard result == 0 else { throw .current }
+        let endpoint = SocketEndpoint(address.address, port: port, interfaceIndex: address.zone ?? 0)
+        guard endpoint.withSocketAddress({ Glibc.connect(number, $0, $1) }) == 0 else { throw .current }
         return file
     }
 
-    private static func connect(_ number: CInt, _ place: UnsafeRawBufferPointer) -> CInt {
-        guard let address = place.baseAddress else { return -1 }
-        return Glibc.connect(number, address.assumingMemoryBound(to: sockaddr.self), socklen_t(place.count))
-    }
-
     /// Sets the maximum time without progress.
-    fileprivate static func limit(_ file: borrowing Descriptor, to patience: Duration) {
+    static func limit(_ file: borrowing Descriptor, to patience: Duration) {
         var time = timeval(
             tv_sec: Int(patience.components.seconds),
             tv_usec: Int(patience.components.attoseconds / 1_000_000_000_000)

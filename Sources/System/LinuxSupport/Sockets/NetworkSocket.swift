@@ -179,7 +179,8 @@ extension NetworkSocket {
         try set(OptionLevel.tcp, TCP_SYNCNT, CInt(max(1, count)), .setOption("TCP_SYNCNT"))
     }
 
-    /// Delays acknowledgements until they can be sent with data (TCP_QUICKACK of 0). Received data resets this mode.
+    /// Delays acknowledgements, also that of the SYN-ACK, until they can be sent with data (TCP_QUICKACK of 0). Received
+    /// data resets this mode.
     func delayAcknowledgements() {
         try? set(OptionLevel.tcp, TCP_QUICKACK, 0, .setOption("TCP_QUICKACK"))
     }
@@ -210,12 +211,6 @@ extension NetworkSocket {
         let error = SystemError.current
         guard error == .tryAgain || error == .interrupted else { throw error }
         return nil
-    }
-
-    /// Delays the acknowledgement of the SYN-ACK until the first data (TCP_QUICKACK of 0). This saves one packet if
-    /// data follows immediately.
-    func delayAcknowledgement() throws(SocketError) {
-        try set(OptionLevel.tcp, TCP_QUICKACK, 0, .setOption("TCP_QUICKACK"))
     }
 
     /// The kernel's measurements; nil for sockets other than TCP.

@@ -48,13 +48,8 @@ package final class SocketEngine: Sendable {
         await perform { .datagram(request, $0) }
     }
 
-    /// Opens a TCP connection.
-    package func connect(_ request: ConnectRequest) async -> ConnectOutcome {
-        await perform { .connect(request, $0) }
-    }
-
-    /// Opens a TCP connection, sends bytes, and returns the answer.
-    package func exchange(_ request: StreamRequest) async -> StreamOutcome {
+    /// Opens a TCP connection. For an exchange, sends bytes and returns the answer.
+    package func connect(_ request: StreamRequest) async -> StreamOutcome {
         await perform { .stream(request, $0) }
     }
 
@@ -255,14 +250,12 @@ struct JobQueue {
 /// A request and its callback. The callback runs on the engine's thread, or on its callback thread, and must not block.
 package enum EngineJob: Sendable {
     case datagram(DatagramRequest, @Sendable (DatagramOutcome) -> Void)
-    case connect(ConnectRequest, @Sendable (ConnectOutcome) -> Void)
     case stream(StreamRequest, @Sendable (StreamOutcome) -> Void)
 
     /// Reports a cancellation before the start.
     func cancel() {
         switch self {
         case .datagram(_, let tell): tell(DatagramOutcome(end: .cancelled))
-        case .connect(_, let tell): tell(ConnectOutcome(end: .cancelled))
         case .stream(_, let tell): tell(StreamOutcome(end: .cancelled))
         }
     }
@@ -271,7 +264,6 @@ package enum EngineJob: Sendable {
     func refuse(_ error: SocketError) {
         switch self {
         case .datagram(_, let tell): tell(DatagramOutcome(end: .notSent(error)))
-        case .connect(_, let tell): tell(ConnectOutcome(end: .notSent(error)))
         case .stream(_, let tell): tell(StreamOutcome(end: .notSent(error)))
         }
     }
@@ -287,11 +279,25 @@ package enum EngineJob: Sendable {
 
 /// The open descriptors of this process.
 package enum OpenFiles {
+    private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+
+    private static var limits: rlimit? {
+        var limits = rlimit()
+        return getrlimit(resource, &limits) == 0 ? limits : nil
+    }
+
     /// The maximum number of descriptors, RLIMIT_NOFILE of `getrlimit(2)`.
-    package static var limit: Int {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
-        return Int(clamping: limit.rlim_cur)
+    package static var limit: Int { limits.map { Int(clamping: $0.rlim_cur) } ?? 1024 }
+
+    /// Raises the limit to its maximum, at most 65,536. Returns the new limit.
+    ///
+    /// C counterpart: `setrlimit(2)`.
+    @discardableResult
+    package static func raiseLimit() -> Int {
+        guard var limits else { return limit }
+        limits.rlim_cur = min(limits.rlim_max, 65_536)
+        setrlimit(resource, &limits)
+        return Int(clamping: limits.rlim_cur)
     }
 
     /// Returns whether this number of descriptors is available. It opens and closes descriptors, because there is no

@@ -229,11 +229,6 @@ package struct ErrorQueueMessage: Hashable, Sendable {
             }
         return isTooBig && information > 0 ? information : nil
     }
-
-    /// True if the hop limit of the packet was exceeded on its path.
-    package var isTimeExceeded: Bool {
-        (origin == .icmp && type == 11 && code == 0) || (origin == .icmp6 && type == 3 && code == 0)
-    }
 }
 
 extension ErrorQueueMessage: CustomStringConvertible {

@@ -1,44 +1,62 @@
-/// A request to open a TCP connection, send bytes once, and read an answer. The connection is closed with a reset,
-/// which leaves no state.
+/// A request to open a TCP connection. An exchange then sends bytes once and reads an answer.
 package struct StreamRequest: Sendable {
+    /// The action after the connection is open.
+    package enum Afterwards: Hashable, Sendable {
+        /// The connection is returned to the caller.
+        case keep
+        /// The connection is closed with a reset, which leaves no state.
+        case reset
+    }
+
     package var endpoint: SocketEndpoint
-    /// The bytes to send when the connection is open.
-    package var payload: [UInt8]
     package var settings: SocketSettings
     /// The number of SYN retransmissions (TCP_SYNCNT), at least 1. If nil, the system's default.
     package var retries: UInt8?
     /// The timeout, from the start.
     package var limit: Duration
+    /// The action after the connection is open; nil for an exchange, which ends with a reset.
+    package var afterwards: Afterwards?
+    /// The bytes to send when the connection is open.
+    package var payload: [UInt8] = []
     /// The maximum number of bytes that are read.
-    package var byteLimit: Int
+    package var byteLimit = 65_537
     /// Returns true if the received bytes are the complete answer. It is called on the engine's thread with untrusted
     /// bytes, and must not block.
-    package var isComplete: @Sendable ([UInt8]) -> Bool
+    package var isComplete: @Sendable ([UInt8]) -> Bool = { _ in true }
 
+    /// Creates a request that only opens a connection.
+    package init(
+        to endpoint: SocketEndpoint,
+        settings: SocketSettings = .init(),
+        retries: UInt8? = 2,
+        limit: Duration,
+        afterwards: Afterwards = .reset
+    ) {
+        (self.endpoint, self.settings, self.retries) = (endpoint, settings, retries)
+        (self.limit, self.afterwards) = (limit, afterwards)
+    }
+
+    /// Creates an exchange.
     package init(
         to endpoint: SocketEndpoint,
         _ payload: [UInt8],
         settings: SocketSettings = .init(),
-        retries: UInt8? = 2,
         limit: Duration,
-        byteLimit: Int = 65_537,
         isComplete: @escaping @Sendable ([UInt8]) -> Bool
     ) {
-        self.endpoint = endpoint
-        self.payload = payload
-        self.settings = settings
-        self.retries = retries
-        self.limit = limit
-        self.byteLimit = byteLimit
-        self.isComplete = isComplete
+        self.init(to: endpoint, settings: settings, limit: limit)
+        (afterwards, self.payload, self.isComplete) = (nil, payload, isComplete)
     }
+
+    /// True if data follows the handshake immediately, so that one packet can acknowledge both.
+    var sendsFirst: Bool { afterwards == nil || afterwards == .keep }
 }
 
 /// The outcome of a `StreamRequest`.
 package struct StreamOutcome: Sendable {
     /// The result of the request.
-    package enum End: Sendable {
-        /// The answer is complete.
+    package enum End: Hashable, Sendable {
+        /// The answer is complete. Without an exchange, the connection is open.
         case answered
         /// The peer closed its side of the connection (FIN) before the answer was complete.
         case closed
@@ -69,16 +87,28 @@ package struct StreamOutcome: Sendable {
     /// The ICMP errors, with the addresses of their senders.
     package var errors: [ErrorQueueMessage] = []
     package var local: SocketEndpoint?
-    /// The kernel's last measurements; nil if nothing was sent.
+    /// The kernel's measurements at the end of an exchange, when the connection was opened, or at the end of an attempt
+    /// that failed. They include the number of segments sent. Nil if nothing was sent.
     package var information: TCPInformation?
     /// The start of the request, by CLOCK_MONOTONIC, after the wait for a free socket. Zero if it was not started.
     package var begun = Duration.zero
     /// The time from the start to the end.
     package var duration = Duration.zero
+    /// The open connection, if the request keeps it.
+    package var connection: Connection?
 
     package init(end: End) {
         self.end = end
     }
+}
+
+extension StreamOutcome {
+    /// True if the port is open.
+    package var isConnected: Bool { connected != nil }
+
+    /// True if the answer was a reset. No process listens on the port. Packet filters that reject connections mostly
+    /// send ICMP errors.
+    package var isRefused: Bool { end == .failed(.connectionRefused) }
 }
 
 /// A request in progress, on its own TCP connection.
@@ -88,7 +118,8 @@ final class StreamFlight: Flight {
 
     private let number: UInt64
     private let request: StreamRequest
-    private let socket: NetworkSocket
+    /// The socket; nil after it was passed to the caller.
+    private var socket: NetworkSocket?
     private let tell: @Sendable (StreamOutcome) -> Void
     private let begun: Duration
     private var sent = 0
@@ -108,8 +139,6 @@ final class StreamFlight: Flight {
         self.request = request
         self.tell = tell
         begun = loop.now
-        // With delayed acknowledgements a short request and answer take six packets instead of eight.
-        socket.delayAcknowledgements()
         let failure: SocketError?
         do throws(SocketError) {
             try socket.connect(to: request.endpoint)
@@ -118,7 +147,7 @@ final class StreamFlight: Flight {
             failure = error
         }
         outcome.local = socket.localEndpoint
-        self.socket = socket
+        self.socket = consume socket
         if let failure { fail(failure.cause, loop, otherwise: .notSent(failure)) }
     }
 
@@ -131,11 +160,13 @@ final class StreamFlight: Flight {
     func receive(_ readiness: Readiness, _ loop: EngineLoop) {
         if outcome.connected == nil {
             // The pending error is read first, because reading the error queue clears it.
-            if let cause = socket.takeError() { return fail(cause, loop, otherwise: .failed(cause)) }
+            if let cause = socket?.takeError() { return fail(cause, loop, otherwise: .failed(cause)) }
             guard readiness.contains(.writable), !readiness.contains(.hungUp) else { return receiveErrors(loop) }
             outcome.connected = loop.now - begun
-            outcome.local = socket.localEndpoint
-            outcome.handshake = socket.information?.roundTrip
+            outcome.local = socket?.localEndpoint
+            outcome.information = socket?.information
+            outcome.handshake = outcome.information?.roundTrip
+            if request.afterwards != nil { return keepConnection(loop) }
         }
         do throws(SystemError) {
             try write(loop)
@@ -147,15 +178,19 @@ final class StreamFlight: Flight {
     }
 
     private func write(_ loop: EngineLoop) throws(SystemError) {
-        while sent < request.payload.count, case let count = try socket.write(request.payload[sent...]), count > 0 {
+        while sent < request.payload.count, let count = try socket?.write(request.payload[sent...]), count > 0 {
             sent += count
             if sent == request.payload.count { outcome.sent = loop.now - begun }
         }
         let wanted: Readiness = sent < request.payload.count ? [.readable, .writable] : .readable
         guard wanted != awaited else { return }
         awaited = wanted
-        socket.delayAcknowledgements()
-        loop.inbox.poller.change(socket, wanted, token: number)
+        switch socket {
+        case .some(let socket):
+            socket.delayAcknowledgements()
+            loop.inbox.poller.change(socket, wanted, token: number)
+        case .none: break
+        }
     }
 
     private func read(_ loop: EngineLoop) throws(SystemError) {
@@ -163,12 +198,20 @@ final class StreamFlight: Flight {
         while outcome.bytes.count - start < Self.portion {
             let room = min(Self.portion, request.byteLimit - outcome.bytes.count)
             guard room > 0 else { return end(.tooLong) }
-            guard let bytes = try socket.read(atMost: room) else { return }
+            guard let bytes = try socket?.read(atMost: room) else { return }
             if bytes.isEmpty { return end(.closed) }
             if outcome.firstByte == nil { outcome.firstByte = loop.now - begun }
             outcome.bytes += bytes
             if request.isComplete(outcome.bytes) { return end(.answered) }
         }
+    }
+
+    /// Ends a request that only opens the connection, and passes the socket to the caller if the request keeps it.
+    private func keepConnection(_ loop: EngineLoop) {
+        end(.answered)
+        guard request.afterwards == .keep, let socket = socket.take() else { return }
+        loop.inbox.poller.remove(socket)
+        outcome.connection = Connection(socket.release())
     }
 
     private func end(_ end: StreamOutcome.End) {
@@ -181,14 +224,18 @@ final class StreamFlight: Flight {
         if !outcome.errors.isEmpty { return self.end(.error(cause)) }
         switch cause {
         case .timedOut: self.end(.silent)
-        case .connectionRefused: self.end(.failed(cause))
+        case .connectionRefused, .connectionReset: self.end(.failed(cause))
         default: self.end(end)
         }
     }
 
     private func receiveErrors(_ loop: EngineLoop) {
-        loop.buffer.receiveErrors(from: socket) { error, _ in
-            if error.isICMP, outcome.errors.count < 16 { outcome.errors.append(error) }
+        switch socket {
+        case .some(let socket):
+            loop.buffer.receiveErrors(from: socket) { error, _ in
+                if error.isICMP, outcome.errors.count < 16 { outcome.errors.append(error) }
+            }
+        case .none: break
         }
     }
 
@@ -200,8 +247,8 @@ final class StreamFlight: Flight {
     private func finish(_ loop: EngineLoop) {
         outcome.begun = begun
         outcome.duration = loop.now - begun
-        outcome.information = socket.information
-        socket.descriptor.resetWhenClosed()
+        if request.afterwards == nil || outcome.information == nil { outcome.information = socket?.information }
+        socket?.descriptor.resetWhenClosed()
         loop.finish { [tell, outcome] in tell(outcome) }
     }
 }

@@ -99,10 +99,7 @@ package final class Cancellation: Sendable {
 
     /// Ends the operation. A second call has no effect.
     package func cancel() {
-        let action = action.withLock { action in
-            defer { action = nil }
-            return action
-        }
+        let action = action.withLock { $0.take() }
         action?()
     }
 }
@@ -119,18 +116,12 @@ package final class OneShot: Sendable {
     package var isOver: Bool { action.withLock { $0 == nil } }
 
     package func run() {
-        take()?()
+        let action = action.withLock { $0.take() }
+        action?()
     }
 
     package func cancel() {
-        _ = take()
-    }
-
-    private func take() -> (@Sendable () -> Void)? {
-        action.withLock { action in
-            defer { action = nil }
-            return action
-        }
+        _ = action.withLock { $0.take() }
     }
 }
 
@@ -183,11 +174,11 @@ package final class Latch: @unchecked Sendable {
     }
 }
 
-/// An event descriptor that interrupts a thread that waits for descriptors. It is never reset, so it interrupts every
-/// later wait too. It is intended for a thread that has to end.
+/// An event descriptor that interrupts a thread that waits for descriptors. Until it is cleared it interrupts every later
+/// wait too. Thread-safe.
 ///
 /// C counterpart: `eventfd(2)`.
-package struct Wakeup: ~Copyable, Sendable {
+package final class Wakeup: Sendable {
     private let descriptor: Descriptor
 
     package init() throws(SystemError) {
@@ -201,5 +192,11 @@ package struct Wakeup: ~Copyable, Sendable {
 
     package func wake() {
         eventfd_write(number, 1)
+    }
+
+    /// Makes the descriptor unreadable until the next ``wake()``.
+    package func clear() {
+        var value: eventfd_t = 0
+        eventfd_read(number, &value)
     }
 }
