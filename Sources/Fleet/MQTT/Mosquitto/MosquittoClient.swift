@@ -215,29 +215,14 @@ package struct MosquittoBroker: MessageBroker {
     ) -> any BrokerConnection {
         let connection = MosquittoConnection()
         do {
-            let wakeup = try ConnectionWakeup()
+            let wakeup = try Wakeup()
             connection.open(wakeup)
-            try Thread.detach { MosquittoLoop(options, connection.inbox, wakeup, listener).run() }
+            try Thread.detach { MosquittoLoop(options, connection, wakeup, listener).run() }
         } catch {
             listener(.ended(BrokerError(options.address, .failed("cannot start a thread: \(error)"))))
         }
         return connection
     }
-}
-
-/// The handle that callers keep. It passes commands to the thread of the connection.
-private struct MosquittoConnection: BrokerConnection {
-    let inbox = ConnectionInbox()
-
-    func open(_ wakeup: ConnectionWakeup) { inbox.open(wakeup) }
-
-    func publish(_ message: BrokerMessage) -> PublishToken { inbox.add(message) }
-
-    func subscribe(_ filters: [String]) { inbox.add(.subscribe(filters)) }
-
-    func close() { inbox.add(.close) }
-
-    func abandon() { inbox.add(.abandon) }
 }
 
 /// A timeout for each address of a broker. Libmosquitto tries one address after another, and waits for each until
@@ -301,12 +286,7 @@ enum AddressTimer {
     }
 
     /// The `/proc` directory of the calling thread; nil if `/proc` is not mounted.
-    private static var currentThread: String? {
-        var bytes = [CChar](repeating: 0, count: 64)
-        let count = readlink("/proc/thread-self", &bytes, bytes.count)
-        guard count > 0, count < bytes.count else { return nil }
-        return "/proc/" + String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
+    private static var currentThread: String? { FileName.target(of: "/proc/thread-self").map { "/proc/" + $0 } }
 
     /// True if the thread is blocked in `connect(2)`, not in the name service.
     private static func isConnecting(_ thread: String) -> Bool {

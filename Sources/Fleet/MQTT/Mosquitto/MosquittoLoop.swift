@@ -14,11 +14,11 @@ final class MosquittoLoop {
     private static let ends: Set<SystemError> = [SystemError(rawValue: EPROTO), .connectionReset, .brokenPipe]
 
     private let options: BrokerOptions
-    private let inbox: ConnectionInbox
-    private let wakeup: ConnectionWakeup
+    private let inbox: MosquittoConnection
+    private let wakeup: Wakeup
     private let listener: @Sendable (BrokerEvent) -> Void
     /// The commands before the broker has accepted the connection. The library would send them immediately.
-    private var waiting: [ConnectionInbox.Command] = []
+    private var waiting: [MosquittoConnection.Command] = []
     private var tokens: [CInt: PublishToken] = [:]
     /// True if a server has accepted the TCP connection.
     private var isOpen = false
@@ -29,8 +29,8 @@ final class MosquittoLoop {
 
     init(
         _ options: BrokerOptions,
-        _ inbox: ConnectionInbox,
-        _ wakeup: ConnectionWakeup,
+        _ inbox: MosquittoConnection,
+        _ wakeup: Wakeup,
         _ listener: @escaping @Sendable (BrokerEvent) -> Void
     ) {
         (self.options, self.inbox, self.wakeup, self.listener) = (options, inbox, wakeup, listener)
@@ -81,7 +81,7 @@ final class MosquittoLoop {
             let socket = client.socket
             guard socket >= 0 else { return closing == nil ? error(.lost) : nil }
             let limit = closing.map { min(patience, $0 - SystemClock.monotonic) } ?? patience
-            let ready = wakeup.wait(socket, writing: client.wantsToWrite, atMost: limit)
+            let ready = wait(socket, writing: client.wantsToWrite, atMost: limit)
             errno = 0
             var code: CInt = 0
             if ready.isReadable { code = client.read() }
@@ -93,7 +93,25 @@ final class MosquittoLoop {
         }
     }
 
-    private func perform(_ command: ConnectionInbox.Command, _ client: MosquittoClient) {
+    /// Waits until there is a command, the socket is ready, or the limit has passed.
+    ///
+    /// - Returns: The readiness of the socket for reading and writing, from `poll(2)`; false after a timeout or an
+    ///   error.
+    private func wait(_ socket: CInt, writing: Bool, atMost limit: Duration) -> (isReadable: Bool, isWritable: Bool) {
+        let events = CInt(POLLIN) | (writing ? CInt(POLLOUT) : 0)
+        var files = [
+            pollfd(fd: wakeup.number, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: socket, events: Int16(events), revents: 0),
+        ]
+        let milliseconds = CInt(clamping: (limit.nanoseconds + 999_999) / 1_000_000)
+        guard poll(&files, nfds_t(files.count), milliseconds) > 0 else { return (false, false) }
+        if files[0].revents != 0 { wakeup.clear() }
+        let ready = CInt(files[1].revents)
+        // An error of the socket is reported by the next read.
+        return (ready & CInt(POLLIN | POLLERR | POLLHUP) != 0, ready & CInt(POLLOUT) != 0)
+    }
+
+    private func perform(_ command: MosquittoConnection.Command, _ client: MosquittoClient) {
         guard isConnected else {
             // A connection that the broker has not accepted has nothing to send, and ends immediately.
             if case .close = command { end = .some(nil) } else { waiting.append(command) }
@@ -186,8 +204,8 @@ final class MosquittoLoop {
     }
 }
 
-/// The command queue between callers and the thread of a connection. Thread-safe.
-final class ConnectionInbox: Sendable {
+/// A connection as its callers see it: a queue of commands for the thread of the connection. Thread-safe.
+final class MosquittoConnection: BrokerConnection {
     enum Command: Sendable {
         case publish(PublishToken, BrokerMessage)
         case subscribe([String])
@@ -198,29 +216,35 @@ final class ConnectionInbox: Sendable {
         var commands: [Command] = []
         var lastToken: UInt64 = 0
         var isAbandoned = false
-        var wakeup: ConnectionWakeup?
+        var wakeup: Wakeup?
     }
 
     private let state = Locked(State())
 
-    func open(_ wakeup: ConnectionWakeup) {
+    func open(_ wakeup: Wakeup) {
         state.withLock { $0.wakeup = wakeup }
     }
 
-    func add(_ message: BrokerMessage) -> PublishToken {
-        let (token, wakeup) = state.withLock { state in
+    func publish(_ message: BrokerMessage) -> PublishToken {
+        let token = state.withLock { state in
             state.lastToken += 1
-            let token = PublishToken(state.lastToken)
-            state.commands.append(.publish(token, message))
-            return (token, state.wakeup)
+            return PublishToken(state.lastToken)
         }
-        wakeup?.wake()
+        add(.publish(token, message))
         return token
     }
 
-    func add(_ command: Command) {
+    func subscribe(_ filters: [String]) { add(.subscribe(filters)) }
+
+    func close() { add(.close) }
+
+    func abandon() {
+        state.withLock { $0.isAbandoned = true }
+        add(.abandon)
+    }
+
+    private func add(_ command: Command) {
         let wakeup = state.withLock { state in
-            if case .abandon = command { state.isAbandoned = true }
             state.commands.append(command)
             return state.wakeup
         }
@@ -230,9 +254,8 @@ final class ConnectionInbox: Sendable {
     /// Returns and removes the pending commands.
     func take() -> [Command] {
         state.withLock { state in
-            let commands = state.commands
-            state.commands = []
-            return commands
+            defer { state.commands = [] }
+            return state.commands
         }
     }
 
@@ -241,44 +264,6 @@ final class ConnectionInbox: Sendable {
     /// Records that the thread has ended. Commands no longer wake it.
     func end() {
         state.withLock { $0.wakeup = nil }
-    }
-}
-
-/// An event descriptor that wakes the thread of a connection. It may be signalled any number of times.
-///
-/// C counterpart: `eventfd(2)`.
-final class ConnectionWakeup: Sendable {
-    private let descriptor: Descriptor
-
-    init() throws(SystemError) {
-        let number = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard number >= 0 else { throw .current }
-        descriptor = Descriptor(owning: number)
-    }
-
-    func wake() {
-        eventfd_write(descriptor.number, 1)
-    }
-
-    /// Waits until ``wake()`` is called, the socket is ready, or the limit has passed.
-    ///
-    /// - Returns: The readiness of the socket for reading and writing, from `poll(2)`; false after a timeout or an
-    ///   error.
-    func wait(_ socket: CInt, writing: Bool, atMost limit: Duration) -> (isReadable: Bool, isWritable: Bool) {
-        let events = CInt(POLLIN) | (writing ? CInt(POLLOUT) : 0)
-        var files = [
-            pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: socket, events: Int16(events), revents: 0),
-        ]
-        let milliseconds = CInt(clamping: (limit.nanoseconds + 999_999) / 1_000_000)
-        guard poll(&files, nfds_t(files.count), milliseconds) > 0 else { return (false, false) }
-        if files[0].revents != 0 {
-            var value: eventfd_t = 0
-            eventfd_read(descriptor.number, &value)
-        }
-        let ready = CInt(files[1].revents)
-        // An error of the socket is reported by the next read.
-        return (ready & CInt(POLLIN | POLLERR | POLLHUP) != 0, ready & CInt(POLLOUT) != 0)
     }
 }
 #endif
