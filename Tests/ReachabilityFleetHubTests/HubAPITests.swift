@@ -11,22 +11,8 @@ import Testing
 
 /// The HTTP API of a hub.
 @Suite struct HubAPITests {
-    /// Two sites. At `north` two of three machines became silent together, and one of them has reported the reason.
-    /// `south` has no fault.
-    private static func world() throws -> HubWorld {
-        let world = try HubWorld()
-        world.keeper.brokerIsBack()
-        world.hear([
-            .online("d0", "a", 0), .online("d1", "a", 1), .online("d2", "a", 2), .online("s", "a", 3, site: "south"),
-            .will("d0", "a", 100), .will("d1", "a", 101),
-            .online("d0", "b", 200), .event("d0", "b", 201, .outage(outage("o", 98, 190)), number: 7),
-            .event("d0", "b", 202, .caughtUp),
-        ])
-        return world
-    }
-
     @Test func `a machine has its state and the reason of its absence`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites()
         let devices = try world.items("/v1/devices")
         #expect(devices.map { $0["device"] as? String } == ["d0", "d1", "d2", "s"])
         #expect(devices.map { $0["standing"] as? String } == ["online", "silent", "online", "online"])
@@ -44,7 +30,7 @@ import Testing
     }
 
     @Test func `machines can be filtered and paged`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites()
         func names(_ query: String) throws -> [String?] {
             try world.items("/v1/devices?" + query).map { $0["device"] as? String }
         }
@@ -65,7 +51,7 @@ import Testing
     }
 
     @Test func `an incident has site, devices, attribution, cause, start and end`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites()
         let incidents = try world.items("/v1/incidents")
         try #require(incidents.count == 1)
         let incident = incidents[0]
@@ -92,7 +78,7 @@ import Testing
     }
 
     @Test func `the duration of an incident is never negative`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites()
         world.setClock(at(-86_400))
         let incident = try #require(try world.items("/v1/incidents").first)
         #expect(incident["durationMilliseconds"] as? Int == 0)
@@ -100,7 +86,7 @@ import Testing
     }
 
     @Test func `a site has the number of machines by state`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites()
         let sites = try world.items("/v1/sites")
         #expect(sites.map { $0["site"] as? String } == ["north", "south"])
         #expect(sites[0]["online"] as? Int == 2 && sites[0]["silent"] as? Int == 1)
@@ -111,7 +97,7 @@ import Testing
     }
 
     @Test func `the hub is ready while it is connected to the broker`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites()
         #expect(try world.answer("/healthz").status == .ok)
         let answer = try world.answer("/readyz")
         #expect(answer.status == .serviceUnavailable)
@@ -119,7 +105,7 @@ import Testing
     }
 
     @Test func `metrics count machines by site and incidents by fault`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites()
         world.hear([
             .online("d1", "b", 300), .event("d1", "b", 301, .caughtUp),
             Hub.Message(topic: "reach/v1/north/d1/event", payload: Array("{".utf8), time: at(302)),
@@ -132,7 +118,7 @@ import Testing
     }
 
     @Test func `deleting a machine requires permission`() async throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites()
         let path = "/v1/devices/north/d1"
         #expect(try world.answer(path, .DELETE, [("Host", "localhost")], way: .loopback).status == .forbidden)
         #expect(try world.answer(path, .POST).status == .methodNotAllowed)
@@ -156,7 +142,7 @@ import Testing
     }
 
     @Test func `all machines of a site or with a name can be deleted`() async throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites()
         world.hear((0..<50).map { .online("s", "a", 300, site: "made-up-\($0)") })
         let connection = try await world.connect()
         #expect(try world.answer("/v1/devices?site=north", .DELETE, way: .local(user: 4242)).status == .forbidden)
@@ -175,7 +161,7 @@ import Testing
     }
 
     @Test func `metrics have series for 1,000 sites and one for the others`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites()
         world.hear((0..<1100).map { .online("d\($0)", "a", 300, site: "made-up-\($0)") })
         let text = try world.text("/metrics")
         let lines = text.split(separator: "\n").filter { $0.hasPrefix("reachability_fleet_devices{") }
@@ -185,7 +171,7 @@ import Testing
     }
 
     @Test func `an unknown site is an error`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites()
         #expect(try world.answer("/v1/incidents?site=west").status == .notFound)
         #expect(try world.answer("/v1/incidents?site=south").status == .ok)
     }
@@ -203,7 +189,7 @@ import Testing
     }
 
     @Test func `each decision is an event and repeated changes are merged`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites()
         let events = try world.items("/v1/events")
         #expect(events.first?["event"] as? String == "device")
         let kinds = events.compactMap { $0["event"] as? String }.filter { $0.hasPrefix("incident") }

@@ -20,13 +20,7 @@ import Testing
     }
 
     @Test func `responses have exactly the described keys`() throws {
-        let world = try HubWorld()
-        world.keeper.brokerIsBack()
-        world.hear([
-            .online("d0", "a", 0), .online("d1", "a", 1), .online("d2", "a", 2), .online("s", "a", 3, site: "south"),
-            .will("d0", "a", 100), .will("d1", "a", 101), .online("d0", "b", 200),
-            .event("d0", "b", 201, .outage(outage("o", 98, 190)), number: 7), .event("d0", "b", 202, .caughtUp),
-        ])
+        let world = try HubWorld.twoSites()
         let leaving = DeviceState(session: "a", standing: .leaving, report: report(250))
         world.hear([Hub.Message(topic: "reach/v1/north/d2/state", payload: leaving.bytes, time: at(250))])
         let description = try Description(world)

@@ -9,18 +9,6 @@ import Testing
 
 /// The dashboard of a hub.
 @Suite struct HubPageTests {
-    private static func world() throws -> HubWorld {
-        let world = try HubWorld()
-        world.keeper.brokerIsBack()
-        world.hear([
-            .online("d0", "a", 0), .online("d1", "a", 1), .online("s", "a", 3, site: "south"),
-            .will("d0", "a", 100), .will("d1", "a", 101),
-            .online("d0", "b", 200), .event("d0", "b", 201, .outage(outage("o", 98, 190)), number: 7),
-            .event("d0", "b", 202, .caughtUp),
-        ])
-        return world
-    }
-
     private static func page(_ world: HubWorld, _ path: String, _ status: HTTPResponseStatus = .ok) throws -> String {
         let answer = try world.answer(path)
         #expect(answer.status == status)
@@ -29,7 +17,7 @@ import Testing
     }
 
     @Test func `machines that are silent for an unknown reason come first`() throws {
-        let text = try Self.page(Self.world(), "/")
+        let text = try Self.page(HubWorld.twoSites(north: ["d0", "d1"]), "/")
         let silent = try #require(text.firstRange(of: "Silent for an unknown reason"))
         let sites = try #require(text.firstRange(of: ">Sites<"))
         #expect(silent.lowerBound < sites.lowerBound)
@@ -38,7 +26,7 @@ import Testing
     }
 
     @Test func `an incident has a timeline and the reason of each absence`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites(north: ["d0", "d1"])
         let id = try #require(try world.items("/v1/incidents").first?["id"] as? String)
         let text = try Self.page(world, "/incidents/\(id)")
         #expect(text.contains("Link down at north, 2 machines"))
@@ -48,7 +36,7 @@ import Testing
     }
 
     @Test func `a site shows its machines and a machine shows its details`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites(north: ["d0", "d1"])
         #expect(try Self.page(world, "/sites/north").contains("1 of 2 at north is silent or not known"))
         #expect(try Self.page(world, "/sites/south").contains("All machines of south are known"))
         let device = try Self.page(world, "/devices/north/d1")
@@ -74,7 +62,7 @@ import Testing
     }
 
     @Test func `the bar of a site shows its machines by state`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites(north: ["d0", "d1"])
         world.hear([.event("d0", "b", 302, .outage(outage("p", 301, nil)), number: 8)])
         let text = try Self.page(world, "/sites/north")
         let bar = try #require(text.firstRange(of: "class=\"bar\"").map { text[$0.upperBound...].prefix(400) })
@@ -85,7 +73,7 @@ import Testing
     }
 
     @Test func `machines are listed in pages, by site and by state`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites(north: ["d0", "d1"])
         let all = try Self.page(world, "/devices")
         #expect(all.contains("<h1 data-say=\"3 machines\">"))
         // Silent machines come first.
@@ -118,7 +106,7 @@ import Testing
     }
 
     @Test func `the recipients of notifications and their states are shown`() throws {
-        let world = try Self.world()
+        let world = try HubWorld.twoSites(north: ["d0", "d1"])
         #expect(!(try Self.page(world, "/").contains("Notifications")))
         var status = NotifierStatus(name: "<b>", way: "webhook")
         (status.pending, status.failure) = (2, "503")

@@ -40,6 +40,19 @@ final class HubWorld: Sendable {
         follower = BrokerFollower(options, broker: broker, writer: keeper)
     }
 
+    /// Returns a hub with two sites. Two machines of `north` became silent together, and one of them has reported the
+    /// reason. `south` has no fault.
+    static func twoSites(north: [String] = ["d0", "d1", "d2"]) throws -> HubWorld {
+        let world = try HubWorld()
+        world.keeper.brokerIsBack()
+        world.hear(north.enumerated().map { .online($1, "a", $0) })
+        world.hear([
+            .online("s", "a", 3, site: "south"), .will("d0", "a", 100), .will("d1", "a", 101), .online("d0", "b", 200),
+            .event("d0", "b", 201, .outage(outage("o", 98, 190)), number: 7), .event("d0", "b", 202, .caughtUp),
+        ])
+        return world
+    }
+
     /// Returns the API of the hub, with an optional reloader.
     func api(_ reloader: Reloader?) -> HubAPI {
         HubAPI(

@@ -1,5 +1,6 @@
-import ReachabilityFleet
 import Testing
+
+@testable import ReachabilityFleet
 
 /// The presence of a machine. Each rule is based on the behaviour of a real broker.
 @Suite struct PresenceTests {

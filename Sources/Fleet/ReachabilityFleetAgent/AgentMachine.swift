@@ -1,6 +1,6 @@
 import LinuxSupport
-package import MQTT
-package import ReachabilityFleet
+import MQTT
+import ReachabilityFleet
 
 /// The decisions of an agent. A value that returns actions, and performs none.
 ///
@@ -9,8 +9,8 @@ package import ReachabilityFleet
 /// sends the first 100 missed events at no more than 20 per second, and further ones at no more than 200 per second. It
 /// sends up to 1,000 current events at once, and further ones at no more than 200 per second. The cursor follows the
 /// acknowledgements of the broker. An agent that is killed therefore sends some events twice, but loses none.
-package struct AgentMachine {
-    package enum Input: Sendable {
+struct AgentMachine {
+    enum Input: Sendable {
         /// A change of the path to the broker, with the reason if it is missing.
         case path(isSatisfied: Bool, reason: String? = nil)
         /// A change of the path to the internet: `reachable`, `notReachable` or `unknown`.
@@ -25,7 +25,7 @@ package struct AgentMachine {
         case leave(String)
     }
 
-    package enum Action: Hashable, Sendable {
+    enum Action: Hashable, Sendable {
         case connect(BrokerOptions, connection: UInt64)
         /// The caller passes the token of the message to ``sent(_:_:)`` before any other input.
         case publish(BrokerMessage, Purpose)
@@ -43,31 +43,21 @@ package struct AgentMachine {
         case end
     }
 
-    package enum Purpose: Hashable, Sendable {
+    enum Purpose: Hashable, Sendable {
         case state, event, caughtUp, farewell, answer
     }
 
     /// The clocks, the boot id and the source of random numbers.
-    package struct Surroundings: Sendable {
-        package var boot: String
+    struct Surroundings: Sendable {
+        var boot: String
         /// The current time of a monotonic clock.
-        package var now: @Sendable () -> Duration
+        var now: @Sendable () -> Duration
         /// The clock CLOCK_BOOTTIME.
-        package var bootTime: @Sendable () -> Duration
+        var bootTime: @Sendable () -> Duration
         /// The wall clock, since 1970.
-        package var wall: @Sendable () -> Duration
+        var wall: @Sendable () -> Duration
         /// A random number from 0 to 1.
-        package var chance: @Sendable () -> Double
-
-        package init(
-            boot: String,
-            now: @escaping @Sendable () -> Duration,
-            bootTime: @escaping @Sendable () -> Duration,
-            wall: @escaping @Sendable () -> Duration,
-            chance: @escaping @Sendable () -> Double
-        ) {
-            (self.boot, self.now, self.bootTime, self.wall, self.chance) = (boot, now, bootTime, wall, chance)
-        }
+        var chance: @Sendable () -> Double
     }
 
     let options: AgentOptions
@@ -91,7 +81,7 @@ package struct AgentMachine {
     var bucket = CommandBucket()
     private var actions: [Action] = []
 
-    package init(_ options: AgentOptions, cursor: AgentCursor?, _ world: Surroundings) {
+    init(_ options: AgentOptions, cursor: AgentCursor?, _ world: Surroundings) {
         (self.options, self.world) = (options, world)
         link = BrokerLink(jitter: options.jitter)
         forwarder = EventForwarder(cursor: cursor)
@@ -99,14 +89,14 @@ package struct AgentMachine {
     }
 
     /// The time of the next input ``Input/time``; nil if no timer is running.
-    package var deadline: Duration? {
+    var deadline: Duration? {
         guard link.state != .over else { return nil }
         let own = link.state == .connected ? [refreshAt, forwarder.deadline] : [link.deadline]
         return (own + [lookAt]).compactMap(\.self).min()
     }
 
     /// Takes an input, and returns the actions to perform.
-    package mutating func take(_ input: Input) -> [Action] {
+    mutating func take(_ input: Input) -> [Action] {
         actions = []
         switch input {
         case .path(let isSatisfied, let reason): changePath(isSatisfied, reason)
@@ -129,7 +119,7 @@ package struct AgentMachine {
     }
 
     /// Records the token of a message that was passed to the broker.
-    package mutating func sent(_ token: PublishToken, _ purpose: Purpose) {
+    mutating func sent(_ token: PublishToken, _ purpose: Purpose) {
         purposes[token] = purpose
         if purpose == .event { forwarder.sent(token) }
     }

@@ -1,6 +1,6 @@
-package import LinuxSupport
+import LinuxSupport
 import MQTT
-package import ReachabilityFleet
+import ReachabilityFleet
 
 /// The transfer of events from the log of the service to the broker. A value.
 struct EventForwarder {
@@ -243,21 +243,19 @@ extension AgentMachine {
 }
 
 /// The last position in the log that the broker has acknowledged.
-package struct AgentCursor: Hashable, Sendable {
-    package let position: EventPosition
+struct AgentCursor: Hashable, Sendable {
+    let position: EventPosition
     /// The time of the event at this position, by the wall clock, since 1970.
-    package let time: Duration
+    let time: Duration
     /// The position of the last published event, because not every event is published; nil if there was none.
-    package let told: EventPosition?
+    let told: EventPosition?
+}
 
-    package init(position: EventPosition, time: Duration, told: EventPosition?) {
-        (self.position, self.time, self.told) = (position, time, told)
-    }
-
+extension AgentCursor {
     /// The content of the cursor file: the position, the time in seconds, and the position of the last published event.
-    package var text: String { "\(position) \(time.components.seconds)\(told.map { " \($0)" } ?? "")\n" }
+    var text: String { "\(position) \(time.components.seconds)\(told.map { " \($0)" } ?? "")\n" }
 
-    package init?(_ text: String) {
+    init?(_ text: String) {
         let words = text.words
         guard 2...3 ~= words.count, let position = EventPosition(String(words[0])), let time = Int64(words[1]),
             0...Timestamp.latest ~= time
@@ -277,10 +275,10 @@ package struct CursorFile: Sendable {
     }
 
     /// Returns the saved cursor; nil if the file does not exist or is not readable.
-    package func read() -> AgentCursor? { TextFile.read(path).flatMap { AgentCursor($0) } }
+    func read() -> AgentCursor? { TextFile.read(path).flatMap { AgentCursor($0) } }
 
     /// Saves the cursor. The file is replaced atomically, so it is never incomplete.
-    package func write(_ cursor: AgentCursor) throws(SystemError) {
+    func write(_ cursor: AgentCursor) throws(SystemError) {
         let fresh = path + ".new"
         let file = try OutputFile(fresh, replacing: true)
         try file.append(Array(cursor.text.utf8))

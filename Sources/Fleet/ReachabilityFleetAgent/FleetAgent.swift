@@ -93,15 +93,11 @@ package final class FleetAgent: Sendable {
                 case .answer(let command):
                     perform { [log, line] in
                         line.yield(.answered(log.answer(command)))
-                    } failed: { [say] in
-                        say($0)
                     }
                 case .save(let cursor): save(cursor, &unsaved)
                 case .lookAtCertificate:
                     perform { [advice, say] in
                         if let text = advice() { say(text) }
-                    } failed: { [say] in
-                        say($0)
                     }
                 case .say(let text): say(text)
                 case .end: return
@@ -118,9 +114,11 @@ package final class FleetAgent: Sendable {
 
     /// Runs a blocking function on its own thread.
     ///
-    /// - Parameter failed: Called with the error if no thread can be started.
-    private func perform(_ body: @escaping @Sendable () -> Void, failed: (String) -> Void) {
-        do { try Thread.detach(body) } catch { failed("cannot start a thread to query the service: \(error)") }
+    /// - Parameter failed: Called with the error if no thread can be started. If nil, the error is logged.
+    private func perform(_ body: @escaping @Sendable () -> Void, failed: ((String) -> Void)? = nil) {
+        do { try Thread.detach(body) } catch {
+            (failed ?? say)("cannot start a thread to query the service: \(error)")
+        }
     }
 
     private func save(_ cursor: AgentCursor, _ unsaved: inout Bool) {
@@ -150,7 +148,7 @@ extension NetworkReachabilityStatus {
 
 extension AgentMachine.Surroundings {
     /// The clocks and the boot id of this machine.
-    package static var system: Self {
+    static var system: Self {
         Self(
             boot: (TextFile.read("/proc/sys/kernel/random/boot_id") ?? "").filter { !$0.isWhitespace },
             now: { SystemClock.monotonic },

@@ -167,6 +167,9 @@ public enum LedgerAccount: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// The names of sites and devices of a fleet.
 package enum FleetName {
+    /// The rule for error messages.
+    package static let rule = "1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit"
+
     /// Returns whether a text is a valid name: 1 to 64 letters, digits, `.`, `_` and `-`, starting with a letter or
     /// digit. A name is used as a topic level, as a part of a file name, and in a certificate.
     package static func isValid(_ text: String) -> Bool {

@@ -8,6 +8,7 @@ import MQTT
 import NetworkReachability
 import ReachabilityFleet
 import ReachabilityFleetAgent
+import ReachabilityLedger
 import ReachabilityService
 import ServerTrust
 #endif
@@ -64,7 +65,7 @@ extension AgentOptions {
         let site = arguments.site ?? settings?.site ?? ""
         let device = arguments.device ?? settings?.device ?? ""
         guard let place = FleetPlace(site: site, device: device) else {
-            throw ExitMessage("--site and --device take \(BrokerArguments.nameRule)", .usage)
+            throw ExitMessage("--site and --device take \(FleetName.rule)", .usage)
         }
         let (broker, tls) = try BrokerArguments.read(
             arguments.broker ?? settings?.broker.description ?? "",
@@ -141,8 +142,6 @@ struct AgentPlace: ~Copyable {
 
 /// The broker options of the command line.
 enum BrokerArguments {
-    static let nameRule = "1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit"
-
     static func read(
         _ text: String,
         authority: String?,

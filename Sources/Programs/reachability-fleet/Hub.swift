@@ -182,7 +182,7 @@ extension HubOptions {
             key: arguments.key
         )
         guard FleetName.isValid(arguments.name) else {
-            throw ExitMessage("--name takes \(BrokerArguments.nameRule)", .usage)
+            throw ExitMessage("--name takes \(FleetName.rule)", .usage)
         }
         self.init(broker: address, tls: tls, name: arguments.name)
     }

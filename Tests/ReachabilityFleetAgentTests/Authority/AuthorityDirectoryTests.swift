@@ -39,10 +39,8 @@ import TrustForge
         let scratch = try ScratchDirectory()
         let directory = try Self.make(in: scratch)
         let key = try scratch.read("ca/authority.key")
-        guard case .exists(directory.keyFile, _) = Fleet.error({ _ = try Self.make(in: scratch) }) else {
-            Issue.record("made again")
-            return
-        }
+        let exists = FleetCertificateError.exists(path: directory.keyFile, advice: "a directory holds one authority")
+        #expect(Fleet.error { _ = try Self.make(in: scratch) } == exists)
         #expect(try scratch.read("ca/authority.key") == key)
         #expect(Fleet.error { _ = try AuthorityDirectory(scratch.path) } == .noAuthority(path: scratch.path))
         // An authority without a key, for example after a kill, is created again.
@@ -81,10 +79,12 @@ import TrustForge
         #expect(Set(issued.map(\.certificate)) == Set(certificates) && issued.allSatisfy { $0.revokedSince == nil })
         // A file that a user added is an error.
         try scratch.write("ca/issued/x.pem", "half")
-        guard case .certificate = Fleet.error({ _ = try directory.issued() }) else {
-            Issue.record("passed over")
-            return
-        }
+        let strange = FleetCertificateError.certificate(
+            path: directory.path + "/issued/x.pem",
+            why: "it contains no PEM block `CERTIFICATE`",
+            advice: "remove files that do not belong to the authority"
+        )
+        #expect(Fleet.error { _ = try directory.issued() } == strange)
     }
 
     @Test func `a name revokes all its certificates and a serial number or a file revokes one`() throws {
@@ -113,11 +113,12 @@ import TrustForge
             #expect(Fleet.error { _ = try directory.revoke(text, now: Fleet.now) } == .notIssued(text))
         }
         let foreign = try scratch.write("foreign.pem", try Fleet.certificate(by: try Fleet.authority()).pem)
-        guard case .certificate(foreign, _, _) = Fleet.error({ _ = try directory.revoke(foreign, now: Fleet.now) })
-        else {
-            Issue.record("revoked")
-            return
-        }
+        let refusal = FleetCertificateError.certificate(
+            path: foreign,
+            why: "it is signed by another authority",
+            advice: "pass a certificate of this authority"
+        )
+        #expect(Fleet.error { _ = try directory.revoke(foreign, now: Fleet.now) } == refusal)
         #expect(try Self.list(directory).count == 0)
     }
 
@@ -137,10 +138,9 @@ import TrustForge
         let directory = try Self.make(in: scratch)
         _ = try Self.sign("door-7", directory)
         try scratch.write("ca/revoked", line + "\n")
-        guard case .brokenAuthority = Fleet.error({ _ = try directory.revoke("door-7", now: Fleet.now) }) else {
-            Issue.record("passed over")
-            return
-        }
+        let why = "a line is not a serial number, a time and a name"
+        let error = Fleet.error { _ = try directory.revoke("door-7", now: Fleet.now) }
+        #expect(error == .brokenAuthority(path: directory.revokedFile, why: why))
     }
 
     @Test func `a key that does not match the authority is refused`() throws {

@@ -1,4 +1,5 @@
 import LinuxSupport
+import ReachabilityLedger
 import ServerTrust
 import Testing
 import TrustForge
@@ -83,12 +84,9 @@ import X509
         #expect(!FileName.isTaken(machine.enrollment.keyFile) && !FileName.isTaken(machine.enrollment.requestFile))
         // A repeated installation is not an error, because a kill may have prevented the output of the first one.
         #expect(try machine.install(answer) == installed)
-        guard
-            case .exists(machine.enrollment.pairFile, _) = Fleet.error({ try machine.enrollment.request(force: false) })
-        else {
-            Issue.record("asked for although there is one")
-            return
-        }
+        let advice = "renew it with --renew, or create another request with --force"
+        let error = Fleet.error { try machine.enrollment.request(force: false) }
+        #expect(error == .exists(path: machine.enrollment.pairFile, advice: advice))
     }
 
     @Test func `a renewal does not change the certificate in use until the new pair is installed`() throws {
@@ -174,11 +172,8 @@ import X509
         let error = Fleet.error { _ = try Enrollment(directory: machine.enrollment.directory, name: "door-7") }
         #expect(error == .openToOthers(path: machine.enrollment.directory, mode: 0o775))
         for name in ["", "../door", "a/b", "$hub"] {
-            guard case .name(name, _) = Fleet.error({ _ = try Enrollment(directory: machine.scratch.path, name: name) })
-            else {
-                Issue.record("taken: \(name)")
-                return
-            }
+            let error = Fleet.error { _ = try Enrollment(directory: machine.scratch.path, name: name) }
+            #expect(error == .name(name, rule: FleetName.rule))
         }
     }
 

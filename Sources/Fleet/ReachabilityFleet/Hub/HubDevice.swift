@@ -57,26 +57,6 @@ package struct HubDevice: Hashable, Sendable {
         self.place = place
     }
 
-    /// Creates a machine that was read from the store.
-    package init(
-        _ place: FleetPlace,
-        presence: DevicePresence,
-        clock: DeviceClock,
-        log: EventLog,
-        gap: DeviceGap?,
-        formerBoots: [String],
-        formerSessions: [String],
-        formerBootEnd: Duration?,
-        toldUntil: Duration?,
-        disputed: Duration?,
-        refused: UInt64
-    ) {
-        self.place = place
-        (self.presence, self.clock, self.log, self.gap) = (presence, clock, log, gap)
-        (self.formerBoots, self.formerSessions, self.toldUntil) = (formerBoots, formerSessions, toldUntil)
-        (self.formerBootEnd, self.disputed, self.refused) = (formerBootEnd, disputed, refused)
-    }
-
     /// The next time at which the hub may decide without a message; nil for none.
     package var deadline: Duration? {
         let answered = gap.flatMap { gap in gap.isAwaited ? gap.until.map { $0 + Hub.patience } : nil }
@@ -154,27 +134,22 @@ extension HubDevice {
 
     package init(_ place: FleetPlace, record: [UInt8]) throws(PayloadError) {
         let payload = try Payload(record, longest: .max)
-        let presence = DevicePresence(
+        self.init(place)
+        presence = DevicePresence(
             standing: try payload.word("standing"),
             session: try payload.optionalText("session"),
-            report: try payload.optionalObject("report").map { object throws(PayloadError) in
-                try DeviceState.Report(object)
-            },
+            report: try payload.optional("report", DeviceState.Report.init),
             heard: try payload.optionalDuration("heard")
         )
-        self.init(
-            place,
-            presence: presence,
-            clock: DeviceClock(offset: try payload.optionalDuration("offset")),
-            log: EventLog(try payload.texts("log").compactMap { EventPosition($0) }),
-            gap: try payload.optionalObject("gap").map { object throws(PayloadError) in try DeviceGap(object) },
-            formerBoots: try payload.texts("boots"),
-            formerSessions: try payload.texts("sessions"),
-            formerBootEnd: try payload.optionalDuration("formerBootEnd"),
-            toldUntil: try payload.optionalDuration("toldUntil"),
-            disputed: try payload.optionalDuration("disputed"),
-            refused: min(try payload.count("refused"), .max / 2)
-        )
+        clock = DeviceClock(offset: try payload.optionalDuration("offset"))
+        log = EventLog(try payload.texts("log").compactMap { EventPosition($0) })
+        gap = try payload.optional("gap", DeviceGap.init)
+        formerBoots = try payload.texts("boots")
+        formerSessions = try payload.texts("sessions")
+        formerBootEnd = try payload.optionalDuration("formerBootEnd")
+        toldUntil = try payload.optionalDuration("toldUntil")
+        disputed = try payload.optionalDuration("disputed")
+        refused = min(try payload.count("refused"), .max / 2)
     }
 }
 
@@ -202,7 +177,7 @@ extension FleetIncident.Part {
         let payload = try Payload(record, longest: .max)
         self.init()
         silentSince = try payload.optionalDuration("silentSince")
-        gap = try payload.optionalObject("gap").map { object throws(PayloadError) in try DeviceGap(object) }
+        gap = try payload.optional("gap", DeviceGap.init)
         for object in try payload.objects("outages") {
             let told = try DeviceOutage(object)
             guard let start = try object.optionalDuration("hubStart") else {
@@ -244,12 +219,8 @@ extension DeviceGap {
         evidence.reason = try payload.optionalText("reason")
         evidence.saidSleep = try payload.truth("saidSleep")
         evidence.isDisputed = try payload.truth("isDisputed")
-        func report(_ key: String) throws(PayloadError) -> DeviceState.Report? {
-            guard let object = try payload.optionalObject(key) else { return nil }
-            return try DeviceState.Report(object)
-        }
-        evidence.before = try report("before")
-        evidence.after = try report("after")
+        evidence.before = try payload.optional("before", DeviceState.Report.init)
+        evidence.after = try payload.optional("after", DeviceState.Report.init)
         for object in try payload.objects("outages") { evidence.outages.append(try DeviceOutage(object)) }
         evidence.slept = try payload.optionalDuration("slept") ?? .zero
         evidence.unobserved = try payload.truth("unobserved")

@@ -64,21 +64,29 @@ extension DeviceCommand {
     package var bytes: [UInt8] {
         var object = JSONObject()
         object.add("schema", 1)
+        object.add("command", name)
         switch self {
-        case .detail: object.add("command", Word.detail.rawValue)
+        case .detail: break
         case .replay(let replay):
-            object.add("command", Word.replay.rawValue)
             if let position = replay.position { object.add("after", position.description) }
             if let since = replay.since { object.add("since", since.milliseconds) }
             if let mark = replay.mark { object.add("mark", mark) }
-        case .check(let target):
-            object.add("command", Word.check.rawValue)
-            object.add("target", target)
-        case .report(let id):
-            object.add("command", Word.report.rawValue)
-            object.add("outage", id)
+        case .check(let target): object.add("target", target)
+        case .report(let id): object.add("outage", id)
         }
         return object.bytes
+    }
+
+    /// The name of the command in a message.
+    package var name: String {
+        let word: Word =
+            switch self {
+            case .detail: .detail
+            case .replay: .replay
+            case .check: .check
+            case .report: .report
+            }
+        return word.rawValue
     }
 }
 
@@ -113,18 +121,6 @@ package struct DeviceAnswer: Hashable, Sendable {
     /// Creates the answer to a command that failed.
     package init(to command: DeviceCommand, problem: String) {
         self.init(command.name, nil, problem: problem)
-    }
-}
-
-extension DeviceCommand {
-    /// The name of the command in a message.
-    package var name: String {
-        switch self {
-        case .detail: "detail"
-        case .replay: "replay-from"
-        case .check: "check"
-        case .report: "report"
-        }
     }
 }
 
@@ -271,5 +267,14 @@ struct Payload {
         case .object(let members)?: return Payload(members: members)
         default: throw PayloadError("\"\(key)\" is not an object")
         }
+    }
+
+    /// Returns an optional value that is read from an object.
+    func optional<Value>(
+        _ key: String,
+        _ read: (Payload) throws(PayloadError) -> Value
+    ) throws(PayloadError) -> Value? {
+        guard let object = try optionalObject(key) else { return nil }
+        return try read(object)
     }
 }

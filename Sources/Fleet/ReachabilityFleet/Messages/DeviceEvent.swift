@@ -81,6 +81,14 @@ extension DeviceOutage {
         if let end, end < start { throw PayloadError("the outage ends before it begins") }
     }
 
+    /// Reads the outage of an event.
+    fileprivate init(required event: Payload) throws(PayloadError) {
+        guard let outage = try event.optional("outage", Self.init(_:)) else {
+            throw PayloadError("\"outage\" is missing")
+        }
+        self = outage
+    }
+
     var object: JSONObject {
         var object = JSONObject()
         object.add("id", id)
@@ -104,8 +112,7 @@ extension DeviceEvent {
         after = try payload.optionalPosition("after")
         switch try payload.word("event", Word.self) {
         case .outage:
-            guard let object = try payload.optionalObject("outage") else { throw PayloadError("\"outage\" is missing") }
-            kind = .outage(try DeviceOutage(object))
+            kind = .outage(try DeviceOutage(required: payload))
         case .resumed:
             kind = .resumed(.milliseconds(Int64(try payload.count("sleepMilliseconds", upTo: Payload.latest))))
         case .caughtUp: kind = .caughtUp
@@ -221,8 +228,7 @@ extension EventPage {
     private static func kind(_ item: Payload) throws(PayloadError) -> DeviceEvent.Kind? {
         switch Name(rawValue: try item.text("event")) {
         case .outageBegan, .outageRefined, .outageEnded:
-            guard let outage = try item.optionalObject("outage") else { throw PayloadError("\"outage\" is missing") }
-            return .outage(try DeviceOutage(outage))
+            return .outage(try DeviceOutage(required: item))
         case .resumed: return .resumed(try item.time("sleepMilliseconds"))
         case nil: return nil
         }

@@ -39,17 +39,6 @@ package struct DevicePresence: Hashable, Sendable {
         package let since: Duration
         /// The time of the first message after the absence, by the hub's clock.
         package let until: Duration
-
-        package init(
-            before: DeviceState.Report?,
-            after: DeviceState.Report,
-            standing: Standing,
-            since: Duration,
-            until: Duration
-        ) {
-            (self.before, self.after, self.standing) = (before, after, standing)
-            (self.since, self.until) = (since, until)
-        }
     }
 
     /// The number of expected reports that may be missed before the machine counts as silent.

@@ -1,4 +1,5 @@
 import LinuxSupport
+import ReachabilityLedger
 package import ServerTrust
 import X509
 
@@ -182,7 +183,7 @@ extension AuthorityDirectory {
             var revoked = try self.revoked()
             let known = Set(revoked.map(\.serial))
             let fresh = certificates.filter { !known.contains($0.serial) }.map { certificate in
-                let name = CertificateRequest.isName(certificate.name) ? certificate.name : "-"
+                let name = FleetName.isValid(certificate.name) ? certificate.name : "-"
                 return RevokedCertificate(serial: certificate.serial, since: now, name: name)
             }
             revoked += fresh

@@ -1,5 +1,6 @@
 import Crypto
 import LinuxSupport
+import ReachabilityLedger
 package import ServerTrust
 import X509
 
@@ -28,7 +29,7 @@ package struct Enrollment: Sendable {
     ///   - name: The name of the machine, as in topics.
     /// - Throws: ``FleetCertificateError``.
     package init(directory: String, name: String) throws(FleetCertificateError) {
-        guard CertificateRequest.isName(name) else { throw .name(name, rule: CertificateRequest.nameRule) }
+        guard FleetName.isValid(name) else { throw .name(name, rule: FleetName.rule) }
         (self.directory, self.name) = (directory, name)
         try FleetFile.makeDirectory(directory)
         try FleetFile.requirePrivate(directory, mask: 0o022)

@@ -1,5 +1,6 @@
 import Crypto
 package import LinuxSupport
+import ReachabilityLedger
 package import ServerTrust
 import SwiftASN1
 import X509
@@ -333,7 +334,7 @@ extension RequestFault: CustomStringConvertible {
         case .signature: "its signature does not match its key"
         case .names(0): "it has no common name"
         case .names(let count): "it has \(count) common names; a machine has one"
-        case .name(let text): "invalid machine name \"\(text.shown)\"; use \(CertificateRequest.nameRule)"
+        case .name(let text): "invalid machine name \"\(text.shown)\"; use \(FleetName.rule)"
         case .hub: "the name \"hub\" may read and command every machine; pass --hub if the request is from the hub"
         case .notHub(let name): "it is for \"\(name.shown)\", but --hub requires the name \"hub\""
         }

@@ -117,8 +117,6 @@ package struct CertificateLife: Hashable, Sendable {
 package struct CertificateRequest: Sendable {
     /// The maximum size of a request, in bytes. A request with an RSA key has about 2 KiB.
     package static let limit = 64 << 10
-    /// The rule for names, for error messages. It is that of `FleetName`.
-    package static let nameRule = "1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit"
 
     private static let type = "CERTIFICATE REQUEST"
 
@@ -144,7 +142,7 @@ package struct CertificateRequest: Sendable {
         let common = names.filter { $0.type == .NameAttributes.commonName }
         guard common.count == 1, let only = common.first else { throw .names(common.count) }
         guard let name = String(only.value) else { throw .name("\(only.value)") }
-        guard Self.isName(name) else { throw .name(name) }
+        guard FleetName.isValid(name) else { throw .name(name) }
         self.name = name
         publicKey = request.publicKey
         passedOver =
@@ -164,9 +162,6 @@ package struct CertificateRequest: Sendable {
         }
         do throws(RequestFault) { try self.init(bytes) } catch { throw .request(error) }
     }
-
-    /// True if a machine may have this name.
-    package static func isName(_ text: String) -> Bool { FleetName.isValid(text) }
 
     /// Returns a request for a name, in PEM.
     ///

@@ -110,7 +110,6 @@ package final class HubCounts: Sendable {
     struct Values {
         /// The number of closed incidents by fault.
         var closed: [Fault: UInt64] = [:]
-        var opened: UInt64 = 0
         /// The number of refused messages.
         var refused: UInt64 = 0
         /// The number of times that two devices used the same name.
@@ -129,7 +128,6 @@ package final class HubCounts: Sendable {
                 switch decision {
                 case .refused: values.refused += 1
                 case .disputed: values.disputed += 1
-                case .incident(let change) where change.kind == .opened: values.opened += 1
                 case .incident(let change) where change.kind == .closed:
                     guard let fault = hub.book.incident(change.incident, at: change.place.site)?.fault else { break }
                     let key = Fault(attribution: fault.attribution.rawValue, cause: fault.cause?.rawValue ?? "")

@@ -212,7 +212,7 @@ extension FleetSettings {
         let names = ["site", "device"].map { key -> String? in
             guard let name = table.text(key) else { return nil }
             if FleetName.isValid(name) { return name }
-            table.complain(key, "must be 1 to 64 letters, digits, \".\", \"_\" and \"-\", with a letter or digit first")
+            table.complain(key, "must be \(FleetName.rule)")
             return nil
         }
         for key in ["broker", "site", "device"] where !table.has(key) { table.complain(key, "missing") }
