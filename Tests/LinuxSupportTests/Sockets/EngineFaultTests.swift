@@ -116,13 +116,8 @@ struct EngineFaultTests {
                 }
             }
             let hole = try SocketEndpoint("198.51.100.66", port: 9)
-            let outcomes = await withTaskGroup { group in
-                for _ in 0..<10 {
-                    group.addTask {
-                        await engine.send(DatagramRequest(to: hole, .payload([0]), limit: .milliseconds(500)))
-                    }
-                }
-                return await group.reduce(into: []) { $0.append($1) }
+            let outcomes = await simultaneously(10) {
+                await engine.send(DatagramRequest(to: hole, .payload([0]), limit: .milliseconds(500)))
             }
             #expect(outcomes.count { $0.end == .silent } == 10)
             // At most three at a time.

@@ -147,11 +147,8 @@ struct EngineTests {
         try await Chain.run { chain in
             let engine = try chain.engine(EngineLimits(descriptors: 16))
             let endpoint = try SocketEndpoint(Chain.hosts[1], port: EchoServer.port)
-            let outcomes = await withTaskGroup { group in
-                for _ in 0..<200 {
-                    group.addTask { await engine.connect(StreamRequest(to: endpoint, limit: .seconds(20))) }
-                }
-                return await group.reduce(into: []) { $0.append($1) }
+            let outcomes = await simultaneously(200) {
+                await engine.connect(StreamRequest(to: endpoint, limit: .seconds(20)))
             }
             #expect(outcomes.count { $0.isConnected && $0.information?.roundTrip != nil } == 200)
             try await chain.expectNoSockets()
@@ -206,10 +203,7 @@ struct EngineTests {
                 await engine.send(request).answers.first?.timing.roundTrip != nil
             }
             #expect(isTimed)
-            let outcomes = await withTaskGroup { group in
-                for _ in 0..<1_000 { group.addTask { await engine.send(request) } }
-                return await group.reduce(into: []) { $0.append($1) }
-            }
+            let outcomes = await simultaneously(1_000) { await engine.send(request) }
             #expect(outcomes.count { $0.end == .answered } == 1_000)
             #expect(outcomes.allSatisfy { $0.answers.first?.payload.count == 56 })
             #expect(outcomes.allSatisfy { $0.answers.first?.hopLimit == 62 })
@@ -225,10 +219,7 @@ struct EngineTests {
             let engine = try chain.engine(EngineLimits(echoes: 7))
             // No request waits for the timeout of another.
             let request = DatagramRequest(to: try SocketEndpoint(Chain.hosts[0]), .echo(size: 8), limit: .seconds(600))
-            let outcomes = await withTaskGroup { group in
-                for _ in 0..<100 { group.addTask { await engine.send(request) } }
-                return await group.reduce(into: []) { $0.append($1) }
-            }
+            let outcomes = await simultaneously(100) { await engine.send(request) }
             #expect(outcomes.count { $0.end == .answered } == 100)
         }
     }
@@ -295,13 +286,8 @@ struct EngineTests {
         try await Chain.run { chain in
             let engine = try chain.engine(EngineLimits(descriptors: 4))
             let hole = try SocketEndpoint("198.51.100.66", port: 9)
-            let outcomes = await withTaskGroup { group in
-                for _ in 0..<20 {
-                    group.addTask {
-                        await engine.send(DatagramRequest(to: hole, .payload([0]), limit: .milliseconds(50)))
-                    }
-                }
-                return await group.reduce(into: []) { $0.append($1) }
+            let outcomes = await simultaneously(20) {
+                await engine.send(DatagramRequest(to: hole, .payload([0]), limit: .milliseconds(50)))
             }
             #expect(outcomes.count == 20)
             #expect(outcomes.allSatisfy { $0.end == .silent && $0.sent == 1 })

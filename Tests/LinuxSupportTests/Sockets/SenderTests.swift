@@ -263,6 +263,14 @@ final class Chain: Sendable {
     }
 }
 
+/// Runs a function several times at the same time, and returns the results.
+func simultaneously<Value: Sendable>(_ count: Int, _ body: @escaping @Sendable () async -> Value) async -> [Value] {
+    await withTaskGroup { group in
+        for _ in 0..<count { group.addTask { await body() } }
+        return await group.reduce(into: []) { $0.append($1) }
+    }
+}
+
 extension Chain {
     /// The owner of the sockets of an engine.
     enum User: CaseIterable {

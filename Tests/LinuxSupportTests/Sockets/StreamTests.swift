@@ -164,10 +164,7 @@ struct StreamTests {
                 }
             }
             let request = try request("198.51.100.66", limit: .milliseconds(300))
-            let outcomes = await withTaskGroup { group in
-                for _ in 0..<6 { group.addTask { await engine.connect(request) } }
-                return await group.reduce(into: []) { $0.append($1) }
-            }
+            let outcomes = await simultaneously(6) { await engine.connect(request) }
             #expect(outcomes.count { $0.end == .silent } == 6, "\(outcomes)")
         }
     }

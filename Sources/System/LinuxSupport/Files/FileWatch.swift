@@ -30,11 +30,6 @@ package final class FileWatch: @unchecked Sendable {
 
     package var descriptor: CInt { inotify.number }
 
-    /// Adds a file.
-    package func insert(_ path: String) {
-        watch(path)
-    }
-
     /// Removes a file.
     package func remove(_ path: String) {
         release(places.removeValue(forKey: path) ?? [], of: path)
@@ -56,12 +51,12 @@ package final class FileWatch: @unchecked Sendable {
             }
         }
         // The path may now lead through other directories or links.
-        for path in changed where places[path] != nil { watch(path) }
+        for path in changed where places[path] != nil { insert(path) }
         return changed
     }
 
-    /// Watches the objects that currently exist on the path of a file.
-    private func watch(_ path: String) {
+    /// Adds a file, or watches the objects that now exist on its path.
+    package func insert(_ path: String) {
         let before = places[path] ?? []
         var after: Set<WatchedPlace> = []
         // A file that is created between the check and the watch is not reported.

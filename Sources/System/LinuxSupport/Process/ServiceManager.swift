@@ -114,10 +114,6 @@ package struct ServiceManagerOffer: Hashable, Sendable {
     package struct HandedDescriptor: Hashable, Sendable {
         package let number: CInt
         package let name: String
-
-        package init(number: CInt, name: String) {
-            (self.number, self.name) = (number, name)
-        }
     }
 
     /// The first inherited descriptor, SD_LISTEN_FDS_START.

@@ -95,10 +95,6 @@ package struct DatagramOutcome: Sendable {
     package var begun = Duration.zero
     /// The time from the start to the end.
     package var duration = Duration.zero
-
-    package init(end: End) {
-        self.end = end
-    }
 }
 
 /// The round-trip time of a reply.

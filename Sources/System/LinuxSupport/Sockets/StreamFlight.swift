@@ -96,10 +96,6 @@ package struct StreamOutcome: Sendable {
     package var duration = Duration.zero
     /// The open connection, if the request keeps it.
     package var connection: Connection?
-
-    package init(end: End) {
-        self.end = end
-    }
 }
 
 extension StreamOutcome {
