@@ -7,6 +7,8 @@ import Testing
 
 /// The connections of an agent and its states.
 struct AgentConnectingTests {
+    private let lost = BrokerError(AgentWorld.address, .lost)
+
     @Test("The agent connects when there is a path and publishes its state")
     func connects() throws {
         var world = try AgentWorld()
@@ -45,7 +47,6 @@ struct AgentConnectingTests {
     func waits() throws {
         var world = try AgentWorld()
         world.connect()
-        let lost = BrokerError(AgentWorld.address, .lost)
         let refused = BrokerError(AgentWorld.address, .unreachable(.connectionRefused))
         var waits: [Duration] = []
         var lines = world.broker(.ended(lost)).lines
@@ -64,7 +65,6 @@ struct AgentConnectingTests {
     func suspectsAnotherClient() throws {
         var world = try AgentWorld()
         world.connect()
-        let lost = BrokerError(AgentWorld.address, .lost)
         func lines(after life: Duration, _ error: BrokerError, in world: inout AgentWorld) -> [String] {
             world.wait(life)
             let lines = world.broker(.ended(error)).lines
@@ -106,7 +106,7 @@ struct AgentConnectingTests {
         var world = try AgentWorld()
         world.connect()
         world.take(.path(isSatisfied: false))
-        _ = world.broker(.ended(BrokerError(AgentWorld.address, .lost)))
+        _ = world.broker(.ended(lost))
         #expect(world.machine.deadline == nil)
         #expect(world.take(.path(isSatisfied: true)).isEmpty)
         #expect(world.machine.deadline == world.now + .seconds(2))
@@ -122,7 +122,6 @@ struct AgentConnectingTests {
         world.connect()
         world.acknowledge()
         // A missing path is not reported while the connection works. It is reported when the connection ends.
-        let lost = BrokerError(AgentWorld.address, .lost)
         #expect(world.take(.path(isSatisfied: false, reason: "noRoute")).isEmpty)
         #expect(
             world.broker(.ended(lost)).lines
@@ -176,12 +175,11 @@ struct AgentConnectingTests {
         let lines = world.broker(.connected(sessionPresent: false)).lines
         #expect(lines.last?.contains("supports MQTT 3.1.1 but not 5") == true)
         world.acknowledge()
-        _ = world.broker(.ended(BrokerError(AgentWorld.address, .lost)))
+        _ = world.broker(.ended(lost))
         // A broker that only closed the connection may have been stopping.
         let isSure = cause != .lost
         #expect(world.pass().connections.map(\.version) == [isSure ? .threeOneOne : .five])
         if !isSure {
-            let lost = BrokerError(AgentWorld.address, .lost)
             #expect(world.broker(.ended(lost)).connections.map(\.version) == [.threeOneOne])
         }
         // The fallback is logged once.
@@ -206,7 +204,7 @@ struct AgentConnectingTests {
         // An accepted message resets the delay.
         _ = world.broker(.connected(sessionPresent: false))
         world.acknowledge()
-        _ = world.broker(.ended(BrokerError(AgentWorld.address, .lost)))
+        _ = world.broker(.ended(lost))
         let before = world.now
         world.pass()
         #expect(world.now == before)
@@ -216,14 +214,13 @@ struct AgentConnectingTests {
     func staysWithFive() throws {
         var world = try AgentWorld()
         world.take(.path(isSatisfied: true))
-        let refused = BrokerError(AgentWorld.address, .lost)
-        #expect(world.broker(.ended(refused)).connections.count == 1)
-        #expect(world.broker(.ended(refused)).lines == ["\(refused); retrying"])
+        #expect(world.broker(.ended(lost)).connections.count == 1)
+        #expect(world.broker(.ended(lost)).lines == ["\(lost); retrying"])
         #expect(world.pass().connections.map(\.version) == [.five])
         _ = world.broker(.connected(sessionPresent: false))
-        _ = world.broker(.ended(refused))
+        _ = world.broker(.ended(lost))
         #expect(world.pass().connections.map(\.version) == [.five])
-        #expect(world.broker(.ended(refused)).connections.isEmpty)
+        #expect(world.broker(.ended(lost)).connections.isEmpty)
     }
 
     @Test("Two alternating errors are logged once each until a message is accepted")

@@ -5,12 +5,13 @@ import ReachabilityLedger
 import ReachabilityService
 import Testing
 
-/// The machines and incidents of a hub in a file.
+/// The machines and incidents of a hub in its store.
 @Suite struct HubStoreTests {
     private let directory: ScratchDirectory
+    private let store: HubStore
 
     init() throws {
-        directory = try ScratchDirectory()
+        (directory, store) = (try ScratchDirectory(), try HubStore())
     }
 
     /// A hub after many events, and all changes to save.
@@ -39,8 +40,6 @@ import Testing
     }
 
     @Test func `saved machines and incidents are read unchanged`() throws {
-        let store = try HubStore(directory.file("hub.sqlite"))
-        defer { store.close() }
         let (hub, changes) = try history()
         try store.save(changes)
         let contents = try store.contents()
@@ -55,8 +54,6 @@ import Testing
     }
 
     @Test func `a hub continues from the store without a difference`() throws {
-        let store = try HubStore(directory.file("hub.sqlite"))
-        defer { store.close() }
         var (hub, changes) = try history()
         try store.save(changes)
         let contents = try store.contents()
@@ -72,8 +69,6 @@ import Testing
     }
 
     @Test func `a second save changes only its machines and incidents`() throws {
-        let store = try HubStore(directory.file("hub.sqlite"))
-        defer { store.close() }
         var (hub, changes) = try history()
         try store.save(changes)
         _ = hub.take(.event("d2", "b", 9100, .outage(outage("p2", 8990, 9050)), number: 9, site: "south"))
@@ -88,8 +83,6 @@ import Testing
     }
 
     @Test func `the store finds outages by machine and id`() throws {
-        let store = try HubStore(directory.file("hub.sqlite"))
-        defer { store.close() }
         try store.save(history().changes)
         #expect(try store.hasOutage("o1", of: place("d1")))
         #expect(try !store.hasOutage("o1", of: place("d0")))
@@ -98,8 +91,6 @@ import Testing
     }
 
     @Test func `incidents are paged, the latest first, and filtered by site, machine and state`() throws {
-        let store = try HubStore(directory.file("hub.sqlite"))
-        defer { store.close() }
         let (hub, changes) = try history()
         try store.save(changes)
         let all = hub.book.incidents.map(IncidentSummary.init)
@@ -123,8 +114,6 @@ import Testing
     }
 
     @Test func `deleting a machine deletes the incidents of this machine alone`() throws {
-        let store = try HubStore(directory.file("hub.sqlite"))
-        defer { store.close() }
         var (hub, changes) = try history()
         try store.save(changes)
         for device in ["d0", "pump"] {
@@ -148,8 +137,6 @@ import Testing
     }
 
     @Test func `old ended incidents are deleted, the oldest first, and open ones are kept`() throws {
-        let store = try HubStore(directory.file("hub.sqlite"))
-        defer { store.close() }
         try store.save(history().changes)
         let before = try store.incidents(IncidentQuery(limit: 100))
         let over = before.filter { $0.end.map { $0 < at(20_000) } ?? false }
@@ -164,8 +151,6 @@ import Testing
     }
 
     @Test func `notified incidents are read unchanged until they are deleted`() throws {
-        let store = try HubStore(directory.file("hub.sqlite"))
-        defer { store.close() }
         func incident(_ id: String, _ start: Int, _ state: TargetState, _ cause: OutageCause?) -> Incident {
             func instant(_ seconds: Int) -> LedgerInstant {
                 LedgerInstant(nanoseconds: at(seconds).components.seconds * 1_000_000_000)
@@ -198,8 +183,6 @@ import Testing
     }
 
     @Test func `all open and the latest ended incidents are read at the start`() throws {
-        let store = try HubStore(directory.file("hub.sqlite"))
-        defer { store.close() }
         var hub = Hub()
         var changes = HubChanges()
         for number in 0..<60 {

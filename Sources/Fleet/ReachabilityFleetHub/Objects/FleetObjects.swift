@@ -18,7 +18,7 @@ extension Hub {
         object.add("session", presence.session)
         object.add("clockOffsetMilliseconds", optional: device.clock.offset?.milliseconds)
         object.add("event", device.log.newest.last?.description)
-        object.add("silence", device.gap.map { self.object(of: $0, verdict(of: device.place) ?? .unexplained) })
+        object.add("silence", device.gap?.object(verdict(of: device.place)))
         object.add("incident", book.open(of: device.place)?.id)
         object.add("disputed", device.disputed.map { Timestamp(real: $0).text })
         object.add("refused", device.refused)
@@ -38,32 +38,21 @@ extension Hub {
         }
         return words
     }
-
-    private func object(of gap: DeviceGap, _ verdict: SilenceVerdict) -> JSONObject {
-        var object = gap.span
-        object.add(verdict)
-        return object
-    }
 }
 
 extension DeviceGap {
-    /// The times of the absence. `since` is the time of the last message before it.
-    var span: JSONObject {
+    /// Returns the times and the reason of the absence. `since` is the time of the last message before it.
+    func object(_ verdict: SilenceVerdict?) -> JSONObject {
+        let verdict = verdict ?? .unexplained
         var object = JSONObject()
         object.add("since", Timestamp(real: since))
         object.add("noticed", Timestamp(real: noticed))
         object.add("until", until.map { Timestamp(real: $0).text })
+        object.add("verdict", verdict.word)
+        object.add("attribution", verdict.attribution?.rawValue)
+        object.add("cause", verdict.cause?.rawValue)
+        if case .planned(let reason) = verdict { object.add("reason", reason) }
         return object
-    }
-}
-
-extension JSONObject {
-    /// Adds the reason of an absence.
-    mutating func add(_ verdict: SilenceVerdict) {
-        add("verdict", verdict.word)
-        add("attribution", verdict.attribution?.rawValue)
-        add("cause", verdict.cause?.rawValue)
-        if case .planned(let reason) = verdict { add("reason", reason) }
     }
 }
 
@@ -138,14 +127,7 @@ extension FleetIncident {
         var object = JSONObject()
         object.add("device", device)
         object.add("isOpen", part.isOpen)
-        object.add(
-            "silence",
-            part.gap.map { gap in
-                var object = gap.span
-                object.add(verdict(of: device) ?? .unexplained)
-                return object
-            }
-        )
+        object.add("silence", part.gap?.object(verdict(of: device)))
         object.add("outages", part.inOrder.map(\.object))
         return object
     }
