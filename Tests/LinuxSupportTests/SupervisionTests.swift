@@ -39,7 +39,7 @@ import Testing
 
     @Test func `a notification address is a path or an abstract name`() {
         let longest = "/" + String(repeating: "x", count: LocalSocket.longestPath - 1)
-        for place in ["/run/notify", "@notify", longest] { #expect(NotifySocket(place)?.place == place) }
+        for place in ["/run/notify", "@notify", longest] { #expect(NotifySocket(place)?.address == place) }
         for place in ["", "/", "@", "notify", "vsock:2:1", longest + "x", "/a\0b"] {
             #expect(NotifySocket(place) == nil)
         }

@@ -137,7 +137,7 @@ struct LookupQueueTests {
     /// The queue, with the queries that it has started and the answers that it has delivered.
     private struct Desk {
         var queue: LookupQueue
-        var running: [LookupQueue.Question] = []
+        var running: [LookupQueue.Query] = []
         var told: [String: [LookupQueue.Answer]] = [:]
 
         init(_ limits: LookupQueue.Limits = LookupQueue.Limits()) {
@@ -165,7 +165,7 @@ struct LookupQueueTests {
         private mutating func perform(_ actions: [LookupQueue.Action]) {
             for action in actions {
                 switch action {
-                case .start(let question): running.append(question)
+                case .start(let query): running.append(query)
                 case .complete(let lookup, let answer): told[lookup.name, default: []].append(answer)
                 }
             }

@@ -269,7 +269,7 @@ struct EngineTests {
                     guard let inbox = engine?.inbox else { throw LabError("no engine") }
                     return await withCheckedContinuation { continuation in
                         let job = EngineJob.datagram(request) { continuation.resume(returning: $0) }
-                        _ = inbox.add(.start(inbox.nextFlights().lowerBound, job))
+                        _ = inbox.add(.start(inbox.nextOperations().lowerBound, job))
                     }
                 }
                 #expect(try await eventually { try await chain.openSockets() == 1 })

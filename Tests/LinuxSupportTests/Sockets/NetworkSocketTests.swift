@@ -113,9 +113,9 @@ struct DeadlineHeapTests {
         for (index, moment) in moments.enumerated() { heap.insert(moment, for: UInt64(index)) }
         var popped: [Duration] = []
         for now in stride(from: 0, through: 300, by: 10) {
-            while let (flight, moment) = heap.popDue(at: .milliseconds(now)) {
+            while let (operation, moment) = heap.popDue(at: .milliseconds(now)) {
                 #expect(moment <= .milliseconds(now))
-                #expect(moment == moments[Int(flight)])
+                #expect(moment == moments[Int(operation)])
                 popped.append(moment)
             }
         }

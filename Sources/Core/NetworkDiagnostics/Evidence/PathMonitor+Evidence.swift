@@ -59,7 +59,7 @@ extension PathMonitor {
     private func answers(
         to evidence: NetworkEvidence,
         of record: TargetRecord
-    ) -> [IPAddress: NameServerQuestion.Answer]? {
+    ) -> [IPAddress: NameServerQuery.Answer]? {
         guard case .name(let name, _) = record.target.destination, let answer = record.name?.answer else { return nil }
         if case .addresses = answer { return nil }
         let servers = evidence.resolver?.servers.filter { $0.reason == nil }.map(\.address) ?? []
@@ -141,7 +141,7 @@ struct EvidenceRequest {
     var configuration: ResolverConfiguration?
     var isInHostsFile = false
     /// The answers of the name servers, by address. Empty if no server was queried.
-    var answers: [IPAddress: NameServerQuestion.Answer] = [:]
+    var answers: [IPAddress: NameServerQuery.Answer] = [:]
 
     init(of record: TargetRecord, over family: AddressFamily?) {
         self.family = family

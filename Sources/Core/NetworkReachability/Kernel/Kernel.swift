@@ -118,7 +118,7 @@ package protocol HostResolver: Sendable {
         of servers: [IPAddress],
         to name: String,
         within limit: Duration
-    ) -> [NameServerQuestion.Answer]?
+    ) -> [NameServerQuery.Answer]?
 
     /// Calls `changed` on `queue` whenever the configuration of the name service changes. Returns nil if this cannot be
     /// detected.
@@ -132,5 +132,5 @@ extension HostResolver {
         of servers: [IPAddress],
         to name: String,
         within limit: Duration
-    ) -> [NameServerQuestion.Answer]? { nil }
+    ) -> [NameServerQuery.Answer]? { nil }
 }

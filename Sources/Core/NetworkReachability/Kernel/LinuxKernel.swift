@@ -43,8 +43,8 @@ struct LinuxKernel: Kernel {
         guard NamespaceIdentity.ofProcess == home else {
             throw NetlinkError("return to the network namespace in which the manager was created", .notPermitted)
         }
-        guard let elsewhere = NamespaceReference.ofProcessElsewhere else { return try body() }
-        return try NamespaceEntry.query(inside: elsewhere) { _ throws(NetlinkError) in try body() }
+        guard let elsewhere = NamespaceReference.ofProcessIfDifferent else { return try body() }
+        return try NamespaceEntry.ask(inside: elsewhere) { _ throws(NetlinkError) in try body() }
     }
 
     func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
@@ -94,7 +94,7 @@ package struct SystemMonitorClock: MonitorClock {
     package func watchForSleep(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation? {
         // Retries must work even if no descriptors are left.
         DispatchTimer.prepare()
-        return SleepWatch.shared.add(on: queue, action)
+        return ResumeNotifier.shared.add(on: queue, action)
     }
 }
 

@@ -45,8 +45,8 @@ final class SystemResolver: HostResolver {
         inside namespace: NamespaceReference?
     ) -> Result<[NameLookup.Address], NameLookup.Failure> {
         // A new thread inherits the namespace of the thread that starts it.
-        let namespace = namespace ?? .ofProcessElsewhere
-        let lookUp: @Sendable () -> Result<[NameLookup.Address], NameLookup.Failure> = {
+        let namespace = namespace ?? .ofProcessIfDifferent
+        let ask: @Sendable () -> Result<[NameLookup.Address], NameLookup.Failure> = {
             Result { () throws(NameLookup.Failure) in
                 do throws(NameLookup.Failure) {
                     return try NameLookup.addresses(of: name, inside: namespace)
@@ -81,11 +81,11 @@ final class SystemResolver: HostResolver {
         of servers: [IPAddress],
         to name: String,
         within limit: Duration
-    ) -> [NameServerQuestion.Answer]? {
-        let namespace = namespace ?? .ofProcessElsewhere
+    ) -> [NameServerQuery.Answer]? {
+        let namespace = namespace ?? .ofProcessIfDifferent
         let name = HostName.encoded(name)
         return try? Thread.run {
-            NameServerQuestion.ask(
+            NameServerQuery.ask(
                 servers.map { ($0.wire, $0.zone) },
                 for: name,
                 within: limit,

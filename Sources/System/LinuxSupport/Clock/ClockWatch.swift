@@ -36,8 +36,8 @@ package final class ClockWatch: Sendable {
 
 /// A notifier of resume and of changes of the wall clock, shared by the whole process. The descriptor is open while
 /// there are observers.
-package final class SleepWatch: Sendable {
-    package static let shared = SleepWatch()
+package final class ResumeNotifier: Sendable {
+    package static let shared = ResumeNotifier()
 
     private struct Observer {
         let queue: DispatchQueue

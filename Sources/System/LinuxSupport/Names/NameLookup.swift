@@ -133,37 +133,37 @@ package final class LookupThreads: Sendable {
     private func perform(
         isWorker: Bool = false,
         _ change: @Sendable (inout LookupQueue, _ now: Duration) -> [LookupQueue.Action]
-    ) -> LookupQueue.Question? {
+    ) -> LookupQueue.Query? {
         let now = SystemClock.monotonic
         let actions = state.withLock { state in
             let actions = change(&state.queue, now)
             setTimer(in: &state, now)
             return actions
         }
-        var own: LookupQueue.Question?
+        var own: LookupQueue.Query?
         for action in actions {
             switch action {
-            case .start(let question): if isWorker, own == nil { own = question } else { start(question) }
+            case .start(let query): if isWorker, own == nil { own = query } else { start(query) }
             case .complete(let lookup, let answer): lookup.completion(answer)
             }
         }
         return own
     }
 
-    private func start(_ question: LookupQueue.Question) {
+    private func start(_ query: LookupQueue.Query) {
         do throws(SystemError) {
-            try startThread { [self] in work(on: question) }
+            try startThread { [self] in work(on: query) }
         } catch {
-            perform { queue, _ in queue.cannotStart(question, because: error) }
+            perform { queue, _ in queue.cannotStart(query, because: error) }
         }
     }
 
     /// Performs queries until none is left. The thread then ends.
-    private func work(on first: LookupQueue.Question) {
-        var next: LookupQueue.Question? = first
-        while let question = next {
-            let answer = lookup(question.name)
-            next = perform(isWorker: true) { queue, now in queue.finish(question, with: answer, at: now) }
+    private func work(on first: LookupQueue.Query) {
+        var next: LookupQueue.Query? = first
+        while let query = next {
+            let answer = lookup(query.name)
+            next = perform(isWorker: true) { queue, now in queue.finish(query, with: answer, at: now) }
         }
     }
 
@@ -220,14 +220,14 @@ package struct LookupQueue {
     }
 
     /// A query in progress. The number distinguishes it from others for the same name.
-    package struct Question: Sendable {
+    package struct Query: Sendable {
         fileprivate let number: UInt64
         package let name: String
     }
 
     package enum Action: Sendable {
         /// Perform the query on a free thread, and report ``finish(_:with:at:)`` or ``cannotStart(_:because:)``.
-        case start(Question)
+        case start(Query)
         /// Call the completion handler.
         case complete(Lookup, Answer)
     }
@@ -255,16 +255,16 @@ package struct LookupQueue {
     }
 
     /// Records the answer of the C library. For an abandoned query it only frees the thread.
-    package mutating func finish(_ question: Question, with answer: Answer, at now: Duration) -> [Action] {
-        stuck[question.number] = nil
-        let lookup = running.removeValue(forKey: question.number)?.lookup
+    package mutating func finish(_ query: Query, with answer: Answer, at now: Duration) -> [Action] {
+        stuck[query.number] = nil
+        let lookup = running.removeValue(forKey: query.number)?.lookup
         return (lookup.map { [.complete($0, answer)] } ?? []) + startWaiting(at: now)
     }
 
     /// Records that no thread could be started. The query waits for a running thread. If no thread is running, it
     /// fails.
-    package mutating func cannotStart(_ question: Question, because cause: SystemError) -> [Action] {
-        guard let lookup = running.removeValue(forKey: question.number)?.lookup else { return [] }
+    package mutating func cannotStart(_ query: Query, because cause: SystemError) -> [Action] {
+        guard let lookup = running.removeValue(forKey: query.number)?.lookup else { return [] }
         waiting.insert(lookup, at: waiting.startIndex)
         guard running.isEmpty else { return [] }
         return refuseWaiting { "cannot start a thread to resolve \($0): \(cause)" }
@@ -300,7 +300,7 @@ package struct LookupQueue {
             }
             started += 1
             running[started] = Running(lookup: lookup, since: now)
-            actions.append(.start(Question(number: started, name: lookup.name)))
+            actions.append(.start(Query(number: started, name: lookup.name)))
         }
         // A slice retains the storage of removed elements.
         if waiting.isEmpty { waiting = [] }

@@ -13,7 +13,7 @@ package struct NamespaceReference: Sendable {
     package static let ofProcess = NamespaceReference(path: "/proc/self/ns/net")
 
     /// The namespace of this process, if the calling thread is in another one; nil if both are the same.
-    package static var ofProcessElsewhere: NamespaceReference? {
+    package static var ofProcessIfDifferent: NamespaceReference? {
         NamespaceIdentity.current == NamespaceIdentity.ofProcess ? nil : ofProcess
     }
 

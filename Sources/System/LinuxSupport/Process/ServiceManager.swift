@@ -8,17 +8,17 @@ import Glibc
 /// C counterpart: `sd_notify(3)`.
 package struct NotifySocket: Hashable, Sendable {
     /// The address: a path, or `@` and a name in the abstract namespace of `unix(7)`.
-    package let place: String
+    package let address: String
 
     /// The maximum length of a text in bytes. systemd drops longer ones.
     package static let longestText = 4096
 
     /// Returns nil if the text is not a valid address.
-    package init?(_ place: String) {
-        guard place.hasPrefix("/") || place.hasPrefix("@"), place.utf8.count > 1,
-            place.utf8.count <= LocalSocket.longestPath, !place.utf8.contains(0)
+    package init?(_ address: String) {
+        guard address.hasPrefix("/") || address.hasPrefix("@"), address.utf8.count > 1,
+            address.utf8.count <= LocalSocket.longestPath, !address.utf8.contains(0)
         else { return nil }
-        self.place = place
+        self.address = address
     }
 
     /// Sends a text. Returns when the text is in the queue of the manager.
@@ -33,7 +33,7 @@ package struct NotifySocket: Hashable, Sendable {
         guard number >= 0 else { throw .current }
         let file = Descriptor(owning: number)
         StreamExchange.limit(file, to: .seconds(patience))
-        var name = Array(place.utf8)
+        var name = Array(address.utf8)
         if name.first == UInt8(ascii: "@") { name[0] = 0 }
         let flags = CInt(MSG_NOSIGNAL) | (patience > 0 ? 0 : CInt(MSG_DONTWAIT))
         _ = try SystemError.check {

@@ -5,7 +5,7 @@ import Glibc
 final class EngineLoop {
     /// A request in progress, and the time of its next action.
     private struct Entry {
-        let flight: any Flight
+        let operation: any SocketOperation
         var moment: Duration?
     }
 
@@ -21,7 +21,7 @@ final class EngineLoop {
     private let obstacle: SocketError?
     /// The thread that runs callbacks if this thread has entered another namespace.
     private let callbacks: CallbackThread?
-    private var flights: [UInt64: Entry] = [:]
+    private var operations: [UInt64: Entry] = [:]
     private var deadlines = DeadlineHeap()
     /// The requests for which something has arrived.
     private var touched: [UInt64] = []
@@ -55,14 +55,14 @@ final class EngineLoop {
             guard let commands = inbox.take() else { break }
             for command in commands { perform(command) }
             while let (number, moment) = deadlines.popDue(at: now) {
-                if flights[number]?.moment == moment { advance(number) }
+                if operations[number]?.moment == moment { advance(number) }
             }
             startWaiting()
             flush()
             tell()
         }
         for job in sockets.removeAll() + echoes.removeAll() { finish(job.cancel) }
-        for number in Array(flights.keys) { cancel(number) }
+        for number in Array(operations.keys) { cancel(number) }
         tell()
     }
 
@@ -103,8 +103,8 @@ final class EngineLoop {
     }
 
     private func receive(_ token: UInt64, _ readiness: Readiness) {
-        if let entry = flights[token] {
-            entry.flight.receive(readiness, self)
+        if let entry = operations[token] {
+            entry.operation.receive(readiness, self)
             advance(token)
         } else if let socket = pingTokens[token] {
             if readiness.contains(.writable) { socket.resume(self) }
@@ -127,22 +127,22 @@ final class EngineLoop {
     }
 
     private func advance(_ number: UInt64) {
-        guard let entry = flights[number] else { return }
-        guard let moment = entry.flight.advance(self) else { return remove(number) }
+        guard let entry = operations[number] else { return }
+        guard let moment = entry.operation.advance(self) else { return remove(number) }
         guard moment != entry.moment else { return }
-        flights[number]?.moment = moment
+        operations[number]?.moment = moment
         deadlines.insert(moment, for: number)
     }
 
     private func cancel(_ number: UInt64) {
         if let job = sockets.remove(number) ?? echoes.remove(number) { finish(job.cancel) }
-        guard let entry = flights[number] else { return }
-        entry.flight.cancel(self)
+        guard let entry = operations[number] else { return }
+        entry.operation.cancel(self)
         remove(number)
     }
 
     private func remove(_ number: UInt64) {
-        if flights.removeValue(forKey: number)?.flight is EchoFlight { echoCount -= 1 }
+        if operations.removeValue(forKey: number)?.operation is EchoOperation { echoCount -= 1 }
     }
 
     /// Closes a ping socket after its last echo has ended.
@@ -167,7 +167,7 @@ extension EngineLoop {
 
     private var hasDescriptor: Bool { socketCount < room }
 
-    private var socketCount: Int { flights.count - echoCount + pingSockets.count }
+    private var socketCount: Int { operations.count - echoCount + pingSockets.count }
 
     /// Starts waiting jobs within the limits.
     private func startWaiting() {
@@ -179,7 +179,7 @@ extension EngineLoop {
 
     private func start(_ number: UInt64, _ job: EngineJob) {
         do throws(SocketError) {
-            flights[number] = Entry(flight: try flight(number, job), moment: nil)
+            operations[number] = Entry(operation: try operation(number, job), moment: nil)
             if job.isEcho { echoCount += 1 }
             advance(number)
             room = min(limits.descriptors, room + 1)
@@ -191,7 +191,7 @@ extension EngineLoop {
         }
     }
 
-    private func flight(_ number: UInt64, _ job: EngineJob) throws(SocketError) -> any Flight {
+    private func operation(_ number: UInt64, _ job: EngineJob) throws(SocketError) -> any SocketOperation {
         switch job {
         case .stream(let request, let tell):
             let socket = try NetworkSocket.open(.tcp, request.endpoint.family, request.settings)
@@ -199,19 +199,19 @@ extension EngineLoop {
             // With delayed acknowledgements a short request and answer take six packets instead of eight.
             if request.sendsFirst { socket.delayAcknowledgements() }
             try inbox.poller.add(socket, .writable, token: number)
-            return StreamFlight(number, request, on: socket, self, tell)
+            return StreamOperation(number, request, on: socket, self, tell)
         case .datagram(let request, let tell):
             switch request.content {
             case .payload(let payload):
                 let socket = try NetworkSocket.open(.udp, request.endpoint.family, request.settings)
                 try socket.connect(to: request.endpoint)
                 try inbox.poller.add(socket, .readable, token: number)
-                return DatagramFlight(request, payload, on: socket, self, tell)
+                return DatagramOperation(request, payload, on: socket, self, tell)
             case .echo(let size):
                 let socket = try pingSocket(PingSocket.Key(family: request.endpoint.family, settings: request.settings))
-                let flight = EchoFlight(number, request, size: size, on: socket, self, tell)
-                socket.add(flight)
-                return flight
+                let operation = EchoOperation(number, request, size: size, on: socket, self, tell)
+                socket.add(operation)
+                return operation
             }
         }
     }
@@ -229,7 +229,7 @@ extension EngineLoop {
 }
 
 /// A request in progress. It is used only on the engine's thread.
-protocol Flight: AnyObject {
+protocol SocketOperation: AnyObject {
     /// Performs the action that is due, and checks whether the request has ended.
     ///
     /// - Returns: The time of the next action; nil after the end, when the callback has been scheduled.
@@ -316,13 +316,13 @@ struct Readiness: OptionSet {
 /// A heap of deadlines, the earliest first, with the numbers of their requests. Entries are not removed before their
 /// time, so a request may already have ended.
 struct DeadlineHeap {
-    private var heap: [(moment: Duration, flight: UInt64)] = []
+    private var heap: [(moment: Duration, operation: UInt64)] = []
 
     /// The earliest deadline.
     var next: Duration? { heap.first?.moment }
 
-    mutating func insert(_ moment: Duration, for flight: UInt64) {
-        heap.append((moment, flight))
+    mutating func insert(_ moment: Duration, for operation: UInt64) {
+        heap.append((moment, operation))
         var child = heap.count - 1
         while child > 0, heap[child].moment < heap[(child - 1) / 2].moment {
             heap.swapAt(child, (child - 1) / 2)
@@ -331,17 +331,17 @@ struct DeadlineHeap {
     }
 
     /// Returns and removes the earliest deadline if it has passed.
-    mutating func popDue(at now: Duration) -> (flight: UInt64, moment: Duration)? {
+    mutating func popDue(at now: Duration) -> (operation: UInt64, moment: Duration)? {
         guard let first = heap.first, first.moment <= now else { return nil }
         let last = heap.removeLast()
-        if heap.isEmpty { return (first.flight, first.moment) }
+        if heap.isEmpty { return (first.operation, first.moment) }
         heap[0] = last
         var parent = 0
         while true {
             let children = min(2 * parent + 1, heap.count)..<min(2 * parent + 3, heap.count)
             guard !children.isEmpty, let child = children.min(by: { heap[$0].moment < heap[$1].moment }),
                 heap[child].moment < heap[parent].moment
-            else { return (first.flight, first.moment) }
+            else { return (first.operation, first.moment) }
             heap.swapAt(child, parent)
             parent = child
         }

@@ -22,15 +22,15 @@ final class PingSocket {
 
     /// The request of an echo, the number of its datagram (nil while it is queued), and the kernel's number for the
     /// timestamp.
-    private typealias Sent = (flight: EchoFlight, number: Int?, stamp: UInt32)
+    private typealias Sent = (operation: EchoOperation, number: Int?, stamp: UInt32)
 
     let key: Key
     let token: UInt64
     private let socket: NetworkSocket
-    private var flights: [UInt64: EchoFlight] = [:]
+    private var operations: [UInt64: EchoOperation] = [:]
     /// The sent and the queued echoes, by sequence number.
     private var sent: [UInt16: Sent] = [:]
-    private var line: ArraySlice<(flight: EchoFlight, sequence: UInt16)> = []
+    private var line: ArraySlice<(operation: EchoOperation, sequence: UInt16)> = []
     private var lastSequence: UInt16 = 0
     /// The sequence numbers by the kernel's number of the sent packet, which identifies the timestamps.
     private var stamps: [UInt32: UInt16] = [:]
@@ -51,29 +51,29 @@ final class PingSocket {
         key.settings.source
     }
 
-    func add(_ flight: EchoFlight) {
-        flights[flight.number] = flight
+    func add(_ operation: EchoOperation) {
+        operations[operation.number] = operation
     }
 
     /// Removes an echo that has ended. The socket is closed with the last one.
-    func remove(_ flight: EchoFlight, _ loop: EngineLoop) {
-        flights[flight.number] = nil
+    func remove(_ operation: EchoOperation, _ loop: EngineLoop) {
+        operations[operation.number] = nil
         var isInLine = false
-        for sequence in flight.sequences {
+        for sequence in operation.sequences {
             guard let echo = sent.removeValue(forKey: sequence) else { continue }
             if echo.number == nil { isInLine = true }
             if stamps[echo.stamp] == sequence { stamps[echo.stamp] = nil }
         }
-        if isInLine { line.removeAll { $0.flight === flight } }
-        if flights.isEmpty { loop.close(self) }
+        if isInLine { line.removeAll { $0.operation === operation } }
+        if operations.isEmpty { loop.close(self) }
     }
 
     /// Queues an echo, which is sent in a batch.
-    func enqueue(_ flight: EchoFlight) {
+    func enqueue(_ operation: EchoOperation) {
         repeat { lastSequence &+= 1 } while sent[lastSequence] != nil
-        flight.sequences.append(lastSequence)
-        line.append((flight, lastSequence))
-        sent[lastSequence] = (flight, nil, 0)
+        operation.sequences.append(lastSequence)
+        line.append((operation, lastSequence))
+        sent[lastSequence] = (operation, nil, 0)
     }
 
     /// Sends the queued echoes, and reads answers in between.
@@ -81,8 +81,8 @@ final class PingSocket {
         while !line.isEmpty, !isFull {
             let batch = Array(line.prefix(MessageBuffer.batchSize))
             for (index, echo) in batch.enumerated() {
-                loop.buffer.prepare(index, to: echo.flight.endpoint, length: echo.flight.length) {
-                    EchoMessage.write(echo.sequence, echo.flight.nonce, key.family, to: $0)
+                loop.buffer.prepare(index, to: echo.operation.endpoint, length: echo.operation.length) {
+                    EchoMessage.write(echo.sequence, echo.operation.nonce, key.family, to: $0)
                 }
             }
             send(batch, loop)
@@ -90,13 +90,13 @@ final class PingSocket {
         }
     }
 
-    private func send(_ batch: [(flight: EchoFlight, sequence: UInt16)], _ loop: EngineLoop) {
+    private func send(_ batch: [(operation: EchoOperation, sequence: UInt16)], _ loop: EngineLoop) {
         let (moment, time) = (SystemClock.monotonic, SystemClock.real)
         do throws(SystemError) {
             let count = try loop.buffer.send(0..<batch.count, on: socket)
             for echo in batch.prefix(count) {
-                let number = echo.flight.exchange.noteSent(at: moment, time: time)
-                sent[echo.sequence] = (echo.flight, number, nextStamp)
+                let number = echo.operation.exchange.noteSent(at: moment, time: time)
+                sent[echo.sequence] = (echo.operation, number, nextStamp)
                 stamps[nextStamp] = echo.sequence
                 nextStamp &+= 1
             }
@@ -117,16 +117,16 @@ final class PingSocket {
         }
     }
 
-    private func fail(_ echo: (flight: EchoFlight, sequence: UInt16), _ error: SystemError, _ loop: EngineLoop) {
+    private func fail(_ echo: (operation: EchoOperation, sequence: UInt16), _ error: SystemError, _ loop: EngineLoop) {
         attempts = 0
         drop(1)
-        echo.flight.exchange.noteFailure(SocketError(.send(echo.flight.endpoint), error))
+        echo.operation.exchange.noteFailure(SocketError(.send(echo.operation.endpoint), error))
         // The failure determines whether the kernel has counted the packet, so the count is restarted.
         if (try? socket.askForTimes()) != nil {
             stamps = [:]
             nextStamp = 0
         }
-        loop.touch(echo.flight.number)
+        loop.touch(echo.operation.number)
     }
 
     private func drop(_ count: Int) {
@@ -156,40 +156,40 @@ final class PingSocket {
 
     private func noteReply(_ message: ReceivedMessage, _ loop: EngineLoop) {
         guard let echo = EchoMessage(message.payload, key.family), echo.isReply,
-            case let (flight, number, _)? = sent[echo.sequence],
-            echo.nonce == flight.nonce
+            case let (operation, number, _)? = sent[echo.sequence],
+            echo.nonce == operation.nonce
         else { return }
-        flight.exchange.noteAnswer(
-            from: message.endpoint ?? flight.endpoint,
+        operation.exchange.noteAnswer(
+            from: message.endpoint ?? operation.endpoint,
             Array(message.payload.bytes(from: EchoMessage.headerSize)),
             isTruncated: message.isTruncated,
             control: message.control,
             to: number,
             at: SystemClock.monotonic
         )
-        loop.touch(flight.number)
+        loop.touch(operation.number)
     }
 
     private func noteError(_ error: ErrorQueueMessage, _ message: ReceivedMessage, _ loop: EngineLoop) {
         if error.isICMP { errorCount += 1 }
         if error.origin == .timestamping {
             guard let sequence = stamps.removeValue(forKey: error.data),
-                case let (flight, number?, _)? = sent[sequence],
+                case let (operation, number?, _)? = sent[sequence],
                 let time = error.time
             else { return }
-            flight.exchange.noteStamp(time, of: number)
+            operation.exchange.noteStamp(time, of: number)
         } else if let echo = EchoMessage(message.payload, key.family),
-            case let (flight, number, _)? = sent[echo.sequence],
-            message.endpoint?.address == flight.endpoint.address, echo.nonce == nil || echo.nonce == flight.nonce
+            case let (operation, number, _)? = sent[echo.sequence],
+            message.endpoint?.address == operation.endpoint.address, echo.nonce == nil || echo.nonce == operation.nonce
         {
-            flight.exchange.noteError(error, to: number, at: SystemClock.monotonic)
-            loop.touch(flight.number)
+            operation.exchange.noteError(error, to: number, at: SystemClock.monotonic)
+            loop.touch(operation.number)
         }
     }
 }
 
 /// A request for echoes to one address, on a shared socket.
-final class EchoFlight: Flight {
+final class EchoOperation: SocketOperation {
     private let tell: @Sendable (DatagramOutcome) -> Void
     private unowned let socket: PingSocket
     var exchange: Exchange

@@ -58,7 +58,7 @@ package final class SocketEngine: Sendable {
     /// - Returns: The numbers of the jobs, in their order, for cancellation.
     @discardableResult
     package func begin(_ jobs: [EngineJob]) -> Range<UInt64> {
-        let numbers = inbox.nextFlights(jobs.count)
+        let numbers = inbox.nextOperations(jobs.count)
         if !inbox.add(zip(numbers, jobs).map { .start($0, $1) }) { for job in jobs { job.cancel() } }
         return numbers
     }
@@ -71,7 +71,7 @@ package final class SocketEngine: Sendable {
     private func perform<Outcome: Sendable>(
         _ job: (@escaping @Sendable (Outcome) -> Void) -> EngineJob
     ) async -> Outcome {
-        let number = inbox.nextFlights().lowerBound
+        let number = inbox.nextOperations().lowerBound
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let job = job { continuation.resume(returning: $0) }
@@ -107,7 +107,7 @@ final class EngineInbox: Sendable {
 
     private struct State {
         var commands: [Command] = []
-        var lastFlight: UInt64 = 0
+        var lastOperation: UInt64 = 0
         var isClosed = false
     }
 
@@ -119,10 +119,10 @@ final class EngineInbox: Sendable {
     }
 
     /// Returns numbers for new requests. None of them is 0.
-    func nextFlights(_ count: Int = 1) -> Range<UInt64> {
+    func nextOperations(_ count: Int = 1) -> Range<UInt64> {
         state.withLock { state in
-            let first = state.lastFlight + 1
-            state.lastFlight += UInt64(count)
+            let first = state.lastOperation + 1
+            state.lastOperation += UInt64(count)
             return first..<(first + UInt64(count))
         }
     }

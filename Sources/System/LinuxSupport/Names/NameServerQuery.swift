@@ -5,7 +5,7 @@ import Glibc
 /// thread.
 ///
 /// Source: RFC 1035, section 4. C counterpart: `udp(7)`, `poll(2)`.
-package enum NameServerQuestion {
+package enum NameServerQuery {
     /// The answer of a server.
     package enum Answer: Hashable, Sendable {
         /// The server answered with this response code (RFC 1035, 4.1.1; IANA's DNS RCODEs).
@@ -109,7 +109,7 @@ package enum NameServerQuestion {
     }
 }
 
-extension NameServerQuestion.Answer: CustomStringConvertible {
+extension NameServerQuery.Answer: CustomStringConvertible {
     /// The name of the response code, for example `SERVFAIL`; otherwise `truncated`, `silence`, `closed`, or the error
     /// of the system.
     package var description: String {

@@ -108,7 +108,7 @@ package struct ReplyTiming: Hashable, Sendable {
 }
 
 /// A request for UDP datagrams to one address, on its own socket.
-final class DatagramFlight: Flight {
+final class DatagramOperation: SocketOperation {
     private let socket: NetworkSocket
     private let payload: [UInt8]
     private let tell: @Sendable (DatagramOutcome) -> Void

@@ -108,7 +108,7 @@ extension StreamOutcome {
 }
 
 /// A request in progress, on its own TCP connection.
-final class StreamFlight: Flight {
+final class StreamOperation: SocketOperation {
     /// The maximum number of bytes that are read at once, before other requests are served.
     private static let portion = 16_384
 
