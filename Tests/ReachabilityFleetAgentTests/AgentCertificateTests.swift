@@ -10,15 +10,15 @@ struct AgentCertificateTests {
     func looks() throws {
         var world = try AgentWorld { $0.tls.certificate = "door.pem" }
         world.take(.path(isSatisfied: false))
-        #expect(world.pass() == [.lookAtCertificate])
+        #expect(world.pass() == [.checkCertificate])
         let first = world.now
         #expect(world.machine.deadline == first + .seconds(86_400))
         #expect(world.take(.time).isEmpty)
-        #expect(world.pass() == [.lookAtCertificate])
+        #expect(world.pass() == [.checkCertificate])
         world.connect()
         try world.page([])
         var looks: [Duration] = []
-        while looks.count < 2 { if world.pass().contains(.lookAtCertificate) { looks.append(world.now - first) } }
+        while looks.count < 2 { if world.pass().contains(.checkCertificate) { looks.append(world.now - first) } }
         #expect(looks == [.seconds(2 * 86_400), .seconds(3 * 86_400)])
         _ = world.take(.leave("stopped"))
         _ = world.broker(.ended(nil))
@@ -30,6 +30,6 @@ struct AgentCertificateTests {
         var world = try AgentWorld()
         world.connect()
         try world.page([])
-        #expect(!(0..<200).contains { _ in world.pass().contains(.lookAtCertificate) })
+        #expect(!(0..<200).contains { _ in world.pass().contains(.checkCertificate) })
     }
 }

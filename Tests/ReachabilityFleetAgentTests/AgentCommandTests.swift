@@ -75,11 +75,11 @@ struct AgentCommandTests {
     @Test("A request for too little history is extended to the events that were not read")
     func knowsBetterSinceWhen() throws {
         let seven = EventPosition(epoch: "e", number: 7)
-        var world = try AgentWorld(cursor: AgentCursor(position: seven, time: .seconds(7000), told: seven))
+        var world = try AgentWorld(cursor: AgentCursor(position: seven, time: .seconds(7000), published: seven))
         world.connect()
         let place = EventPosition(epoch: "e", number: 3)
         let actions = Self.ask(&world, DeviceCommand.replay(.init(after: place, since: .seconds(90_000))).bytes)
-        #expect(actions.contains(.save(AgentCursor(position: place, time: .seconds(7000), told: place))))
+        #expect(actions.contains(.save(AgentCursor(position: place, time: .seconds(7000), published: place))))
     }
 
     @Test("Checks and reports are refused unless they are allowed, and are limited to one per 10 s")

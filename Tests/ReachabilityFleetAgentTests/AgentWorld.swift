@@ -18,7 +18,7 @@ struct AgentWorld {
     private(set) var unacknowledged: [(token: PublishToken, message: BrokerMessage)] = []
 
     init(cursor: AgentCursor? = nil, chance: Double = 0.5, _ change: (inout AgentOptions) -> Void = { _ in }) throws {
-        let place = try #require(FleetPlace(site: "hq", device: "door"))
+        let place = try #require(DeviceID(site: "hq", device: "door"))
         var options = AgentOptions(broker: Self.address, place: place)
         options.jitter = .seconds(4)
         change(&options)
@@ -130,7 +130,7 @@ extension [AgentMachine.Action] {
         messages.filter { $0.topic.hasSuffix("/detail") }.compactMap { try? DeviceAnswer($0.payload) }
     }
 
-    var lines: [String] { compactMap { if case .say(let text) = $0 { text } else { nil } } }
+    var lines: [String] { compactMap { if case .log(let text) = $0 { text } else { nil } } }
 
     var connections: [BrokerOptions] { compactMap { if case .connect(let options, _) = $0 { options } else { nil } } }
 }

@@ -9,7 +9,7 @@ import Testing
 struct EventForwarderTests {
     private static func cursor(_ number: UInt64) -> AgentCursor {
         let position = EventPosition(epoch: "e", number: number)
-        return AgentCursor(position: position, time: .seconds(Int64(number)), told: position)
+        return AgentCursor(position: position, time: .seconds(Int64(number)), published: position)
     }
 
     @Test("Missed events after the cursor are sent at 20 per second, followed by caughtUp")
@@ -101,7 +101,7 @@ struct EventForwarderTests {
     @Test("Events that the log no longer has are read from the history")
     func readsHistory() throws {
         var world = try AgentWorld(
-            cursor: AgentCursor(position: EventPosition(epoch: "old", number: 5), time: .seconds(9000), told: nil)
+            cursor: AgentCursor(position: EventPosition(epoch: "old", number: 5), time: .seconds(9000), published: nil)
         )
         world.connect()
         let read = try #require(world.actions.lastRead)
@@ -122,7 +122,7 @@ struct EventForwarderTests {
         world.pass()
         let saved = world.acknowledge()
         let first = EventPosition(epoch: "new", number: 1)
-        #expect(saved.contains(.save(AgentCursor(position: first, time: .seconds(1), told: first))))
+        #expect(saved.contains(.save(AgentCursor(position: first, time: .seconds(1), published: first))))
     }
 
     @Test("Each event contains the position of the previous event, even across connections")
@@ -168,14 +168,14 @@ struct EventForwarderTests {
         let read = try #require(world.actions.lastRead)
         let entry = EventPage.Entry(position: Self.cursor(4).position, time: .seconds(4), kind: nil)
         let actions = world.take(.page(.success(EventPage(entries: [entry], hasMore: false)), read: read))
-        let cursor = AgentCursor(position: entry.position, time: .seconds(4), told: nil)
+        let cursor = AgentCursor(position: entry.position, time: .seconds(4), published: nil)
         #expect(actions.contains(.save(cursor)) && actions.events.map(\.kind) == [.caughtUp])
     }
 
     @Test("A cursor can be written and read, and any other text is invalid")
     func readsCursor() {
         #expect(AgentCursor(Self.cursor(3).text) == Self.cursor(3))
-        let untold = AgentCursor(position: Self.cursor(3).position, time: .seconds(3), told: nil)
+        let untold = AgentCursor(position: Self.cursor(3).position, time: .seconds(3), published: nil)
         #expect(untold.text == "e.3 3\n" && AgentCursor(untold.text) == untold)
         for text in ["", "e.3", "e.3 -1", "e.3 x", "e 3", "e.3 1 1", "e.3 1 e.2 1", "\u{0}", "E.1 1"] {
             #expect(AgentCursor(text) == nil)

@@ -38,7 +38,7 @@ import Testing
 
     @Test func `a new process requests a replay from each machine and ignores events until then`() async throws {
         let world = try HubWorld()
-        world.keeper.brokerIsBack()
+        world.writer.brokerIsBack()
         world.hear([.online("d0", "a", 0), .event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 7)])
         // A new process with the same store.
         let next = try HubWorld(store: world.store)
@@ -59,7 +59,7 @@ import Testing
             #expect((replay.since != nil) == isKnown)
             if isKnown { mark = try #require(replay.mark) }
         }
-        next.keeper.flush()
+        next.writer.flush()
         #expect(try !next.store.hasOutage("q", of: place("d0")))
         for (kind, number) in [
             (DeviceEvent.Kind.replaying(mark: "other"), UInt64?.none), (.outage(outage("p", 1, 2)), 8),
@@ -67,7 +67,7 @@ import Testing
         ] {
             connection.listener(Self.state(.event("d0", "a", 4, kind, number: number)))
         }
-        next.keeper.flush()
+        next.writer.flush()
         for id in ["o", "p", "q"] { #expect(try next.store.hasOutage(id, of: place("d0"))) }
         await next.follower.stop()
     }
@@ -77,12 +77,12 @@ import Testing
         try world.follower.begin()
         let first = try await Self.connected(world)
         first.listener(Self.state(.online("d0", "a", 0)))
-        world.keeper.flush()
-        #expect(world.keeper.hub.devices.values.first?.presence.standing == .online)
+        world.writer.flush()
+        #expect(world.writer.hub.devices.values.first?.presence.standing == .online)
         first.listener(.ended(nil))
         try #require(try await eventually { world.broker.connections.count == 2 })
-        world.keeper.flush()
-        #expect(world.keeper.hub.devices.values.first?.presence.standing == .unknown)
+        world.writer.flush()
+        #expect(world.writer.hub.devices.values.first?.presence.standing == .unknown)
         #expect(!world.follower.status.isConnected && world.follower.status.problem != nil)
         // Later events of the old connection are ignored.
         first.listener(.connected(sessionPresent: true))
@@ -96,7 +96,7 @@ import Testing
                 second.published.contains { $0.topic == "reach/v1/north/d0/cmd" }
             }
         )
-        world.keeper.flush()
+        world.writer.flush()
         #expect(try !world.store.hasOutage("q", of: place("d0")))
         #expect(world.follower.status.connections == 2 && second.options.client == "hub")
         await world.follower.stop()
@@ -114,21 +114,21 @@ import Testing
         // The messages arrive before the queue of the hub has handled the connection. The fifth event is lost.
         second.listener(.connected(sessionPresent: true))
         second.listener(Self.state(.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 6)))
-        world.keeper.flush()
+        world.writer.flush()
         #expect(try !world.store.hasOutage("q", of: place("d0")))
-        #expect(try world.keeper.hub.replay(for: place("d0"))?.position?.number == 4)
+        #expect(try world.writer.hub.replay(for: place("d0"))?.position?.number == 4)
         // Messages of an ended connection are ignored.
         first.listener(Self.state(.online("d1", "x", 4)))
-        world.keeper.flush()
-        #expect(try world.keeper.hub.devices[place("d1")] == nil)
+        world.writer.flush()
+        #expect(try world.writer.hub.devices[place("d1")] == nil)
         await world.follower.stop()
     }
 
     @Test func `a message after a lost one is handled after the loss`() throws {
         let world = try HubWorld()
-        world.keeper.brokerIsBack()
+        world.writer.brokerIsBack()
         world.hear([.online("d0", "a", 0), .event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 4)])
-        world.keeper.lose(try place("d0"))
+        world.writer.lose(try place("d0"))
         world.hear([.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 6)])
         #expect(try !world.store.hasOutage("q", of: place("d0")))
     }
@@ -138,9 +138,9 @@ import Testing
         try world.follower.begin()
         let connection = try await Self.connected(world)
         connection.listener(Self.state(.online("d0", "a", 0)))
-        world.keeper.flush()
+        world.writer.flush()
         #expect(try await eventually { connection.published.count == 1 })
-        world.keeper.lose(try place("d0"))
+        world.writer.lose(try place("d0"))
         try #require(try await eventually { connection.published.count == 2 })
         #expect(connection.published.last?.topic == "reach/v1/north/d0/cmd")
         await world.follower.stop()

@@ -82,7 +82,7 @@ import Testing
         for state in Self.states {
             for event in [nil] + Self.outages.map(Optional.some) {
                 let world = try HubWorld()
-                world.keeper.brokerIsBack()
+                world.writer.brokerIsBack()
                 world.hear([Self.message("state", state, 0)])
                 if let event { world.hear([Self.message("event", event, 1)]) }
                 world.hear([.will("d", "a", 100)])
@@ -93,7 +93,7 @@ import Testing
         }
         for event in Self.events + Self.outages {
             let world = try HubWorld()
-            world.keeper.brokerIsBack()
+            world.writer.brokerIsBack()
             world.hear([.online("d", "a", 0), Self.message("event", event, 1), .will("d", "a", 100)])
             try Self.visit(world, event)
         }

@@ -27,7 +27,7 @@ import Testing
         var clock = ServiceClock.system
         clock.real = world.clock
         let notifying = Notifier(
-            world.keeper,
+            world.writer,
             store: world.store,
             writer: FleetNotificationWriter(host: "box", clock: world.clock),
             environment: environment,
@@ -50,7 +50,7 @@ import Testing
     @Test func `the start and the end of an incident are notified once each, even across a restart`() async throws {
         let world = try HubWorld()
         let first = try begin(world)
-        world.keeper.brokerIsBack()
+        world.writer.brokerIsBack()
         world.hear([.online("d0", "a", 0), .online("d1", "a", 1)])
         world.hear([.will("d0", "a", 100), .will("d1", "a", 101)])
         #expect(try await events(first, 1) == ["began"])
@@ -60,9 +60,9 @@ import Testing
         await first.stop()
         let next = try HubWorld(store: world.store)
         let second = try begin(next)
-        next.keeper.brokerIsBack()
-        next.keeper.flush()
-        let mark = try #require(try next.keeper.hub.replay(for: place("d0"))?.mark)
+        next.writer.brokerIsBack()
+        next.writer.flush()
+        let mark = try #require(try next.writer.hub.replay(for: place("d0"))?.mark)
         next.hear(
             [
                 .online("d0", "b", 200), .online("d1", "b", 200),
@@ -82,7 +82,7 @@ import Testing
     @Test func `the end of an incident during an absence of the hub is notified after its restart`() async throws {
         let world = try HubWorld()
         let first = try begin(world)
-        world.keeper.brokerIsBack()
+        world.writer.brokerIsBack()
         world.hear([.online("d0", "a", 0)])
         world.hear([.will("d0", "a", 100)])
         #expect(try await events(first, 1) == ["began"])
@@ -99,7 +99,7 @@ import Testing
     @Test func `the end of an old incident is notified after the incident has left the memory`() async throws {
         let world = try HubWorld()
         let notifying = try begin(world)
-        world.keeper.brokerIsBack()
+        world.writer.brokerIsBack()
         world.hear([.online("d0", "a", 0)])
         world.hear([.will("d0", "a", 100)])
         #expect(try await events(notifying, 1) == ["began"])
@@ -113,7 +113,7 @@ import Testing
         // All outages are within a day, because a reminder would follow after a day. The incident is the oldest ended
         // one, so the hub removes it from memory immediately.
         world.hear([.online("d0", "b", 80_100, boot: "two"), .event("d0", "b", 80_101, .caughtUp)])
-        #expect(!world.keeper.hub.book.incidents.contains { $0.parts["d0"] != nil })
+        #expect(!world.writer.hub.book.incidents.contains { $0.parts["d0"] != nil })
         #expect(try await events(notifying, 2) == ["began", "ended"])
         let end = try #require(hooked.withLock { $0.last })
         #expect(end["REACHABILITY_CAUSE"] == "power" && end["REACHABILITY_END"] == Timestamp(real: at(80_100)).text)
@@ -126,11 +126,11 @@ import Testing
     @Test func `deleting a silent machine ends its incident`() async throws {
         let world = try HubWorld()
         let notifying = try begin(world)
-        world.keeper.brokerIsBack()
+        world.writer.brokerIsBack()
         world.hear([.online("d0", "a", 0)])
         world.hear([.will("d0", "a", 100)])
         #expect(try await events(notifying, 1) == ["began"])
-        #expect(try world.keeper.forget([place("d0")]).count == 1)
+        #expect(try world.writer.forget([place("d0")]).count == 1)
         #expect(try await events(notifying, 2) == ["began", "ended"])
         #expect(hooked.withLock { $0.last?["REACHABILITY_TEXT"] }?.contains("its machines were deleted") == true)
         await notifying.stop()
@@ -139,7 +139,7 @@ import Testing
     @Test func `past outages of a new machine are not notified`() async throws {
         let world = try HubWorld()
         let notifying = try begin(world)
-        world.keeper.brokerIsBack()
+        world.writer.brokerIsBack()
         world.hear(
             [.online("d0", "a", 90_000)]
                 + (0..<40).map { number in

@@ -15,7 +15,7 @@ final class HubWorld: Sendable {
     let store: HubStore
     let broker = PlayedBroker()
     let feed: HubFeed
-    let keeper: HubWriter
+    let writer: HubWriter
     let follower: BrokerFollower
     let access = Access()
     private let counts = HubCounts()
@@ -31,20 +31,20 @@ final class HubWorld: Sendable {
         let clock: @Sendable () -> Duration = { time.withLock(\.self) }
         let feed = HubFeed(clock: clock)
         (self.time, self.feed) = (time, feed)
-        keeper = try HubWriter(store, run: "run", clock: clock)
-        keeper.addListener(counts.count)
-        keeper.addListener(feed.publish)
+        writer = try HubWriter(store, run: "run", clock: clock)
+        writer.addListener(counts.count)
+        writer.addListener(feed.publish)
         let address = BrokerAddress(host: "127.0.0.1", port: 1883, isSecured: false)
         var options = HubOptions(broker: address, name: "hub")
         options.jitter = .zero
-        follower = BrokerFollower(options, broker: broker, writer: keeper)
+        follower = BrokerFollower(options, broker: broker, writer: writer)
     }
 
     /// Returns a hub with two sites. Two machines of `north` became silent together, and one of them has reported the
     /// reason. `south` has no fault.
     static func twoSites(north: [String] = ["d0", "d1", "d2"]) throws -> HubWorld {
         let world = try HubWorld()
-        world.keeper.brokerIsBack()
+        world.writer.brokerIsBack()
         world.hear(north.enumerated().map { .online($1, "a", $0) })
         world.hear([
             .online("s", "a", 3, site: "south"), .will("d0", "a", 100), .will("d1", "a", 101), .online("d0", "b", 200),
@@ -56,7 +56,7 @@ final class HubWorld: Sendable {
     /// Returns the API of the hub, with an optional reloader.
     func api(_ reloader: Reloader?) -> HubAPI {
         HubAPI(
-            keeper,
+            writer,
             store: store,
             follower: follower,
             feed: feed,
@@ -91,8 +91,8 @@ final class HubWorld: Sendable {
     /// Passes messages to the hub, and advances the clock to the last of them.
     func hear(_ messages: [Hub.Message]) {
         if let last = messages.last { time.withLock { $0 = max($0, last.time) } }
-        _ = keeper.take(messages)
-        keeper.flush()
+        _ = writer.take(messages)
+        writer.flush()
     }
 
     func answer(

@@ -5,8 +5,8 @@ import Testing
 /// Returns the hub's clock, as seconds after an arbitrary time.
 func at(_ seconds: Int) -> Duration { .seconds(1_000_000 + seconds) }
 
-func place(_ device: String, site: String = "north") throws -> FleetPlace {
-    try #require(FleetPlace(site: site, device: device))
+func place(_ device: String, site: String = "north") throws -> DeviceID {
+    try #require(DeviceID(site: site, device: device))
 }
 
 /// Returns a report with CLOCK_BOOTTIME in seconds. The wall clock of the machine is ten years behind the hub's.

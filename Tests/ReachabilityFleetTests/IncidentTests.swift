@@ -7,54 +7,54 @@ import Testing
     private var book = FleetIncidentTracker()
 
     /// A machine became silent between the two times.
-    private mutating func fell(_ place: FleetPlace, since: Int, noticed: Int) -> [FleetIncidentTracker.Change] {
-        var gap = DeviceGap(since: at(since), noticed: at(noticed))
+    private mutating func becameSilent(_ place: DeviceID, since: Int, noticed: Int) -> [FleetIncidentTracker.Change] {
+        var gap = DeviceAbsence(since: at(since), noticed: at(noticed))
         gap.evidence.before = report(since)
         return book.note(gap, of: place)
     }
 
     /// A machine is back and has sent all events.
     private mutating func returned(
-        _ place: FleetPlace,
+        _ place: DeviceID,
         since: Int,
         noticed: Int,
         _ seconds: Int,
         slept: Int = 0
     ) -> [FleetIncidentTracker.Change] {
-        var gap = DeviceGap(since: at(since), noticed: at(noticed))
+        var gap = DeviceAbsence(since: at(since), noticed: at(noticed))
         (gap.evidence.before, gap.evidence.after, gap.until) = (report(since), report(seconds), at(seconds))
-        (gap.evidence.isToldWhole, gap.evidence.slept) = (true, .seconds(slept))
+        (gap.evidence.hasAllEvents, gap.evidence.slept) = (true, .seconds(slept))
         return book.note(gap, of: place)
     }
 
     /// A machine is back, and its own outage explains the silence.
     private mutating func explained(
-        _ place: FleetPlace,
+        _ place: DeviceID,
         _ own: DeviceOutage,
         since: Int,
         noticed: Int,
         until: Int
     ) -> [FleetIncidentTracker.Change] {
-        var gap = DeviceGap(since: at(since), noticed: at(noticed))
+        var gap = DeviceAbsence(since: at(since), noticed: at(noticed))
         (gap.evidence.before, gap.evidence.after, gap.until) = (report(since), report(until), at(until))
-        gap.evidence.isToldWhole = true
+        gap.evidence.hasAllEvents = true
         gap.consider(own, end: nil)
         return book.note(gap, of: place)
     }
 
     @Test mutating func `a silence opens an incident and the outage of the machine refines it`() throws {
         let pump = try place("pump")
-        let opened = try #require(fell(pump, since: 100, noticed: 190).first)
+        let opened = try #require(becameSilent(pump, since: 100, noticed: 190).first)
         #expect(opened.kind == .opened)
         #expect(book.open(at: "north")?.isUnexplained == true)
         #expect(book.open(at: "north")?.fault.attribution == .unknown)
         let own = outage(from: 110, to: 480)
-        #expect(book.told(pump, own, start: at(110), end: at(480)).map(\.kind) == [.refined])
-        var gap = DeviceGap(since: at(100), noticed: at(190))
+        #expect(book.record(pump, own, start: at(110), end: at(480)).map(\.kind) == [.refined])
+        var gap = DeviceAbsence(since: at(100), noticed: at(190))
         (gap.evidence.before, gap.evidence.after, gap.until) = (report(100), report(500), at(500))
         gap.consider(own, end: at(480))
         #expect(book.note(gap, of: pump).map(\.kind) == [.refined])
-        gap.evidence.isToldWhole = true
+        gap.evidence.hasAllEvents = true
         #expect(book.note(gap, of: pump).map(\.kind) == [.closed])
         let incident = try #require(book.incident(opened.incident, at: "north"))
         #expect(incident.verdict(of: "pump") == .outage(own))
@@ -68,29 +68,29 @@ import Testing
 
     @Test mutating func `an outage opens an incident without a silence`() throws {
         let pump = try place("pump")
-        let changes = book.told(pump, outage(from: 1, to: nil), start: at(1), end: nil)
+        let changes = book.record(pump, outage(from: 1, to: nil), start: at(1), end: nil)
         #expect(changes.map(\.kind) == [.opened])
         #expect(try #require(book.open(at: "north")).fault == (.us, .link))
-        #expect(book.told(pump, outage(from: 1, to: 9), start: at(1), end: at(9)).map(\.kind) == [.closed])
+        #expect(book.record(pump, outage(from: 1, to: 9), start: at(1), end: at(9)).map(\.kind) == [.closed])
         #expect(book.incidents.map(\.id) == changes.map(\.incident))
     }
 
     @Test mutating func `a repeated report changes nothing`() throws {
         let pump = try place("pump")
-        let changes = book.told(pump, outage(from: 1, to: 9), start: at(1), end: at(9))
+        let changes = book.record(pump, outage(from: 1, to: 9), start: at(1), end: at(9))
         #expect(changes.count == 2)
         for _ in 0..<3 {
-            #expect(book.told(pump, outage(from: 1, to: 9), start: at(1), end: at(9)).isEmpty)
+            #expect(book.record(pump, outage(from: 1, to: 9), start: at(1), end: at(9)).isEmpty)
             // Setting the clock in between does not create another outage.
-            #expect(book.told(pump, outage(from: 1, to: 9), start: at(5000), end: at(5009)).isEmpty)
+            #expect(book.record(pump, outage(from: 1, to: 9), start: at(5000), end: at(5009)).isEmpty)
         }
-        #expect(book.told(pump, outage(from: 1, to: nil), start: at(1), end: nil).isEmpty)
+        #expect(book.record(pump, outage(from: 1, to: nil), start: at(1), end: nil).isEmpty)
         #expect(book.incidents.count == 1)
     }
 
     @Test mutating func `machines of one site share an incident and other sites have their own`() throws {
-        for number in 0..<50 { _ = fell(try place("d\(number)"), since: number, noticed: 100 + number / 2) }
-        _ = fell(try place("far", site: "south"), since: 3, noticed: 103)
+        for number in 0..<50 { _ = becameSilent(try place("d\(number)"), since: number, noticed: 100 + number / 2) }
+        _ = becameSilent(try place("far", site: "south"), since: 3, noticed: 103)
         #expect(book.incidents.count == 2)
         for number in 0..<50 {
             _ = returned(try place("d\(number)"), since: number, noticed: 100 + number / 2, 500)
@@ -105,8 +105,8 @@ import Testing
 
     @Test mutating func `a machine that became silent long before belongs to another incident`() throws {
         let (dead, other) = (try place("dead"), try place("other"))
-        _ = fell(dead, since: 0, noticed: 90)
-        _ = fell(other, since: 100_000, noticed: 100_090)
+        _ = becameSilent(dead, since: 0, noticed: 90)
+        _ = becameSilent(other, since: 100_000, noticed: 100_090)
         #expect(book.incidents.count == 2)
         _ = returned(other, since: 100_000, noticed: 100_090, 100_500)
         #expect(book.incidents[0].verdict(of: "other") == .beyond)
@@ -116,17 +116,17 @@ import Testing
 
     @Test mutating func `a late silence reopens an ended incident`() throws {
         let (one, two) = (try place("one"), try place("two"))
-        _ = fell(one, since: 100, noticed: 110)
+        _ = becameSilent(one, since: 100, noticed: 110)
         _ = returned(one, since: 100, noticed: 110, 115)
-        #expect(fell(two, since: 105, noticed: 130).map(\.kind) == [.reopened])
+        #expect(becameSilent(two, since: 105, noticed: 130).map(\.kind) == [.reopened])
         #expect(book.incidents.count == 1)
     }
 
     @Test mutating func `a late report refines an ended incident`() throws {
         let (one, two) = (try place("one"), try place("two"))
-        _ = fell(one, since: 100, noticed: 190)
+        _ = becameSilent(one, since: 100, noticed: 190)
         _ = returned(one, since: 100, noticed: 190, 500)
-        let changes = book.told(two, outage("o2", from: 120, to: 400), start: at(120), end: at(400))
+        let changes = book.record(two, outage("o2", from: 120, to: 400), start: at(120), end: at(400))
         #expect(changes.map(\.kind) == [.refined])
         #expect(book.incidents.count == 1)
         #expect(book.incidents[0].devices == ["one", "two"])
@@ -135,16 +135,16 @@ import Testing
 
     @Test mutating func `an outage within the silence of its machine belongs to the same incident`() throws {
         let pump = try place("pump")
-        _ = fell(pump, since: 100, noticed: 190)
-        _ = book.told(pump, outage(from: 2000, to: 3000), start: at(2000), end: at(3000))
+        _ = becameSilent(pump, since: 100, noticed: 190)
+        _ = book.record(pump, outage(from: 2000, to: 3000), start: at(2000), end: at(3000))
         _ = returned(pump, since: 100, noticed: 190, 5000)
         #expect(book.incidents.count == 1)
     }
 
     @Test mutating func `an outage at another time opens another incident`() throws {
         let pump = try place("pump")
-        _ = book.told(pump, outage("o1", from: 1, to: 9), start: at(1), end: at(9))
-        _ = book.told(pump, outage("o2", from: 100, to: 109), start: at(100), end: at(109))
+        _ = book.record(pump, outage("o1", from: 1, to: 9), start: at(1), end: at(9))
+        _ = book.record(pump, outage("o2", from: 100, to: 109), start: at(100), end: at(109))
         #expect(book.incidents.count == 2)
     }
 
@@ -155,7 +155,7 @@ import Testing
             let start = 100 + turn * (pause + 4)
             for machine in machines {
                 let own = outage("\(machine.device)-\(turn)", from: start, to: start + 4)
-                _ = book.told(machine, own, start: at(start), end: at(start + 4))
+                _ = book.record(machine, own, start: at(start), end: at(start + 4))
             }
         }
         let incidents = book.incidents.reversed()
@@ -165,28 +165,28 @@ import Testing
 
     @Test mutating func `a long outage does not absorb the outages that follow`() throws {
         let pump = try place("pump")
-        _ = book.told(pump, outage("o1", .them, .host, from: 1, to: nil), start: at(1), end: nil)
+        _ = book.record(pump, outage("o1", .them, .host, from: 1, to: nil), start: at(1), end: nil)
         for number in 1...5 {
             let own = outage("n\(number)", from: number * 20, to: number * 20 + 4)
-            _ = book.told(pump, own, start: at(number * 20), end: at(number * 20 + 4))
+            _ = book.record(pump, own, start: at(number * 20), end: at(number * 20 + 4))
         }
         #expect(book.incidents.map(\.start) == [100, 80, 60, 40, 1].map { at($0) })
     }
 
     @Test mutating func `outages of a machine without a pause are one incident`() throws {
         let pump = try place("pump")
-        _ = book.told(pump, outage("o1", from: 1, to: 9), start: at(1), end: at(9))
-        _ = book.told(pump, outage("o2", .upstream, .dns, from: 10, to: 14), start: at(10), end: at(14))
-        _ = book.told(pump, outage("o3", from: 5, to: 30), start: at(5), end: at(30))
+        _ = book.record(pump, outage("o1", from: 1, to: 9), start: at(1), end: at(9))
+        _ = book.record(pump, outage("o2", .upstream, .dns, from: 10, to: 14), start: at(10), end: at(14))
+        _ = book.record(pump, outage("o3", from: 5, to: 30), start: at(5), end: at(30))
         #expect(book.incidents.count == 1 && book.incidents[0].end == at(30))
     }
 
     @Test mutating func `an outage after the return of a machine is not part of its silence`() throws {
         let pump = try place("pump")
-        _ = fell(pump, since: 100, noticed: 190)
-        _ = book.told(pump, outage("o1", from: 120, to: 195), start: at(120), end: at(195))
+        _ = becameSilent(pump, since: 100, noticed: 190)
+        _ = book.record(pump, outage("o1", from: 120, to: 195), start: at(120), end: at(195))
         _ = explained(pump, outage("o1", from: 120, to: 195), since: 100, noticed: 190, until: 200)
-        _ = book.told(pump, outage("o2", from: 215, to: 219), start: at(215), end: at(219))
+        _ = book.record(pump, outage("o2", from: 215, to: 219), start: at(215), end: at(219))
         #expect(book.incidents.map(\.start) == [at(215), at(120)])
     }
 
@@ -196,11 +196,11 @@ import Testing
         throws
     {
         let (one, two) = (try place("one"), try place("two"))
-        _ = fell(one, since: 100, noticed: 190)
-        _ = fell(two, since: 130, noticed: 195)
+        _ = becameSilent(one, since: 100, noticed: 190)
+        _ = becameSilent(two, since: 130, noticed: 195)
         for (machine, since, noticed, start) in [(one, 100, 190, 150), (two, 130, 195, 151)] {
             let own = outage(machine.device, from: start, to: 300)
-            _ = book.told(machine, own, start: at(start), end: at(300))
+            _ = book.record(machine, own, start: at(start), end: at(300))
             _ = explained(machine, own, since: since, noticed: noticed, until: 900)
         }
         let incident = try #require(book.incidents.first)
@@ -212,7 +212,7 @@ import Testing
 
     @Test mutating func `sleep is harmless`() throws {
         let laptop = try place("laptop")
-        _ = fell(laptop, since: 1, noticed: 91)
+        _ = becameSilent(laptop, since: 1, noticed: 91)
         _ = returned(laptop, since: 1, noticed: 91, 900, slept: 800)
         let incident = try #require(book.incidents.first)
         #expect(incident.isHarmless)
@@ -221,9 +221,9 @@ import Testing
 
     @Test mutating func `the number of outages of a machine is limited`() throws {
         let pump = try place("pump")
-        _ = fell(pump, since: 0, noticed: 90)
+        _ = becameSilent(pump, since: 0, noticed: 90)
         for number in 0..<2000 {
-            _ = book.told(pump, outage("o\(number)", from: number, to: number), start: at(number), end: at(number))
+            _ = book.record(pump, outage("o\(number)", from: number, to: number), start: at(number), end: at(number))
         }
         #expect(book.incidents.count == 1)
         #expect(book.incidents[0].parts["pump"]?.outages.count == 256)
@@ -233,13 +233,13 @@ import Testing
         let pump = try place("pump")
         for number in 0..<1100 {
             let begin = number * 1000
-            _ = book.told(pump, outage("o\(number)", from: begin, to: nil), start: at(begin), end: nil)
+            _ = book.record(pump, outage("o\(number)", from: begin, to: nil), start: at(begin), end: nil)
         }
         #expect(book.incidents.count == 1024)
     }
 
     @Test mutating func `silences of ten thousand machines of one site are one incident`() throws {
-        for number in 0..<10_000 { _ = fell(try place("d\(number)"), since: 0, noticed: 100 + number % 20) }
+        for number in 0..<10_000 { _ = becameSilent(try place("d\(number)"), since: 0, noticed: 100 + number % 20) }
         for number in 0..<10_000 { _ = returned(try place("d\(number)"), since: 0, noticed: 100 + number % 20, 500) }
         #expect(book.incidents.count == 1)
         #expect(book.incidents[0].verdict(of: "d77") == .site)
@@ -250,7 +250,7 @@ import Testing
         let pump = try place("pump")
         for number in 0..<200 {
             let begin = number * 1000
-            _ = book.told(pump, outage("o\(number)", from: begin, to: begin), start: at(begin), end: at(begin))
+            _ = book.record(pump, outage("o\(number)", from: begin, to: begin), start: at(begin), end: at(begin))
         }
         #expect(book.incidents.count == 200)
         book.prune("north")

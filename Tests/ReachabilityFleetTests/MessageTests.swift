@@ -20,7 +20,7 @@ import Testing
         }
         #expect(FleetTopic.device(place, .command).description == "reach/v1/north/pump-1/cmd")
         #expect(FleetTopic("reach/v1/$hub/state") == .hub)
-        #expect(FleetTopic.everybody(.state) == "reach/v1/+/+/state")
+        #expect(FleetTopic.filter(.state) == "reach/v1/+/+/state")
     }
 
     @Test(arguments: [

@@ -19,7 +19,7 @@ import Testing
 
     @Test func `a will of the newest session counts`() {
         var presence = present()
-        #expect(presence.take(.will(session: "a"), isRetained: false, at: at(90)) == .fell(since: at(0)))
+        #expect(presence.take(.will(session: "a"), isRetained: false, at: at(90)) == .becameSilent(since: at(0)))
         #expect(presence.standing == .silent)
         // A broker may publish the will twice.
         #expect(presence.take(.will(session: "a"), isRetained: false, at: at(91)) == .none)
@@ -42,7 +42,7 @@ import Testing
 
     @Test func `a machine is online after a takeover with the will between two states`() {
         var presence = present()
-        #expect(presence.take(.will(session: "a"), isRetained: false, at: at(60)) == .fell(since: at(0)))
+        #expect(presence.take(.will(session: "a"), isRetained: false, at: at(60)) == .becameSilent(since: at(0)))
         _ = presence.take(online("b", 60), isRetained: false, at: at(60))
         #expect(presence.standing == .online)
     }
@@ -50,7 +50,7 @@ import Testing
     @Test func `a machine is silent after three missed reports`() {
         var presence = present()
         #expect(presence.pass(to: at(899)) == .none)
-        #expect(presence.pass(to: at(900)) == .fell(since: at(0)))
+        #expect(presence.pass(to: at(900)) == .becameSilent(since: at(0)))
         #expect(presence.pass(to: at(2000)) == .none)
     }
 
@@ -59,7 +59,7 @@ import Testing
         #expect(presence.take(online("a"), isRetained: true, at: at(0)) == .none)
         #expect(presence.standing == .unknown)
         // The absence of the machine is detected by its timeout.
-        #expect(presence.pass(to: at(900)) == .fell(since: at(0)))
+        #expect(presence.pass(to: at(900)) == .becameSilent(since: at(0)))
         #expect(presence.take(online("a", 950), isRetained: true, at: at(950)) == .none)
         #expect(presence.standing == .silent)
     }
@@ -81,7 +81,7 @@ import Testing
         #expect(presence.deadline == nil)
         presence.brokerIsBack(at: at(5000))
         #expect(presence.pass(to: at(5899)) == .none)
-        #expect(presence.pass(to: at(5900)) == .fell(since: at(0)))
+        #expect(presence.pass(to: at(5900)) == .becameSilent(since: at(0)))
     }
 
     @Test func `a machine that announced its end is not silent`() {

@@ -7,7 +7,7 @@ import Testing
     /// The machine was silent from 100 to 500 by CLOCK_BOOTTIME, has sent all events, and has not rebooted.
     private func evidence(_ change: (inout SilenceEvidence) -> Void = { _ in }) -> SilenceEvidence {
         var evidence = SilenceEvidence()
-        (evidence.before, evidence.after, evidence.isToldWhole) = (report(100), report(500), true)
+        (evidence.before, evidence.after, evidence.hasAllEvents) = (report(100), report(500), true)
         change(&evidence)
         return evidence
     }
@@ -76,7 +76,7 @@ import Testing
 
     @Test func `an absence without all events is unexplained`() {
         #expect(evidence { $0.after = nil }.verdict == .unexplained)
-        #expect(evidence { $0.isToldWhole = false }.verdict == .unexplained)
+        #expect(evidence { $0.hasAllEvents = false }.verdict == .unexplained)
         #expect(SilenceVerdict.unexplained.attribution == .unknown)
     }
 }

@@ -23,9 +23,9 @@ package struct BrokerLink: Hashable, Sendable {
     }
 
     /// The timeout of a connection attempt.
-    package static let patience = Duration.seconds(20)
+    package static let connectTimeout = Duration.seconds(20)
     /// The timeout for sending the last message and closing.
-    package static let farewell = Duration.seconds(3)
+    package static let closeTimeout = Duration.seconds(3)
     /// The maximum delay between failed attempts, without the jitter.
     fileprivate static let longestWait = Duration.seconds(60)
 
@@ -120,13 +120,13 @@ package struct BrokerLink: Hashable, Sendable {
         state = hasPath ? .waiting(until: now + wait + jitter * chance) : .idle
     }
 
-    package mutating func leave(at now: Duration) { state = .leaving(until: now + Self.farewell) }
+    package mutating func leave(at now: Duration) { state = .leaving(until: now + Self.closeTimeout) }
 
     package mutating func end() { state = .over }
 
     private mutating func connect(at now: Duration) -> Step {
         attempts += 1
-        state = .connecting(until: now + Self.patience)
+        state = .connecting(until: now + Self.connectTimeout)
         return .connect
     }
 }

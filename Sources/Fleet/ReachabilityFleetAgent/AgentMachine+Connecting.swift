@@ -4,10 +4,10 @@ import ReachabilityFleet
 
 extension AgentMachine {
     /// The interval between checks of the certificate.
-    private static let lookPause = Duration.seconds(86_400)
+    private static let certificateInterval = Duration.seconds(86_400)
 
     mutating func changePath(_ isSatisfied: Bool, _ reason: String?) {
-        if !isSatisfied, link.state != .connected, reason != Self.resolving { sayWaiting(reason) }
+        if !isSatisfied, link.state != .connected, reason != Self.resolving { logWaiting(reason) }
         lackReason = reason
         if link.changePath(isSatisfied, at: world.now(), chance: world.chance()) == .connect { connect() }
     }
@@ -16,8 +16,8 @@ extension AgentMachine {
     private static let resolving = "resolving"
 
     /// Logs once that no attempt is made until there is a path.
-    private mutating func sayWaiting(_ reason: String?) {
-        complain("there is no path to \(options.broker)\(reason.map { " (\($0))" } ?? ""); waiting for one")
+    private mutating func logWaiting(_ reason: String?) {
+        logOnce("there is no path to \(options.broker)\(reason.map { " (\($0))" } ?? ""); waiting for one")
     }
 
     mutating func changeInternet(_ word: String) {
@@ -28,9 +28,9 @@ extension AgentMachine {
 
     mutating func passTime() {
         let now = world.now()
-        if let lookAt, now >= lookAt {
-            self.lookAt = now + Self.lookPause
-            act(.lookAtCertificate)
+        if let certificateCheck, now >= certificateCheck {
+            self.certificateCheck = now + Self.certificateInterval
+            act(.checkCertificate)
         }
         switch link.pass(to: now) {
         case .connect: connect()
@@ -47,8 +47,8 @@ extension AgentMachine {
             guard case .connecting = link.state else { return }
             isHeard = false
             let isOld = link.accept(at: world.now())
-            complain("connected to \(options.broker), as \(options.place)")
-            if isOld { act(.say("\(options.broker) supports MQTT 3.1.1 but not 5: \(Self.shortcoming)")) }
+            logOnce("connected to \(options.broker), as \(options.place)")
+            if isOld { act(.log("\(options.broker) supports MQTT 3.1.1 but not 5: \(Self.shortcoming)")) }
             act(.subscribe([options.topic(.command)]))
             report()
             forwarder.begin()
@@ -92,7 +92,7 @@ extension AgentMachine {
             bootTime: world.bootTime(),
             refresh: options.refresh
         )
-        report.acknowledged = forwarder.cursor?.told
+        report.acknowledged = forwarder.cursor?.published
         report.path = internet
         report.reason = reason
         let state = DeviceState(session: session, standing: standing, report: report)
@@ -106,7 +106,7 @@ extension AgentMachine {
             act(.close)
         } else if reason.isRefusal {
             let topic = purpose == .answer ? "detail" : purpose == .state ? "state" : "event"
-            complain(
+            logOnce(
                 "\(options.broker) refuses messages to \(options.topic(.init(rawValue: topic) ?? .state)): \(reason); "
                     + "check the broker's access control list"
             )
@@ -117,7 +117,7 @@ extension AgentMachine {
             endConnection()
         } else {
             if !isHeard {
-                (isHeard, complaints) = (true, [])
+                (isHeard, logged) = (true, [])
                 link.confirm()
             }
             if purpose == .event { forwarder.acknowledge(token) }
@@ -136,10 +136,10 @@ extension AgentMachine {
         "--will-delay has no effect, and the last state is retained without a time limit"
 
     private mutating func lose(_ error: BrokerError?) {
-        complain("\(error.map { "\($0)" } ?? "the connection was closed"); retrying")
+        logOnce("\(error.map { "\($0)" } ?? "the connection was closed"); retrying")
         if link.lose(error?.cause, at: world.now(), chance: world.chance()) {
             let cause = BrokerError.Cause.nameConflict(options.place.device, option: "--device")
-            act(.say("\(BrokerError(options.broker, cause))"))
+            act(.log("\(BrokerError(options.broker, cause))"))
         }
         endConnection()
     }
@@ -147,7 +147,7 @@ extension AgentMachine {
     private mutating func endConnection() {
         forwarder.end()
         refreshAt = nil
-        if !link.hasPath { sayWaiting(lackReason) }
+        if !link.hasPath { logWaiting(lackReason) }
     }
 
     private mutating func finish() {

@@ -38,8 +38,8 @@ struct AgentMachine {
         case answer(DeviceCommand)
         case save(AgentCursor)
         /// Checks the remaining validity of the certificate, and logs advice if it has to be renewed.
-        case lookAtCertificate
-        case say(String)
+        case checkCertificate
+        case log(String)
         case end
     }
 
@@ -48,7 +48,7 @@ struct AgentMachine {
     }
 
     /// The clocks, the boot id and the source of random numbers.
-    struct Surroundings: Sendable {
+    struct Dependencies: Sendable {
         var boot: String
         /// The current time of a monotonic clock.
         var now: @Sendable () -> Duration
@@ -61,7 +61,7 @@ struct AgentMachine {
     }
 
     let options: AgentOptions
-    let world: Surroundings
+    let world: Dependencies
     var link: BrokerLink
     /// The reason why there is no path.
     var lackReason: String?
@@ -72,27 +72,27 @@ struct AgentMachine {
     /// True if the broker has accepted a message on this connection.
     var isHeard = false
     /// The messages that were logged since the last useful connection. Each is logged once.
-    var complaints: Set<String> = []
+    var logged: Set<String> = []
     var refreshAt: Duration?
     /// The time of the next check of the certificate; nil without a certificate.
-    var lookAt: Duration?
+    var certificateCheck: Duration?
     var purposes: [PublishToken: Purpose] = [:]
     var forwarder: EventForwarder
     var bucket = CommandBucket()
     private var actions: [Action] = []
 
-    init(_ options: AgentOptions, cursor: AgentCursor?, _ world: Surroundings) {
+    init(_ options: AgentOptions, cursor: AgentCursor?, _ world: Dependencies) {
         (self.options, self.world) = (options, world)
         link = BrokerLink(jitter: options.jitter)
         forwarder = EventForwarder(cursor: cursor)
-        lookAt = options.tls.certificate.map { _ in .zero }
+        certificateCheck = options.tls.certificate.map { _ in .zero }
     }
 
     /// The time of the next input ``Input/time``; nil if no timer is running.
     var deadline: Duration? {
         guard link.state != .over else { return nil }
         let own = link.state == .connected ? [refreshAt, forwarder.deadline] : [link.deadline]
-        return (own + [lookAt]).compactMap(\.self).min()
+        return (own + [certificateCheck]).compactMap(\.self).min()
     }
 
     /// Takes an input, and returns the actions to perform.
@@ -104,9 +104,9 @@ struct AgentMachine {
         case .broker(let event, let connection):
             if connection == self.connection { hear(event) }
         case .page(let page, let read):
-            if forwarder.take(page, read: read, at: world.now()) { sayFault(page) }
+            if forwarder.take(page, read: read, at: world.now()) { logFault(page) }
         case .history(let history, let read):
-            if forwarder.take(history, read: read, at: world.now()) { sayFault(history) }
+            if forwarder.take(history, read: read, at: world.now()) { logFault(history) }
         case .answered(let answer):
             if link.state == .connected {
                 publish(.detail, answer.bytes(session: session), .answer)
@@ -142,13 +142,13 @@ struct AgentMachine {
     }
 
     /// Logs a message once.
-    mutating func complain(_ text: String) {
-        if complaints.insert(text).inserted { act(.say(text)) }
+    mutating func logOnce(_ text: String) {
+        if logged.insert(text).inserted { act(.log(text)) }
     }
 
-    private mutating func sayFault<Value>(_ result: Result<Value, EventLogError>) {
+    private mutating func logFault<Value>(_ result: Result<Value, EventLogError>) {
         guard case .failure(.unavailable(let text)) = result else { return }
-        act(.say(text))
+        act(.log(text))
     }
 }
 
@@ -184,13 +184,13 @@ extension AgentMachine {
         guard link.state == .connected, message.topic == options.topic(.command) else { return }
         let now = world.now()
         guard bucket.take(at: now) else {
-            return complain("too many commands; the rest is ignored")
+            return logOnce("too many commands; the rest is ignored")
         }
         let command: DeviceCommand
         do {
             command = try DeviceCommand(message.payload)
         } catch {
-            act(.say("command refused: \(error.description.printable)"))
+            act(.log("command refused: \(error.description.printable)"))
             return
         }
         switch command {

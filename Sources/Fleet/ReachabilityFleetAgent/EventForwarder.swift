@@ -41,7 +41,7 @@ struct EventForwarder {
     /// The position after which the next read starts.
     private var reached: EventPosition?
     /// The position of the last event, among those read, that is published.
-    private var told: EventPosition?
+    private var published: EventPosition?
     private var items: [Item] = []
     /// The number of items that were sent.
     private var sentCount = 0
@@ -68,7 +68,7 @@ struct EventForwarder {
 
     /// Starts a connection. Events without an acknowledgement are sent again.
     mutating func begin() {
-        rewind(to: cursor?.position, told: cursor?.told)
+        rewind(to: cursor?.position, published: cursor?.published)
     }
 
     /// Moves the cursor back. The new position also applies to a restarted agent, because the broker's acknowledgement
@@ -78,15 +78,15 @@ struct EventForwarder {
     mutating func rewind(_ replay: DeviceReplay, at wall: Duration) -> AgentCursor? {
         // The requester does not know how far the log was read when it last received a message of this machine.
         let since = [replay.since.map { min($0, wall) }, cursor?.time].compactMap(\.self).min()
-        cursor = replay.position.map { AgentCursor(position: $0, time: since ?? wall, told: $0) }
+        cursor = replay.position.map { AgentCursor(position: $0, time: since ?? wall, published: $0) }
         historySince = replay.position == nil && replay.since != nil ? since : nil
-        rewind(to: replay.position, told: replay.position)
+        rewind(to: replay.position, published: replay.position)
         return cursor
     }
 
-    private mutating func rewind(to position: EventPosition?, told: EventPosition?) {
+    private mutating func rewind(to position: EventPosition?, published: EventPosition?) {
         end()
-        (reached, self.told) = (position, told)
+        (reached, self.published) = (position, published)
         (isAtEnd, isCaughtUp, needsHistory, missedCount) = (false, false, historySince != nil, 0)
     }
 
@@ -118,9 +118,9 @@ struct EventForwarder {
         case .success(let page):
             fault = nil
             for entry in page.entries {
-                let before = told
-                if entry.kind != nil { told = entry.position }
-                let cursor = AgentCursor(position: entry.position, time: entry.time, told: told)
+                let before = published
+                if entry.kind != nil { published = entry.position }
+                let cursor = AgentCursor(position: entry.position, time: entry.time, published: published)
                 items.append(Item(cursor: cursor, after: before, kind: entry.kind))
             }
             reached = page.entries.last?.position ?? reached
@@ -248,21 +248,21 @@ struct AgentCursor: Hashable, Sendable {
     /// The time of the event at this position, by the wall clock, since 1970.
     let time: Duration
     /// The position of the last published event, because not every event is published; nil if there was none.
-    let told: EventPosition?
+    let published: EventPosition?
 }
 
 extension AgentCursor {
     /// The content of the cursor file: the position, the time in seconds, and the position of the last published event.
-    var text: String { "\(position) \(time.components.seconds)\(told.map { " \($0)" } ?? "")\n" }
+    var text: String { "\(position) \(time.components.seconds)\(published.map { " \($0)" } ?? "")\n" }
 
     init?(_ text: String) {
         let words = text.words
         guard 2...3 ~= words.count, let position = EventPosition(String(words[0])), let time = Int64(words[1]),
             0...Timestamp.latest ~= time
         else { return nil }
-        let told = words.count == 3 ? EventPosition(String(words[2])) : nil
-        if words.count == 3, told == nil { return nil }
-        self.init(position: position, time: .seconds(time), told: told)
+        let published = words.count == 3 ? EventPosition(String(words[2])) : nil
+        if words.count == 3, published == nil { return nil }
+        self.init(position: position, time: .seconds(time), published: published)
     }
 }
 

@@ -9,10 +9,10 @@ package import ReachabilityFleet
 package final class FleetAgent: Sendable {
     private let options: AgentOptions
     private let broker: any MessageBroker
-    private let log: any EventSource
+    private let source: any EventSource
     private let file: CursorFile?
     private let advice: @Sendable () -> String?
-    private let say: @Sendable (String) -> Void
+    private let log: @Sendable (String) -> Void
     private let inputs: AsyncStream<AgentMachine.Input>
     private let line: AsyncStream<AgentMachine.Input>.Continuation
 
@@ -23,17 +23,17 @@ package final class FleetAgent: Sendable {
     ///     service has.
     ///   - advice: Called once per day if there is a certificate. Returns a message if the certificate has to be
     ///     renewed. It may block.
-    ///   - say: Called with each line of the log.
+    ///   - log: Called with each line of the log.
     package init(
         _ options: AgentOptions,
         broker: any MessageBroker,
-        log: any EventSource,
+        source: any EventSource,
         file: CursorFile?,
         advice: @escaping @Sendable () -> String? = { nil },
-        say: @escaping @Sendable (String) -> Void
+        log: @escaping @Sendable (String) -> Void
     ) {
-        (self.options, self.broker, self.log, self.file) = (options, broker, log, file)
-        (self.advice, self.say) = (advice, say)
+        (self.options, self.broker, self.source, self.file) = (options, broker, source, file)
+        (self.advice, self.log) = (advice, log)
         (inputs, line) = AsyncStream.makeStream()
     }
 
@@ -75,31 +75,31 @@ package final class FleetAgent: Sendable {
                 case .close: connection?.close()
                 case .abandon: connection?.abandon()
                 case .read(let position, let waiting, let read):
-                    perform { [log, line] in
+                    perform { [source, line] in
                         let page = Result { () throws(EventLogError) in
-                            try log.events(after: position, waiting: waiting)
+                            try source.events(after: position, waiting: waiting)
                         }
                         line.yield(.page(page, read: read))
                     } failed: { [line] in
                         line.yield(.page(.failure(.unavailable($0)), read: read))
                     }
                 case .readHistory(let since, let read):
-                    perform { [log, line] in
-                        let outages = Result { () throws(EventLogError) in try log.outages(since: since) }
+                    perform { [source, line] in
+                        let outages = Result { () throws(EventLogError) in try source.outages(since: since) }
                         line.yield(.history(outages, read: read))
                     } failed: { [line] in
                         line.yield(.history(.failure(.unavailable($0)), read: read))
                     }
                 case .answer(let command):
-                    perform { [log, line] in
-                        line.yield(.answered(log.answer(command)))
+                    perform { [source, line] in
+                        line.yield(.answered(source.answer(command)))
                     }
                 case .save(let cursor): save(cursor, &unsaved)
-                case .lookAtCertificate:
-                    perform { [advice, say] in
-                        if let text = advice() { say(text) }
+                case .checkCertificate:
+                    perform { [advice, log] in
+                        if let text = advice() { log(text) }
                     }
-                case .say(let text): say(text)
+                case .log(let text): log(text)
                 case .end: return
                 }
             }
@@ -117,7 +117,7 @@ package final class FleetAgent: Sendable {
     /// - Parameter failed: Called with the error if no thread can be started. If nil, the error is logged.
     private func perform(_ body: @escaping @Sendable () -> Void, failed: ((String) -> Void)? = nil) {
         do { try Thread.detach(body) } catch {
-            (failed ?? say)("cannot start a thread to query the service: \(error)")
+            (failed ?? log)("cannot start a thread to query the service: \(error)")
         }
     }
 
@@ -128,7 +128,7 @@ package final class FleetAgent: Sendable {
             unsaved = false
         } catch {
             if !unsaved {
-                say("cannot write \(file.path.printable): \(error); after a restart some events are sent again")
+                log("cannot write \(file.path.printable): \(error); after a restart some events are sent again")
             }
             unsaved = true
         }
@@ -146,7 +146,7 @@ extension NetworkReachabilityStatus {
     }
 }
 
-extension AgentMachine.Surroundings {
+extension AgentMachine.Dependencies {
     /// The clocks and the boot id of this machine.
     static var system: Self {
         Self(
@@ -168,7 +168,7 @@ package struct AgentOptions: Sendable {
 
     package var broker: BrokerAddress
     package var tls: BrokerOptions.TLS
-    package var place: FleetPlace
+    package var place: DeviceID
     /// The maximum random delay before a reconnection. It spreads the reconnections of machines behind one router or at
     /// one broker.
     package var jitter = Duration.seconds(5)
@@ -179,7 +179,7 @@ package struct AgentOptions: Sendable {
     package var keepAlive = Duration.seconds(60)
     package var permissions: Set<Permission> = []
 
-    package init(broker: BrokerAddress, tls: BrokerOptions.TLS = .init(), place: FleetPlace) {
+    package init(broker: BrokerAddress, tls: BrokerOptions.TLS = .init(), place: DeviceID) {
         (self.broker, self.tls, self.place) = (broker, tls, place)
     }
 }

@@ -27,12 +27,12 @@ struct Agent: AsyncParsableCommand {
         let agent = FleetAgent(
             options,
             broker: MosquittoBroker(),
-            log: ServiceLog(socket: arguments.socket ?? ServiceSocket.service.usual),
+            source: ServiceLog(socket: arguments.socket ?? ServiceSocket.service.usual),
             file: place.file,
             advice: { [certificate = options.tls.certificate] in
                 certificate.flatMap { CertificateLife.advice(certificate: $0, at: .now) }
             },
-            say: StandardError.report
+            log: StandardError.report
         )
         if let warning = options.broker.warning { StandardError.report(warning) }
         let leaving = Task { [numbers = signals.numbers] in
@@ -64,7 +64,7 @@ extension AgentOptions {
         }
         let site = arguments.site ?? settings?.site ?? ""
         let device = arguments.device ?? settings?.device ?? ""
-        guard let place = FleetPlace(site: site, device: device) else {
+        guard let place = DeviceID(site: site, device: device) else {
             throw ExitMessage("--site and --device take \(FleetName.rule)", .usage)
         }
         let (broker, tls) = try BrokerArguments.read(
@@ -109,7 +109,7 @@ struct AgentPlace: ~Copyable {
     let file: CursorFile?
     private let lock: LockFile?
 
-    init(_ arguments: FleetAgentArguments, _ place: FleetPlace) throws(ExitMessage) {
+    init(_ arguments: FleetAgentArguments, _ place: DeviceID) throws(ExitMessage) {
         guard arguments.state != "none" else {
             file = nil
             lock = nil

@@ -21,7 +21,7 @@ final class MosquittoClient {
     // The callbacks since the last call of `takeReports()`.
     private(set) var reports: [Report] = []
     /// The error messages of OpenSSL and of the library, the latest last.
-    private(set) var complaints: [String] = []
+    private(set) var errors: [String] = []
     private let client: OpaquePointer
     private let version: ProtocolVersion
     private static let library: CInt = {
@@ -88,7 +88,7 @@ final class MosquittoClient {
         defer { mosquitto_property_free_all(&properties) }
         add(MQTT_PROP_SESSION_EXPIRY_INTERVAL, options.sessionExpiry, to: &properties)
         let host = options.address.host
-        return AddressTimer.during(BrokerLink.patience - .seconds(2)) {
+        return AddressTimer.during(BrokerLink.connectTimeout - .seconds(2)) {
             WireAddress(host) != nil ? 1 : (try? NameLookup.addresses(of: host))?.count ?? 1
         } _: {
             mosquitto_connect_bind_v5(
@@ -199,7 +199,7 @@ final class MosquittoClient {
         }
         mosquitto_log_callback_set(client) { _, me, level, text in
             guard level == CInt(MOSQ_LOG_ERR), let text else { return }
-            MosquittoClient.client(me)?.complaints.append(String(cString: text))
+            MosquittoClient.client(me)?.errors.append(String(cString: text))
         }
     }
 }
@@ -296,7 +296,7 @@ enum AddressTimer {
 
 /// The cause of a failed handshake, from the log messages of the library and of OpenSSL. Only the log contains the
 /// reason.
-struct TLSComplaint {
+struct HandshakeFailure {
     private let lines: [String]
 
     init(_ lines: [String]) {

@@ -8,7 +8,7 @@ import LinuxSupport
 /// descriptors from 1024.
 final class MosquittoLoop {
     /// The maximum time for sending the pending messages after the caller has closed the connection.
-    private static let farewell = Duration.seconds(5)
+    private static let closeTimeout = Duration.seconds(5)
     /// Errors of `errno` that mean that an established connection has ended. The library uses EPROTO for a TLS
     /// connection that was refused.
     private static let ends: Set<SystemError> = [SystemError(rawValue: EPROTO), .connectionReset, .brokenPipe]
@@ -131,7 +131,7 @@ final class MosquittoLoop {
                 end = error(.failed("invalid topic filter \"\(filter)\""))
             }
         case .close:
-            closing = SystemClock.monotonic + Self.farewell
+            closing = SystemClock.monotonic + Self.closeTimeout
             if tokens.isEmpty { client.disconnect() }
         case .abandon: break
         }
@@ -180,7 +180,7 @@ final class MosquittoLoop {
         case CInt(MOSQ_ERR_EAI.rawValue):
             return error(.unknownHost(String(cString: gai_strerror(system.rawValue))))
         case CInt(MOSQ_ERR_TLS.rawValue), CInt(MOSQ_ERR_TLS_HANDSHAKE.rawValue):
-            return error(TLSComplaint(client.complaints).cause)
+            return error(HandshakeFailure(client.errors).cause)
         case CInt(MOSQ_ERR_KEEPALIVE.rawValue): return error(.silent)
         case CInt(MOSQ_ERR_CONN_LOST.rawValue), CInt(MOSQ_ERR_NO_CONN.rawValue): return error(loss(client))
         case CInt(MOSQ_ERR_ERRNO.rawValue):
@@ -199,7 +199,7 @@ final class MosquittoLoop {
     /// handshake. If it writes first, it sees only a closed connection.
     private func loss(_ client: MosquittoClient) -> BrokerError.Cause {
         guard options.address.isSecured, !isConnected else { return .lost }
-        if !client.complaints.isEmpty { return TLSComplaint(client.complaints).cause }
+        if !client.errors.isEmpty { return HandshakeFailure(client.errors).cause }
         return .handshake("the connection ended in the handshake")
     }
 }

@@ -7,7 +7,7 @@ package struct FleetIncident: Hashable, Sendable {
         /// The first time at which the machine was silent; nil if it never was.
         package var silentSince: Duration?
         /// The silence of the machine. If there were several, the last one.
-        package var gap: DeviceGap?
+        package var gap: DeviceAbsence?
         /// The outages that the machine itself reported, by their ids.
         package var outages: [String: OwnOutage] = [:]
 
@@ -62,14 +62,14 @@ package struct FleetIncident: Hashable, Sendable {
     /// An outage that a machine reported, with its times converted to the hub's clock.
     package struct OwnOutage: Hashable, Sendable {
         /// The outage as the machine reported it, with times by the clock of the machine.
-        package var told: DeviceOutage
+        package var reported: DeviceOutage
         package var start: Duration
         package var end: Duration?
         /// The boot id of the machine at the report; nil if it is not known.
         package var boot: String?
 
-        package init(told: DeviceOutage, start: Duration, end: Duration?, boot: String? = nil) {
-            (self.told, self.start, self.end, self.boot) = (told, start, end, boot)
+        package init(reported: DeviceOutage, start: Duration, end: Duration?, boot: String? = nil) {
+            (self.reported, self.start, self.end, self.boot) = (reported, start, end, boot)
         }
 
         /// True if the outage has no end although the machine has booted since. The machine has then lost its record of
@@ -86,7 +86,7 @@ package struct FleetIncident: Hashable, Sendable {
     /// to the incident.
     private(set) var onset: ClosedRange<Duration>
     /// The times at which silences were noticed.
-    private var falls = SortedTimes()
+    private var silences = SortedTimes()
     /// The start and the end for each machine.
     private var (starts, ends) = (SortedTimes(), SortedTimes())
     /// The earliest start for machines that were removed.
@@ -114,7 +114,7 @@ package struct FleetIncident: Hashable, Sendable {
         guard let gap = parts[device]?.gap else { return nil }
         var evidence = gap.evidence
         let closeness = FleetIncidentTracker.closeness
-        evidence.neighbours = falls.count(from: gap.noticed - closeness, to: gap.noticed + closeness) - 1
+        evidence.neighbours = silences.count(from: gap.noticed - closeness, to: gap.noticed + closeness) - 1
         return evidence.verdict
     }
 
@@ -124,7 +124,9 @@ package struct FleetIncident: Hashable, Sendable {
         struct Fault: Hashable { let attribution: Attribution, cause: OutageCause? }
         var votes: [Fault: Int] = [:]
         for (device, part) in parts {
-            let own = Set(part.outages.values.map { Fault(attribution: $0.told.attribution, cause: $0.told.cause) })
+            let own = Set(
+                part.outages.values.map { Fault(attribution: $0.reported.attribution, cause: $0.reported.cause) }
+            )
             for fault in own { votes[fault, default: 0] += 1 }
             if own.isEmpty, let verdict = verdict(of: device), let attribution = verdict.attribution {
                 votes[Fault(attribution: attribution, cause: verdict.cause), default: 0] += 1
@@ -167,7 +169,7 @@ package struct FleetIncident: Hashable, Sendable {
         parts[device] = part
         openCount += (part.isOpen ? 1 : 0) - (before?.isOpen ?? false ? 1 : 0)
         if before?.gap?.noticed != part.gap?.noticed {
-            falls.replace(before?.gap?.noticed, by: part.gap?.noticed)
+            silences.replace(before?.gap?.noticed, by: part.gap?.noticed)
             if let gap = part.gap { extend(to: gap.since...gap.noticed) }
         }
         for (id, outage) in part.outages where before?.outages[id] == nil { extend(to: outage.start...outage.start) }
@@ -182,7 +184,7 @@ package struct FleetIncident: Hashable, Sendable {
         guard let part = parts.removeValue(forKey: device) else { return }
         if part.isOpen { openCount -= 1 }
         forgottenStart = [forgottenStart, part.start].compactMap(\.self).min()
-        falls.replace(part.gap?.noticed, by: nil)
+        silences.replace(part.gap?.noticed, by: nil)
         starts.replace(part.start, by: nil)
     }
 

@@ -14,7 +14,7 @@ package struct FleetIncidentTracker: Sendable {
         package let kind: Kind
         package let incident: String
         /// The machine whose part of the incident changed.
-        package let place: FleetPlace
+        package let place: DeviceID
     }
 
     /// The maximum distance in time between silences and outages that belong to one incident.
@@ -51,15 +51,15 @@ package struct FleetIncidentTracker: Sendable {
     package func open(at site: String) -> FleetIncident? { sites[site]?.last { $0.isOpen } }
 
     /// Returns the latest incident that is still open for a machine.
-    package func open(of place: FleetPlace) -> FleetIncident? {
+    package func open(of place: DeviceID) -> FleetIncident? {
         sites[place.site]?.last { $0.parts[place.device]?.isOpen ?? false }
     }
 
     /// Whether an incident in memory contains this outage of a machine.
-    package func knows(_ outage: String, of place: FleetPlace) -> Bool { knownIndex(place, outage) != nil }
+    package func knows(_ outage: String, of place: DeviceID) -> Bool { knownIndex(place, outage) != nil }
 
     /// Returns the reason of a silence of a machine; nil if no incident contains the silence.
-    package func verdict(of place: FleetPlace, _ gap: DeviceGap) -> SilenceVerdict? {
+    package func verdict(of place: DeviceID, _ gap: DeviceAbsence) -> SilenceVerdict? {
         index(of: gap, place).flatMap { sites[place.site]?[$0].verdict(of: place.device) }
     }
 
@@ -67,7 +67,7 @@ package struct FleetIncidentTracker: Sendable {
 
     /// Adds a silence, or new facts about a known silence. A silence that was noticed only after its end opens no
     /// incident.
-    package mutating func note(_ gap: DeviceGap, of place: FleetPlace) -> [Change] {
+    package mutating func note(_ gap: DeviceAbsence, of place: DeviceID) -> [Change] {
         var index = index(of: gap, place)
         if index == nil, gap.until == nil, !gap.isOver {
             index = joinIndex(gap, place) ?? begin(place, gap.since)
@@ -85,8 +85,8 @@ package struct FleetIncidentTracker: Sendable {
     ///   - start: The start of the outage, by the hub's clock.
     ///   - end: The end of the outage, by the hub's clock; nil while it lasts.
     ///   - boot: The boot id of the machine at the report.
-    package mutating func told(
-        _ place: FleetPlace,
+    package mutating func record(
+        _ place: DeviceID,
         _ outage: DeviceOutage,
         start: Duration,
         end: Duration?,
@@ -100,13 +100,13 @@ package struct FleetIncidentTracker: Sendable {
             guard part.outages[outage.id] != nil || part.outages.count < Self.outageLimit else { return }
             // The first reported start is kept, even if a clock is set later.
             let began = part.outages[outage.id]?.start ?? start
-            part.outages[outage.id] = .init(told: outage, start: began, end: end.map { max($0, began) }, boot: boot)
+            part.outages[outage.id] = .init(reported: outage, start: began, end: end.map { max($0, began) }, boot: boot)
         }
     }
 
     /// Records that a machine has reported all past events. An outage of an earlier boot without a reported end is
     /// closed, because the machine has lost its record of it. The end is the time of the last message of that boot.
-    package mutating func toldAll(_ place: FleetPlace, boot: String, at end: Duration) -> [Change] {
+    package mutating func recordCaughtUp(_ place: DeviceID, boot: String, at end: Duration) -> [Change] {
         (sites[place.site] ?? []).indices.flatMap { index -> [Change] in
             let outages = sites[place.site]?[index].parts[place.device]?.outages
             guard outages?.values.contains(where: { $0.isForgotten(in: boot) }) ?? false else { return [] }
@@ -133,7 +133,7 @@ package struct FleetIncidentTracker: Sendable {
     }
 
     /// Removes a machine. Incidents without any other machine are removed too.
-    package mutating func forget(_ place: FleetPlace) -> [Change] {
+    package mutating func forget(_ place: DeviceID) -> [Change] {
         var changes: [Change] = []
         for index in (sites[place.site] ?? []).indices {
             guard let incident = sites[place.site]?[index], incident.parts[place.device] != nil else { continue }
@@ -147,20 +147,20 @@ package struct FleetIncidentTracker: Sendable {
 
     // MARK: Matching
 
-    private func index(of gap: DeviceGap, _ place: FleetPlace) -> Int? {
+    private func index(of gap: DeviceAbsence, _ place: DeviceID) -> Int? {
         sites[place.site]?.lastIndex { incident in
             guard let known = incident.parts[place.device]?.gap else { return false }
             return known.since == gap.since && known.noticed == gap.noticed
         }
     }
 
-    private func knownIndex(_ place: FleetPlace, _ outage: String) -> Int? {
+    private func knownIndex(_ place: DeviceID, _ outage: String) -> Int? {
         sites[place.site]?.lastIndex { $0.parts[place.device]?.outages[outage] != nil }
     }
 
     /// Returns the incident for a silence: one that is still open for the machine, or one that began for other machines
     /// at the same time.
-    private func joinIndex(_ gap: DeviceGap, _ place: FleetPlace) -> Int? {
+    private func joinIndex(_ gap: DeviceAbsence, _ place: DeviceID) -> Int? {
         sites[place.site]?.lastIndex { incident in
             if let part = incident.parts[place.device] {
                 return part.gap.map { !$0.isOver } ?? false || part.outages.values.contains { $0.lasts && $0.isLocal }
@@ -171,7 +171,7 @@ package struct FleetIncidentTracker: Sendable {
 
     /// Returns the incident for an outage: one whose silence or outages of the machine it overlaps, or one that began
     /// for other machines at the same time.
-    private func joinIndex(_ start: Duration, _ end: Duration?, _ place: FleetPlace) -> Int? {
+    private func joinIndex(_ start: Duration, _ end: Duration?, _ place: DeviceID) -> Int? {
         sites[place.site]?.lastIndex { incident in
             if let part = incident.parts[place.device] { return part.touches(start, end) }
             return Self.isClose(incident.onset, start...start)
@@ -190,7 +190,7 @@ package struct FleetIncidentTracker: Sendable {
         return all.count - 1
     }
 
-    private mutating func begin(_ place: FleetPlace, _ start: Duration) -> Int {
+    private mutating func begin(_ place: DeviceID, _ start: Duration) -> Int {
         // The id is unique, because two incidents of one machine cannot begin at the same time.
         let id = "\(place.site)-\(String(start.milliseconds, radix: 36))-\(place.device)"
         var all = sites.removeValue(forKey: place.site) ?? []
@@ -200,7 +200,7 @@ package struct FleetIncidentTracker: Sendable {
     }
 
     private mutating func change(
-        _ place: FleetPlace,
+        _ place: DeviceID,
         _ index: Int,
         _ body: (inout FleetIncident.Part) -> Void
     ) -> [Change] {
@@ -224,5 +224,5 @@ package struct FleetIncidentTracker: Sendable {
 extension FleetIncident.OwnOutage {
     fileprivate var lasts: Bool { end == nil }
     /// True if the outage can silence its machine.
-    fileprivate var isLocal: Bool { told.attribution == .us || told.attribution == .upstream }
+    fileprivate var isLocal: Bool { reported.attribution == .us || reported.attribution == .upstream }
 }

@@ -2,10 +2,10 @@ extension Hub {
     /// Takes a state message of a machine, or its will, which the broker has published.
     mutating func take(
         _ state: DeviceState,
-        of place: FleetPlace,
+        of place: DeviceID,
         isRetained: Bool
     ) throws(PayloadError) -> [Decision] {
-        try admit(place, told: state.report?.acknowledged)
+        try admit(place, reported: state.report?.acknowledged)
         var decisions: [Decision] = [.noted(place)]
         let now = now
         var isDisputed = false
@@ -21,7 +21,7 @@ extension Hub {
         if let report = state.report, !isRetained { devices[place]?.note(wall: report.wall, of: state.session) }
         switch change {
         case .none, .arrived: return decisions + stands
-        case .fell(let since): return decisions + fell(place, since: since)
+        case .becameSilent(let since): return decisions + becameSilent(place, since: since)
         case .left: return decisions + stands + left(place, state)
         case .returned(let absence):
             decisions += stands
@@ -31,10 +31,10 @@ extension Hub {
     }
 
     /// Records the announced absence of a machine.
-    private mutating func left(_ place: FleetPlace, _ state: DeviceState) -> [Decision] {
+    private mutating func left(_ place: DeviceID, _ state: DeviceState) -> [Decision] {
         // If the machine was silent before, the announcement explains that silence.
         if devices[place]?.gap.map({ $0.until != nil }) ?? true {
-            var gap = DeviceGap(since: now, noticed: now)
+            var gap = DeviceAbsence(since: now, noticed: now)
             gap.evidence.before = state.report
             devices[place]?.gap = gap
         }
@@ -48,7 +48,7 @@ extension Hub {
 
     /// Records the return of a machine.
     private mutating func returned(
-        _ place: FleetPlace,
+        _ place: DeviceID,
         _ absence: DevicePresence.Absence,
         _ session: String,
         isSameSession: Bool,
@@ -56,13 +56,13 @@ extension Hub {
     ) -> [Decision] {
         if devices[place]?.gap.map({ $0.until != nil }) ?? true {
             // The absence was not noticed while it lasted.
-            var gap = DeviceGap(since: absence.since, noticed: absence.until)
+            var gap = DeviceAbsence(since: absence.since, noticed: absence.until)
             gap.evidence.before = absence.before
             devices[place]?.gap = gap
         }
         let early = devices[place]?.early ?? .init()
         devices[place]?.early = .init()
-        let forgotten = early.session == session && early.isToldWhole ? toldAll(place) : []
+        let forgotten = early.session == session && early.hasAllEvents ? recordCaughtUp(place) : []
         return forgotten
             + changeGap(place) { gap in
                 gap.until = absence.until
@@ -70,25 +70,25 @@ extension Hub {
                 gap.evidence.after = absence.after
                 gap.evidence.isDisputed = isDisputed
                 gap.evidence.unobserved = absence.standing == .unknown
-                let told = early.session == session ? early : .init()
-                gap.evidence.slept += told.slept
+                let reported = early.session == session ? early : .init()
+                gap.evidence.slept += reported.slept
                 // If the connection was never lost, all events were sent.
-                gap.evidence.isToldWhole = isSameSession || told.isToldWhole
+                gap.evidence.hasAllEvents = isSameSession || reported.hasAllEvents
             }
     }
 
     /// Takes an event message of a machine.
     mutating func take(
         _ event: DeviceEvent,
-        of place: FleetPlace,
-        _ isKept: (FleetPlace, String) -> Bool
+        of place: DeviceID,
+        _ isKept: (DeviceID, String) -> Bool
     ) throws(PayloadError) -> [Decision] {
         if let mark = devices[place]?.mark {
             if event.kind == .replaying(mark: mark) { devices[place]?.mark = nil }
             return []
         }
         if let position = event.position, devices[place]?.log.has(position) ?? false { return [] }
-        try admit(place, told: event.after)
+        try admit(place, reported: event.after)
         // An event between the two was lost. It must be requested now, because the loss is not visible once the log
         // position has passed it.
         if misses(event.after, of: place) { return [.noted(place)] + fallBehind(place) }
@@ -97,58 +97,58 @@ extension Hub {
         devices[place]?.clock.hear(event.wall, at: now)
         if event.kind == .caughtUp { devices[place]?.toldSession = event.session }
         devices[place]?.note(wall: event.wall, of: event.session)
-        return [.noted(place)] + told(event, of: place, isKept)
+        return [.noted(place)] + record(event, of: place, isKept)
     }
 
-    private mutating func told(
+    private mutating func record(
         _ event: DeviceEvent,
-        of place: FleetPlace,
-        _ isKept: (FleetPlace, String) -> Bool
+        of place: DeviceID,
+        _ isKept: (DeviceID, String) -> Bool
     ) -> [Decision] {
         let isOfNow = event.session == devices[place]?.presence.session
         if case .outage(let outage) = event.kind {
-            return told(outage, of: place, in: isOfNow ? devices[place]?.presence.report?.boot : nil, isKept)
+            return record(outage, of: place, in: isOfNow ? devices[place]?.presence.report?.boot : nil, isKept)
         }
         guard isOfNow else {
             var early = devices[place]?.early ?? .init()
             if early.session != event.session { early = .init(session: event.session) }
             switch event.kind {
             case .resumed(let length): early.slept += length
-            case .caughtUp: early.isToldWhole = true
+            case .caughtUp: early.hasAllEvents = true
             case .outage, .replaying: break
             }
             devices[place]?.early = early
             return []
         }
-        let forgotten = event.kind == .caughtUp ? toldAll(place) : []
+        let forgotten = event.kind == .caughtUp ? recordCaughtUp(place) : []
         guard let until = devices[place]?.gap?.until, now <= until + Self.patience else { return forgotten }
         return forgotten
             + changeGap(place) { gap in
                 switch event.kind {
                 case .resumed(let length): gap.evidence.slept += length
-                case .caughtUp: gap.evidence.isToldWhole = true
+                case .caughtUp: gap.evidence.hasAllEvents = true
                 case .outage, .replaying: break
                 }
             }
     }
 
     /// Records that a machine has reported all past events.
-    private mutating func toldAll(_ place: FleetPlace) -> [Decision] {
+    private mutating func recordCaughtUp(_ place: DeviceID) -> [Decision] {
         guard let device = devices[place], let boot = device.presence.report?.boot else { return [] }
-        return book.toldAll(place, boot: boot, at: device.formerBootEnd ?? now).map(Decision.incident)
+        return book.recordCaughtUp(place, boot: boot, at: device.formerBootEnd ?? now).map(Decision.incident)
     }
 
-    private mutating func told(
+    private mutating func record(
         _ outage: DeviceOutage,
-        of place: FleetPlace,
+        of place: DeviceID,
         in boot: String?,
-        _ isKept: (FleetPlace, String) -> Bool
+        _ isKept: (DeviceID, String) -> Bool
     ) -> [Decision] {
         if !book.knows(outage.id, of: place), isKept(place, outage.id) { return [] }
         guard let clock = devices[place]?.clock else { return [] }
         let start = clock.time(outage.start, at: now)
         let end = outage.end.map { max(clock.time($0, at: now), start) }
-        let changes = book.told(place, outage, start: start, end: end, boot: boot).map(Decision.incident)
+        let changes = book.record(place, outage, start: start, end: end, boot: boot).map(Decision.incident)
         return changes + changeGap(place) { $0.consider(outage, end: end) }
     }
 }

@@ -22,16 +22,16 @@ package struct Hub: Sendable {
     /// A consequence of a message or of the passage of time.
     package enum Decision: Hashable, Sendable {
         /// The record of a machine has changed and has to be saved.
-        case noted(FleetPlace)
+        case noted(DeviceID)
         /// The presence of a machine has changed.
-        case stands(FleetPlace, DevicePresence.Standing)
+        case stands(DeviceID, DevicePresence.Standing)
         /// The facts about the last absence of a machine have changed.
-        case gap(FleetPlace)
+        case gap(DeviceID)
         case incident(FleetIncidentTracker.Change)
         /// Two machines use one name.
-        case disputed(FleetPlace)
+        case disputed(DeviceID)
         /// A machine has to send events again. ``replay(for:)`` returns the request.
-        case behind(FleetPlace)
+        case behind(DeviceID)
         /// A message was refused.
         case refused(topic: String, reason: String)
     }
@@ -51,8 +51,8 @@ package struct Hub: Sendable {
     /// The number of replay marks so far.
     var marks = 0
     /// The machines that were removed and have sent no message since.
-    private var forgotten: Set<FleetPlace> = []
-    package internal(set) var devices: [FleetPlace: HubDevice] = [:]
+    private var forgotten: Set<DeviceID> = []
+    package internal(set) var devices: [DeviceID: HubDevice] = [:]
     /// The number of machines of each site, and of each machine name.
     private var counts = (sites: [String: Int](), names: [String: Int]())
     package internal(set) var book = FleetIncidentTracker()
@@ -82,7 +82,7 @@ package struct Hub: Sendable {
     /// - Parameter isKept: Whether an outage of a machine is in an incident that is no longer in memory.
     package mutating func take(
         _ message: Message,
-        isKept: (FleetPlace, String) -> Bool = { _, _ in false }
+        isKept: (DeviceID, String) -> Bool = { _, _ in false }
     ) -> [Decision] {
         // Messages are in the order of arrival. Setting the clock back does not change that order.
         advance(to: message.time)
@@ -124,8 +124,8 @@ package struct Hub: Sendable {
         var decisions: [Decision] = []
         let due = devices.values.filter { $0.deadline.map { $0 <= latest } ?? false }
         for place in due.map(\.place).sorted() {
-            if case .fell(let since)? = devices[place]?.presence.pass(to: latest) {
-                decisions += fell(place, since: since)
+            if case .becameSilent(let since)? = devices[place]?.presence.pass(to: latest) {
+                decisions += becameSilent(place, since: since)
             }
             if let gap = devices[place]?.gap, gap.isAwaited, let until = gap.until, latest >= until + Self.patience {
                 decisions += changeGap(place) { $0.isGivenUp = true }
@@ -155,7 +155,7 @@ package struct Hub: Sendable {
     package mutating func prune(_ site: String) { book.prune(site) }
 
     /// Removes a machine. A later message adds it as a new machine, whose earlier events are not requested.
-    package mutating func forget(_ place: FleetPlace) -> [Decision] {
+    package mutating func forget(_ place: DeviceID) -> [Decision] {
         if devices.removeValue(forKey: place) != nil {
             forgotten.insert(place)
             count(place, -1)
@@ -164,7 +164,7 @@ package struct Hub: Sendable {
     }
 
     /// Returns the reason of the last absence of a machine; nil if there was none.
-    package func verdict(of place: FleetPlace) -> SilenceVerdict? {
+    package func verdict(of place: DeviceID) -> SilenceVerdict? {
         guard let gap = devices[place]?.gap else { return nil }
         return book.verdict(of: place, gap) ?? gap.evidence.verdict
     }
@@ -181,8 +181,8 @@ package struct Hub: Sendable {
 
     /// Adds a machine. Throws if a limit is reached.
     ///
-    /// - Parameter told: The last log position that the machine has sent.
-    mutating func admit(_ place: FleetPlace, told: EventPosition?) throws(PayloadError) {
+    /// - Parameter reported: The last log position that the machine has sent.
+    mutating func admit(_ place: DeviceID, reported: EventPosition?) throws(PayloadError) {
         if devices[place] != nil { return }
         guard devices.count < Self.deviceLimit else {
             throw PayloadError("the maximum of \(devices.count) machines is reached")
@@ -195,10 +195,10 @@ package struct Hub: Sendable {
         }
         devices[place] = HubDevice(place)
         count(place, 1)
-        if forgotten.remove(place) != nil, let told { devices[place]?.log.add(told) }
+        if forgotten.remove(place) != nil, let reported { devices[place]?.log.add(reported) }
     }
 
-    private mutating func count(_ place: FleetPlace, _ change: Int) {
+    private mutating func count(_ place: DeviceID, _ change: Int) {
         let (site, name) = (
             counts.sites[place.site, default: 0] + change, counts.names[place.device, default: 0] + change
         )
@@ -206,14 +206,14 @@ package struct Hub: Sendable {
         counts.names[place.device] = name > 0 ? name : nil
     }
 
-    private mutating func afford(_ place: FleetPlace) -> Bool { devices[place]?.budget.take(at: latest) ?? true }
+    private mutating func afford(_ place: DeviceID) -> Bool { devices[place]?.budget.take(at: latest) ?? true }
 
     private func refusal(_ message: Message, _ reason: String) -> Decision {
         .refused(topic: String(message.topic.prefix(256)), reason: reason)
     }
 
     /// Changes the presence of a machine. Returns a decision if the standing has changed.
-    mutating func standing(_ place: FleetPlace, _ body: (inout DevicePresence) -> Void) -> [Decision] {
+    mutating func standing(_ place: DeviceID, _ body: (inout DevicePresence) -> Void) -> [Decision] {
         guard let before = devices[place]?.presence.standing else { return [] }
         if var presence = devices[place]?.presence {
             body(&presence)
@@ -224,15 +224,15 @@ package struct Hub: Sendable {
     }
 
     /// Records that a machine has become silent.
-    mutating func fell(_ place: FleetPlace, since: Duration) -> [Decision] {
-        var gap = DeviceGap(since: since, noticed: latest)
+    mutating func becameSilent(_ place: DeviceID, since: Duration) -> [Decision] {
+        var gap = DeviceAbsence(since: since, noticed: latest)
         gap.evidence.before = devices[place]?.presence.report
         devices[place]?.gap = gap
         return [.stands(place, .silent), .gap(place)] + note(gap, place)
     }
 
     /// Changes the facts about the last absence of a machine.
-    mutating func changeGap(_ place: FleetPlace, _ body: (inout DeviceGap) -> Void) -> [Decision] {
+    mutating func changeGap(_ place: DeviceID, _ body: (inout DeviceAbsence) -> Void) -> [Decision] {
         guard var gap = devices[place]?.gap else { return [] }
         body(&gap)
         guard gap != devices[place]?.gap else { return [] }
@@ -240,7 +240,7 @@ package struct Hub: Sendable {
         return [.gap(place)] + note(gap, place)
     }
 
-    private mutating func note(_ gap: DeviceGap, _ place: FleetPlace) -> [Decision] {
+    private mutating func note(_ gap: DeviceAbsence, _ place: DeviceID) -> [Decision] {
         book.note(gap, of: place).map(Decision.incident)
     }
 }
@@ -248,14 +248,14 @@ package struct Hub: Sendable {
 /// Replays of lost messages.
 extension Hub {
     /// Records that a message of a machine was dropped.
-    package mutating func fallBehind(_ place: FleetPlace) -> [Decision] {
+    package mutating func fallBehind(_ place: DeviceID) -> [Decision] {
         guard run != nil, devices[place] != nil else { return [] }
         fallBehind(alone: place)
         return [.behind(place)]
     }
 
     /// Returns the replay request for a machine that is behind; nil for other machines.
-    package func replay(for place: FleetPlace) -> DeviceReplay? {
+    package func replay(for place: DeviceID) -> DeviceReplay? {
         guard let device = devices[place], device.mark != nil || device.presence.standing == .unknown else {
             return nil
         }
@@ -264,12 +264,12 @@ extension Hub {
     }
 
     /// True if a machine has sent an event that the hub does not have.
-    func misses(_ position: EventPosition?, of place: FleetPlace) -> Bool {
+    func misses(_ position: EventPosition?, of place: DeviceID) -> Bool {
         guard run != nil, let position, let device = devices[place], device.mark == nil else { return false }
         return !device.log.has(position)
     }
 
-    mutating func fallBehind(alone place: FleetPlace) {
+    mutating func fallBehind(alone place: DeviceID) {
         let mark = nextMark()
         devices[place]?.mark = mark
     }

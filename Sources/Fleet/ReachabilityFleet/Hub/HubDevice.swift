@@ -2,12 +2,12 @@ import LinuxSupport
 
 /// The state of a machine in the hub. A value. Times are by the hub's clock, since 1970.
 package struct HubDevice: Hashable, Sendable {
-    package let place: FleetPlace
+    package let place: DeviceID
     package internal(set) var presence = DevicePresence()
     package internal(set) var clock = DeviceClock()
     package internal(set) var log = EventLog()
     /// The last absence of the machine; nil if there was none.
-    package internal(set) var gap: DeviceGap?
+    package internal(set) var gap: DeviceAbsence?
     /// The time of the last message in the previous boot.
     package internal(set) var formerBootEnd: Duration?
     /// The ids of the previous boots, the latest last.
@@ -44,7 +44,7 @@ package struct HubDevice: Hashable, Sendable {
 
     struct Early: Hashable, Sendable {
         var session: String?
-        var isToldWhole = false
+        var hasAllEvents = false
         var slept: Duration = .zero
     }
 
@@ -53,7 +53,7 @@ package struct HubDevice: Hashable, Sendable {
     /// The time after which an unanswered replay request is regarded as lost.
     static let askPause: Duration = .seconds(60)
 
-    package init(_ place: FleetPlace) {
+    package init(_ place: DeviceID) {
         self.place = place
     }
 
@@ -132,7 +132,7 @@ extension HubDevice {
         return object.bytes
     }
 
-    package init(_ place: FleetPlace, record: [UInt8]) throws(PayloadError) {
+    package init(_ place: DeviceID, record: [UInt8]) throws(PayloadError) {
         let payload = try Payload(record, longest: .max)
         self.init(place)
         presence = DevicePresence(
@@ -143,7 +143,7 @@ extension HubDevice {
         )
         clock = DeviceClock(offset: try payload.optionalDuration("offset"))
         log = EventLog(try payload.texts("log").compactMap { EventPosition($0) })
-        gap = try payload.optional("gap", DeviceGap.init)
+        gap = try payload.optional("gap", DeviceAbsence.init)
         formerBoots = try payload.texts("boots")
         formerSessions = try payload.texts("sessions")
         formerBootEnd = try payload.optionalDuration("formerBootEnd")
@@ -162,8 +162,8 @@ extension FleetIncident.Part {
         object.add("gap", gap?.object)
         object.add(
             "outages",
-            outages.values.sorted { ($0.start, $0.told.id) < ($1.start, $1.told.id) }.map { outage in
-                var object = outage.told.object
+            outages.values.sorted { ($0.start, $0.reported.id) < ($1.start, $1.reported.id) }.map { outage in
+                var object = outage.reported.object
                 object.add("hubStart", outage.start.milliseconds)
                 object.add("hubEnd", optional: outage.end?.milliseconds)
                 if let boot = outage.boot { object.add("boot", boot) }
@@ -177,19 +177,24 @@ extension FleetIncident.Part {
         let payload = try Payload(record, longest: .max)
         self.init()
         silentSince = try payload.optionalDuration("silentSince")
-        gap = try payload.optional("gap", DeviceGap.init)
+        gap = try payload.optional("gap", DeviceAbsence.init)
         for object in try payload.objects("outages") {
-            let told = try DeviceOutage(object)
+            let reported = try DeviceOutage(object)
             guard let start = try object.optionalDuration("hubStart") else {
                 throw PayloadError("\"hubStart\" is missing")
             }
             let end = try object.optionalDuration("hubEnd")
-            outages[told.id] = .init(told: told, start: start, end: end, boot: try object.optionalText("boot"))
+            outages[reported.id] = .init(
+                reported: reported,
+                start: start,
+                end: end,
+                boot: try object.optionalText("boot")
+            )
         }
     }
 }
 
-extension DeviceGap {
+extension DeviceAbsence {
     fileprivate var object: JSONObject {
         var object = JSONObject()
         object.add("since", since.milliseconds)
@@ -205,7 +210,7 @@ extension DeviceGap {
         object.add("outages", evidence.outages.map(\.object))
         object.add("slept", evidence.slept.milliseconds)
         object.add("unobserved", evidence.unobserved)
-        object.add("isToldWhole", evidence.isToldWhole)
+        object.add("isToldWhole", evidence.hasAllEvents)
         return object
     }
 
@@ -224,7 +229,7 @@ extension DeviceGap {
         for object in try payload.objects("outages") { evidence.outages.append(try DeviceOutage(object)) }
         evidence.slept = try payload.optionalDuration("slept") ?? .zero
         evidence.unobserved = try payload.truth("unobserved")
-        evidence.isToldWhole = try payload.truth("isToldWhole")
+        evidence.hasAllEvents = try payload.truth("isToldWhole")
     }
 }
 
@@ -235,7 +240,7 @@ extension DeviceGap {
 /// shortest delay since the clock was set determines the offset.
 package struct DeviceClock: Hashable, Sendable {
     /// The maximum delay of a message. A longer apparent delay means that the machine's clock was set back.
-    static let longestWay: Duration = .seconds(7 * 86400)
+    static let maximumDelay: Duration = .seconds(7 * 86400)
     /// The maximum drift between the wall clock and CLOCK_BOOTTIME of a machine between two reports.
     static let drift: Duration = .seconds(2)
 
@@ -263,7 +268,7 @@ package struct DeviceClock: Hashable, Sendable {
     /// Records a message with the wall clock at which the machine sent it.
     package mutating func hear(_ wall: Duration, at now: Duration) {
         let candidate = now - wall
-        guard let offset, candidate >= offset, candidate - offset <= Self.longestWay else {
+        guard let offset, candidate >= offset, candidate - offset <= Self.maximumDelay else {
             offset = candidate
             return
         }

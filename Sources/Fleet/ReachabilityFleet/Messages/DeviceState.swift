@@ -132,7 +132,7 @@ package struct HubState: Hashable, Sendable {
 }
 
 /// The identity of a machine: its site, and its name at the site.
-package struct FleetPlace: Hashable, Sendable, Comparable, CustomStringConvertible {
+package struct DeviceID: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let site: String
     package let device: String
 
@@ -144,7 +144,7 @@ package struct FleetPlace: Hashable, Sendable, Comparable, CustomStringConvertib
 
     package var description: String { "\(site)/\(device)" }
 
-    package static func < (one: FleetPlace, other: FleetPlace) -> Bool {
+    package static func < (one: DeviceID, other: DeviceID) -> Bool {
         (one.site, one.device) < (other.site, other.device)
     }
 }
@@ -168,7 +168,7 @@ package enum FleetTopic: Hashable, Sendable, CustomStringConvertible {
         case command = "cmd"
     }
 
-    case device(FleetPlace, Kind)
+    case device(DeviceID, Kind)
     case hub
 
     private static let root = "reach/v1"
@@ -182,7 +182,7 @@ package enum FleetTopic: Hashable, Sendable, CustomStringConvertible {
             self = .hub
             return
         }
-        guard levels.count == 5, let place = FleetPlace(site: levels[2], device: levels[3]),
+        guard levels.count == 5, let place = DeviceID(site: levels[2], device: levels[3]),
             let kind = Kind(rawValue: levels[4])
         else { return nil }
         self = .device(place, kind)
@@ -196,5 +196,5 @@ package enum FleetTopic: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns the topic filter for messages of one kind from all machines.
-    package static func everybody(_ kind: Kind) -> String { "\(root)/+/+/\(kind.rawValue)" }
+    package static func filter(_ kind: Kind) -> String { "\(root)/+/+/\(kind.rawValue)" }
 }

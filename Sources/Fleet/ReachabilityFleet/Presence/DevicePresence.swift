@@ -19,7 +19,7 @@ package struct DevicePresence: Hashable, Sendable {
     package enum Change: Hashable, Sendable {
         case none
         /// The machine is silent since this time.
-        case fell(since: Duration)
+        case becameSilent(since: Duration)
         /// The machine is online after an absence that needs an explanation.
         case returned(Absence)
         /// The machine is online for the first time.
@@ -78,7 +78,7 @@ package struct DevicePresence: Hashable, Sendable {
     ///   - now: The time by the hub's clock.
     package mutating func take(_ state: DeviceState, isRetained: Bool, at now: Duration) -> Change {
         listening = listening ?? now
-        guard let report = state.report else { return fall(state, at: now) }
+        guard let report = state.report else { return becomeSilent(state, at: now) }
         if state.standing == .online {
             return isRetained ? remember(state, report) : hear(state, report, at: now)
         }
@@ -94,7 +94,7 @@ package struct DevicePresence: Hashable, Sendable {
         guard let deadline, now >= deadline else { return .none }
         let since = heard ?? listening ?? now
         standing = .silent
-        return .fell(since: since)
+        return .becameSilent(since: since)
     }
 
     /// Records that the connection to the broker has ended. The presence is unknown until the next message.
@@ -108,12 +108,12 @@ package struct DevicePresence: Hashable, Sendable {
         (isBrokerAway, listening) = (false, now)
     }
 
-    private mutating func fall(_ will: DeviceState, at now: Duration) -> Change {
+    private mutating func becomeSilent(_ will: DeviceState, at now: Duration) -> Change {
         guard session == nil || session == will.session else { return .none }
         session = will.session
         guard standing == .online || standing == .unknown else { return .none }
         standing = .silent
-        return .fell(since: heard ?? now)
+        return .becameSilent(since: heard ?? now)
     }
 
     private mutating func remember(_ state: DeviceState, _ report: DeviceState.Report) -> Change {
@@ -133,7 +133,7 @@ package struct DevicePresence: Hashable, Sendable {
 }
 
 /// An absence of a machine, and the facts about it. Times are by the hub's clock, since 1970.
-package struct DeviceGap: Hashable, Sendable {
+package struct DeviceAbsence: Hashable, Sendable {
     /// The time of the last message before the absence.
     package let since: Duration
     /// The time at which the absence was noticed. The absence began between the two times.
@@ -151,11 +151,11 @@ package struct DeviceGap: Hashable, Sendable {
     /// True if the absence has ended and all facts are known, or the absence was announced.
     package var isOver: Bool {
         if evidence.planned || evidence.saidSleep { return true }
-        return until != nil && (evidence.isToldWhole || isGivenUp)
+        return until != nil && (evidence.hasAllEvents || isGivenUp)
     }
 
     /// True if the machine is back and may still report the reason.
-    package var isAwaited: Bool { until != nil && !evidence.isToldWhole && !isGivenUp }
+    package var isAwaited: Bool { until != nil && !evidence.hasAllEvents && !isGivenUp }
 
     /// The maximum number of outages that are considered.
     private static let outageLimit = 256
@@ -259,7 +259,7 @@ package struct SilenceEvidence: Hashable, Sendable {
     /// True if the hub or the broker was away.
     package var unobserved = false
     /// True if the machine has sent all events.
-    package var isToldWhole = false
+    package var hasAllEvents = false
     /// The number of other machines of the site that became silent at about the same time.
     package var neighbours = 0
 
@@ -275,7 +275,7 @@ package struct SilenceEvidence: Hashable, Sendable {
         if !isSameBoot { return .power }
         if saidSleep || sleptMostly(after) { return .sleep }
         if unobserved { return .unobserved }
-        guard isToldWhole else { return .unexplained }
+        guard hasAllEvents else { return .unexplained }
         return neighbours > 0 ? .site : .beyond
     }
 

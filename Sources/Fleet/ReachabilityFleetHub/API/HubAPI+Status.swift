@@ -7,7 +7,7 @@ import ReachabilityService
 extension HubAPI {
     /// Returns 200 if the hub is connected to the broker and can write its history, otherwise 503.
     func readiness() -> WebAnswer {
-        let (broker, fault) = (follower.status, keeper.fault)
+        let (broker, fault) = (follower.status, writer.fault)
         var object = JSONObject()
         object.add("schema", 1)
         let isReady = broker.isConnected && broker.problem == nil && fault == nil
@@ -23,7 +23,7 @@ extension HubAPI {
     /// Returns the numbers of devices by standing, the open incidents, and the states of the broker and of the
     /// notifiers.
     func status() -> JSONObject {
-        let (hub, now) = (keeper.hub, clock())
+        let (hub, now) = (writer.hub, clock())
         let sites = HubSite.all(hub)
         var object = JSONObject()
         object.add("schema", 1)
@@ -31,7 +31,7 @@ extension HubAPI {
         object.add("version", version)
         object.add("started", Timestamp(real: start))
         object.add("broker", follower.status.object)
-        object.add("history", keeper.fault?.text)
+        object.add("history", writer.fault?.text)
         var counts = JSONObject()
         for standing in DevicePresence.Standing.allCases {
             counts.add(standing.rawValue, sites.reduce(0) { $0 + $1.count(standing) })
@@ -63,7 +63,7 @@ extension HubAPI {
     /// many devices.
     func metrics(_ query: Query) -> WebAnswer {
         var text = MetricsText(.init(query.request))
-        let hub = keeper.hub
+        let hub = writer.hub
         addSites(HubSite.all(hub), to: &text)
         addIncidents(to: &text)
         addBroker(to: &text)
@@ -125,6 +125,6 @@ extension HubAPI {
         let overruns = "Messages that were dropped because the queue was full. Their devices send them again."
         text.add("reachability_fleet_overruns_total", .counter, overruns, broker.overruns)
         let fault = "1 while the history cannot be written."
-        text.add("reachability_fleet_history_fault", .gauge, fault, keeper.fault != nil)
+        text.add("reachability_fleet_history_fault", .gauge, fault, writer.fault != nil)
     }
 }

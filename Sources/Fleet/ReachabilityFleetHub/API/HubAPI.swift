@@ -6,7 +6,7 @@ package import ReachabilityService
 
 /// The HTTP API and the dashboard of a hub, version 1.
 package struct HubAPI: Sendable {
-    let keeper: HubWriter
+    let writer: HubWriter
     let store: HubStore
     let follower: BrokerFollower
     let feed: HubFeed
@@ -22,7 +22,7 @@ package struct HubAPI: Sendable {
     let statistics: @Sendable () -> WebStatistics
 
     package init(
-        _ keeper: HubWriter,
+        _ writer: HubWriter,
         store: HubStore,
         follower: BrokerFollower,
         feed: HubFeed,
@@ -34,7 +34,7 @@ package struct HubAPI: Sendable {
         notifiers: @escaping @Sendable () -> [NotifierStatus] = { [] },
         statistics: @escaping @Sendable () -> WebStatistics
     ) {
-        (self.keeper, self.store, self.follower, self.feed, self.counts) = (keeper, store, follower, feed, counts)
+        (self.writer, self.store, self.follower, self.feed, self.counts) = (writer, store, follower, feed, counts)
         (self.version, self.access, self.reloader) = (version, access, reloader)
         (self.clock, self.notifiers, self.statistics) = (clock, notifiers, statistics)
         start = clock()
@@ -86,7 +86,7 @@ package struct HubAPI: Sendable {
 extension HubAPI {
     /// Returns the devices, sorted by site and name.
     func devices(_ query: Query) throws(Problem) -> Page {
-        let hub = keeper.hub
+        let hub = writer.hub
         let site = query.text("site")
         let name = query.text("device")
         let standing = try query.word("standing", DevicePresence.Standing.self)
@@ -113,22 +113,22 @@ extension HubAPI {
 
     /// Reads the last device of the previous page. Devices are sorted by site and name. A comparison of the text
     /// `SITE/DEVICE` would sort "-" before "/".
-    static func place(after text: String) throws(Problem) -> FleetPlace {
-        guard let place = FleetPlace(text) else {
+    static func place(after text: String) throws(Problem) -> DeviceID {
+        guard let place = DeviceID(text) else {
             throw Problem(.badRequest, "after is SITE/DEVICE, such as north/door-7, not \"\(text.printable)\"")
         }
         return place
     }
 
     func device(_ query: Query) throws(Problem) -> Item {
-        let hub = keeper.hub
+        let hub = writer.hub
         guard let device = query.place.flatMap({ hub.devices[$0] }) else { throw Self.noDevice(query) }
         return hub.item(of: device)
     }
 
     /// Deletes a device and its incidents. If the device is online, it reports its state again immediately.
     func forgetDevice(_ query: Query) throws(Problem) -> WebAnswer {
-        guard let place = query.place, keeper.hub.devices[place] != nil, try forget([place]) == 1 else {
+        guard let place = query.place, writer.hub.devices[place] != nil, try forget([place]) == 1 else {
             throw Self.noDevice(query)
         }
         return WebAnswer(.noContent)
@@ -141,7 +141,7 @@ extension HubAPI {
         guard site != nil || name != nil else {
             throw Problem(.badRequest, "site or device is required")
         }
-        let places = keeper.hub.devices.keys.filter { place in
+        let places = writer.hub.devices.keys.filter { place in
             (site ?? place.site) == place.site && (name ?? place.device) == place.device
         }.sorted()
         var count = 0
@@ -157,15 +157,15 @@ extension HubAPI {
         return .one(Item(key: "forgotten", object: object, text: text), query.request)
     }
 
-    private func forget(_ places: [FleetPlace]) throws(Problem) -> Int {
+    private func forget(_ places: [DeviceID]) throws(Problem) -> Int {
         guard follower.status.isConnected else {
             throw Problem(
                 .serviceUnavailable,
                 "cannot delete: not connected to the broker, whose retained messages would restore the devices; try again later"
             )
         }
-        let devices = keeper.hub.devices
-        let known = try disk { () throws(HistoryFault) in try keeper.forget(places) }
+        let devices = writer.hub.devices
+        let known = try disk { () throws(HistoryFault) in try writer.forget(places) }
         for place in known {
             guard let device = devices[place] else { continue }
             let last = DeviceReplay(after: device.log.newest.last)
@@ -185,7 +185,7 @@ extension HubAPI {
 
     /// Returns the sites, sorted by name, with the numbers of their devices.
     func sites(_ query: Query) throws(Problem) -> Page {
-        try Page(of: HubSite.all(keeper.hub), query, key: \.name, isAfter: { $0.name > $1 }, item: \.item)
+        try Page(of: HubSite.all(writer.hub), query, key: \.name, isAfter: { $0.name > $1 }, item: \.item)
     }
 
     private enum Truth: String, CaseIterable {
@@ -193,7 +193,7 @@ extension HubAPI {
     }
 }
 
-extension FleetPlace {
+extension DeviceID {
     /// Reads `SITE/DEVICE`.
     init?(_ text: String) {
         let parts = text.split(at: "/", omittingEmptySubsequences: false).map(String.init)
@@ -204,12 +204,12 @@ extension FleetPlace {
 
 extension Query {
     /// The device in the path; nil if a name is invalid.
-    var place: FleetPlace? { FleetPlace(site: self["site"], device: self["device"]) }
+    var place: DeviceID? { DeviceID(site: self["site"], device: self["device"]) }
 }
 
 extension Hub {
     /// True if a device is silent and the reason is not known.
-    func isUnexplained(_ place: FleetPlace) -> Bool {
+    func isUnexplained(_ place: DeviceID) -> Bool {
         devices[place]?.presence.standing == .silent && verdict(of: place) == .unexplained
     }
 }
@@ -239,7 +239,7 @@ extension HubAPI {
                 "invalid value \"\(query.after?.printable ?? "")\" of after: there is no such incident; use the value of next"
             )
         }
-        if let site = asked.site, found.isEmpty, !keeper.hub.devices.keys.contains(where: { $0.site == site }) {
+        if let site = asked.site, found.isEmpty, !writer.hub.devices.keys.contains(where: { $0.site == site }) {
             throw Self.noSite(site)
         }
         let now = clock()

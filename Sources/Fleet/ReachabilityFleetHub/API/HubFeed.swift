@@ -63,7 +63,7 @@ package final class HubFeed: Sendable {
 /// change. A value.
 struct HubEvents {
     enum Change: Hashable {
-        case device(FleetPlace, isDisputed: Bool)
+        case device(DeviceID, isDisputed: Bool)
         case incident(String, site: String, FleetIncidentTracker.Change.Kind)
     }
 

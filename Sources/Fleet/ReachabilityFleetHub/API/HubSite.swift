@@ -76,13 +76,13 @@ struct HubSite {
 
 extension Hub {
     /// The attributions of open outages by device.
-    var lastingFaults: [FleetPlace: Attribution] {
-        var faults: [FleetPlace: Attribution] = [:]
+    var lastingFaults: [DeviceID: Attribution] {
+        var faults: [DeviceID: Attribution] = [:]
         for incident in book.incidents.reversed() where incident.isOpen {
             for (device, part) in incident.parts {
                 guard let outage = part.inOrder.last(where: { $0.end == nil }) else { continue }
-                if let place = FleetPlace(site: incident.site, device: device) {
-                    faults[place] = outage.told.attribution
+                if let place = DeviceID(site: incident.site, device: device) {
+                    faults[place] = outage.reported.attribution
                 }
             }
         }
@@ -92,7 +92,7 @@ extension Hub {
     /// Returns the state of a device, which selects its colour and symbol on the dashboard.
     ///
     /// - Parameter faults: The attributions of open outages.
-    func account(of device: HubDevice, _ faults: [FleetPlace: Attribution]) -> LedgerAccount {
+    func account(of device: HubDevice, _ faults: [DeviceID: Attribution]) -> LedgerAccount {
         switch device.presence.standing {
         case .online: faults[device.place]?.account ?? (device.presence.report?.path == "notReachable" ? .us : .up)
         case .silent: (verdict(of: device.place)?.attribution ?? .unknown).account

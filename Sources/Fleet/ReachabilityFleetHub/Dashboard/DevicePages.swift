@@ -8,7 +8,7 @@ private struct DeviceChoice {
     var site: String?
     var standing: DevicePresence.Standing?
     /// The last device of the previous page.
-    var after: FleetPlace?
+    var after: DeviceID?
     var limit: Int
 
     init(_ query: Query) throws(Problem) {
@@ -19,7 +19,7 @@ private struct DeviceChoice {
     }
 
     /// Returns the address of the page with these devices.
-    func link(standing: DevicePresence.Standing?, after: FleetPlace? = nil) -> String {
+    func link(standing: DevicePresence.Standing?, after: DeviceID? = nil) -> String {
         Query.link("/devices", [("site", site), ("standing", standing?.rawValue), ("after", after?.description)])
     }
 }

@@ -8,7 +8,7 @@ import ReachabilityService
 enum FleetLink {
     static func site(_ name: String) -> String { "/sites/\(name.percentEncoded)" }
     static func incident(_ id: String) -> String { "/incidents/\(id.percentEncoded)" }
-    static func device(_ place: FleetPlace) -> String {
+    static func device(_ place: DeviceID) -> String {
         "/devices/\(place.site.percentEncoded)/\(place.device.percentEncoded)"
     }
 }
@@ -28,12 +28,12 @@ extension HubAPI {
     /// Returns the route of a page. If `make` returns nil, the answer is 404.
     func page(_ path: String, _ make: @escaping @Sendable (Query, HubView) throws(Problem) -> Layout?) -> Route {
         .page(path, on: .disk) { query throws(Problem) in
-            let view = HubView(keeper.hub, now: clock())
+            let view = HubView(writer.hub, now: clock())
             let layout = try make(query, view)
             try query.checkNames()
             let list: HTML = "<a href=\"/incidents\">all incidents</a>"
             return (layout ?? .missing("Page not found", list: list, places: Layout.hubPlaces))
-                .answer(view.clock, host: "Fleet", notice: keeper.fault?.text)
+                .answer(view.clock, host: "Fleet", notice: writer.fault?.text)
         }
     }
 

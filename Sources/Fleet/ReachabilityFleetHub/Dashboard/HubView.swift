@@ -12,7 +12,7 @@ struct HubView {
     /// The open incidents. Unexplained incidents come first, then the largest.
     let open: [IncidentSummary]
     let clock: PageClock
-    private let faults: [FleetPlace: Attribution]
+    private let faults: [DeviceID: Attribution]
 
     init(_ hub: Hub, now: Duration) {
         (self.hub, self.now, sites) = (hub, now, HubSite.all(hub))

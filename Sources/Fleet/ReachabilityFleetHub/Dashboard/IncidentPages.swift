@@ -60,11 +60,13 @@ extension HubAPI {
     /// Renders the absence and the outages of a device.
     private static func row(_ device: String, _ incident: FleetIncident, _ view: HubView) -> HTML {
         guard let part = incident.parts[device] else { return "" }
-        let link = FleetPlace(site: incident.site, device: device).map { FleetLink.device($0) } ?? "/"
+        let link = DeviceID(site: incident.site, device: device).map { FleetLink.device($0) } ?? "/"
         let verdict = incident.verdict(of: device)
         let own = part.inOrder.last
         let words =
-            verdict.map { $0.people } ?? own.map { FaultDescription.sentence($0.told.attribution, $0.told.cause) } ?? ""
+            verdict.map { $0.people } ?? own.map {
+                FaultDescription.sentence($0.reported.attribution, $0.reported.cause)
+            } ?? ""
         return PageParts.row(
             "<a href=\"\(link)\"><bdi>\(device)</bdi></a>",
             "<div class=\"spans\">\(picture(part, verdict, incident, view, label: "\(device): \(words)"))</div>",
@@ -112,7 +114,11 @@ extension HubAPI {
         }
         return intervals
             + part.inOrder.map { outage in
-                interval(TargetState(outage.told.attribution, outage.told.cause), outage.start, outage.end ?? now)
+                interval(
+                    TargetState(outage.reported.attribution, outage.reported.cause),
+                    outage.start,
+                    outage.end ?? now
+                )
             }
     }
 
@@ -125,7 +131,7 @@ extension HubAPI {
     private static func times(_ part: FleetIncident.Part, _ view: HubView) -> HTML {
         let outages = part.inOrder.prefix(3).map { outage -> HTML in
             let end: HTML = outage.end.map { "to \(view.clock.time($0, .exact))" } ?? "until now"
-            return "<small>\(outage.told.target): \(view.clock.time(outage.start, .exact)) \(end)</small>"
+            return "<small>\(outage.reported.target): \(view.clock.time(outage.start, .exact)) \(end)</small>"
         }
         let rest = part.outages.count - 3
         let more: HTML? = rest > 0 ? "<small>and \(rest) more</small>" : nil

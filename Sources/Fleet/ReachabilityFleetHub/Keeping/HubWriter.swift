@@ -82,7 +82,7 @@ package final class HubWriter: Sendable {
     // them.
 
     /// Records that a message of a machine was dropped.
-    package func lose(_ place: FleetPlace) { ingest.add(.lost(place), begin: begin) }
+    package func lose(_ place: DeviceID) { ingest.add(.lost(place), begin: begin) }
 
     /// Records that the connection to the broker has ended.
     package func brokerWasLost() { ingest.add(.away, begin: begin) }
@@ -107,8 +107,8 @@ package final class HubWriter: Sendable {
     /// Deletes machines. A later message adds its machine again. If an error is thrown, no machine is deleted.
     ///
     /// - Returns: The machines that were known.
-    package func forget(_ places: [FleetPlace]) throws(HistoryFault) -> [FleetPlace] {
-        try queue.sync { () -> Result<[FleetPlace], HistoryFault> in
+    package func forget(_ places: [DeviceID]) throws(HistoryFault) -> [DeviceID] {
+        try queue.sync { () -> Result<[DeviceID], HistoryFault> in
             work()
             let devices = hub.devices
             let known = places.filter { devices[$0] != nil }
@@ -244,9 +244,9 @@ package final class HubWriter: Sendable {
 /// The machines and incidents that have changed since the last save. Their states are read at the time of saving. A
 /// value.
 private struct UnsavedChanges {
-    var devices: Set<FleetPlace> = []
+    var devices: Set<DeviceID> = []
     /// The machines of each incident, by its id.
-    private var incidents: [String: Set<FleetPlace>] = [:]
+    private var incidents: [String: Set<DeviceID>] = [:]
 
     mutating func add(_ decisions: [Hub.Decision]) {
         for decision in decisions {
@@ -276,7 +276,7 @@ final class MessageIngest: Sendable {
     enum Item {
         case message(Hub.Message)
         /// A message of a machine was dropped.
-        case lost(FleetPlace)
+        case lost(DeviceID)
         /// The connection to the broker has ended, or was established at a time of the hub's clock.
         case away, back(Duration)
     }

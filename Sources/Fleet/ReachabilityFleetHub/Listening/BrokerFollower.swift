@@ -32,7 +32,7 @@ package final class BrokerFollower: Sendable {
         /// True if the writer was notified of the connection.
         var isTold = false
         /// The machines whose replay requests are pending.
-        var owed: Set<FleetPlace> = []
+        var owed: Set<DeviceID> = []
         var nextAsk = Duration.zero
         var askTimer: Cancellation?
         var timer: Cancellation?
@@ -57,7 +57,7 @@ package final class BrokerFollower: Sendable {
     ) {
         (self.options, self.broker, self.writer, self.logger) = (options, broker, writer, logger)
         state = Locked(State(link: BrokerLink(jitter: options.jitter)))
-        writer.addListener { [weak self] decisions, _ in self?.heard(decisions) }
+        writer.addListener { [weak self] decisions, _ in self?.requestReplays(decisions) }
     }
 
     package var status: Status { state.withLock(\.status) }
@@ -196,7 +196,7 @@ package final class BrokerFollower: Sendable {
         }
         logger?.notice("connected to \(options.broker), as \(options.name)")
         connection?.publish(presence(true))
-        connection?.subscribe([FleetTopic.everybody(.state), FleetTopic.everybody(.event)])
+        connection?.subscribe([FleetTopic.filter(.state), FleetTopic.filter(.event)])
         perform(nil)
     }
 
@@ -231,7 +231,7 @@ package final class BrokerFollower: Sendable {
         guard let connection else { return done.run() }
         connection.publish(presence(false))
         connection.close()
-        let timer = DispatchTimer.schedule(after: BrokerLink.farewell, on: queue) { done.run() }
+        let timer = DispatchTimer.schedule(after: BrokerLink.closeTimeout, on: queue) { done.run() }
         state.withLock { $0.timer = timer }
     }
 
@@ -262,20 +262,20 @@ extension BrokerFollower {
     /// Deletes the retained state of a machine at the broker.
     ///
     /// - Parameter replay: The replay request for the machine; nil if the machine is not online.
-    package func forget(_ place: FleetPlace, asking replay: DeviceReplay?) {
+    package func forget(_ place: DeviceID, asking replay: DeviceReplay?) {
         let connection = state.withLock(\.connection)
         let topic = FleetTopic.device(place, .state).description
         connection?.publish(BrokerMessage(topic: topic, payload: [], isRetained: true))
         if let replay { connection?.publish(Self.question(replay, to: place)) }
     }
 
-    private static func question(_ replay: DeviceReplay, to place: FleetPlace) -> BrokerMessage {
+    private static func question(_ replay: DeviceReplay, to place: DeviceID) -> BrokerMessage {
         let topic = FleetTopic.device(place, .command).description
         return BrokerMessage(topic: topic, payload: DeviceCommand.replay(replay).bytes, expiry: askExpiry)
     }
 
     /// Requests events from machines that are behind.
-    func heard(_ decisions: [Hub.Decision]) {
+    func requestReplays(_ decisions: [Hub.Decision]) {
         let places = decisions.compactMap { if case .behind(let place) = $0 { place } else { nil } }
         guard !places.isEmpty else { return }
         queue.async { [self] in
@@ -286,7 +286,7 @@ extension BrokerFollower {
 
     private func ask() {
         let hub = writer.hub
-        let (connection, places) = state.withLock { state -> ((any BrokerConnection)?, [FleetPlace]) in
+        let (connection, places) = state.withLock { state -> ((any BrokerConnection)?, [DeviceID]) in
             guard state.status.isConnected else {
                 // Machines publish their states again on the next connection.
                 state.owed = []

@@ -11,7 +11,7 @@ extension Notifier {
     ///   - store: The store of deliveries, and of incidents that are no longer in memory.
     ///   - clock: The clock. Its time since 1970 is the hub's clock.
     package convenience init(
-        _ keeper: HubWriter,
+        _ hubWriter: HubWriter,
         store: HubStore,
         writer: any NotificationWriting,
         environment: NotifyEnvironment,
@@ -25,8 +25,8 @@ extension Notifier {
             keptPerSite: FleetIncidentTracker.kept
         ) { known, listener in
             let follower = IncidentFollower(known, store: store)
-            listener(follower.changes(keeper.hub, at: now()))
-            keeper.addListener { decisions, hub in
+            listener(follower.changes(hubWriter.hub, at: now()))
+            hubWriter.addListener { decisions, hub in
                 let changes = follower.changes(decisions, hub, at: now())
                 if !changes.isEmpty { listener(changes) }
             }

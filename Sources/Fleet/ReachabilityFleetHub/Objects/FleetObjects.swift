@@ -40,7 +40,7 @@ extension Hub {
     }
 }
 
-extension DeviceGap {
+extension DeviceAbsence {
     /// Returns the times and the reason of the absence. `since` is the time of the last message before it.
     func object(_ verdict: SilenceVerdict?) -> JSONObject {
         let verdict = verdict ?? .unexplained
@@ -145,24 +145,26 @@ extension FleetIncident {
 
 extension FleetIncident.Part {
     /// The outages of the machine, the earliest first.
-    var inOrder: [FleetIncident.OwnOutage] { outages.values.sorted { ($0.start, $0.told.id) < ($1.start, $1.told.id) } }
+    var inOrder: [FleetIncident.OwnOutage] {
+        outages.values.sorted { ($0.start, $0.reported.id) < ($1.start, $1.reported.id) }
+    }
 }
 
 extension FleetIncident.OwnOutage {
     fileprivate var object: JSONObject {
         var object = JSONObject()
-        object.add("id", told.id)
-        object.add("target", told.target)
-        object.add("attribution", told.attribution.rawValue)
-        object.add("cause", told.cause?.rawValue)
+        object.add("id", reported.id)
+        object.add("target", reported.target)
+        object.add("attribution", reported.attribution.rawValue)
+        object.add("cause", reported.cause?.rawValue)
         object.add("start", Timestamp(real: start))
         object.add("end", end.map { Timestamp(real: $0).text })
         return object
     }
 
     fileprivate var line: String {
-        let fault = "\(told.attribution.rawValue)\(told.cause.map { ".\($0.rawValue.printable)" } ?? "")"
+        let fault = "\(reported.attribution.rawValue)\(reported.cause.map { ".\($0.rawValue.printable)" } ?? "")"
         let end = end.map { "to \(Timestamp(real: $0).text)" } ?? "ongoing"
-        return "\(told.target.printable): \(fault) from \(Timestamp(real: start).text) \(end)"
+        return "\(reported.target.printable): \(fault) from \(Timestamp(real: start).text) \(end)"
     }
 }

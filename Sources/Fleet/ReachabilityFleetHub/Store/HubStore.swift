@@ -32,11 +32,11 @@ package final class HubStore: Sendable {
     }
 
     /// Deletes machines, and the incidents that affected no other machine.
-    package func forget(_ places: [FleetPlace]) throws(HistoryFault) {
+    package func forget(_ places: [DeviceID]) throws(HistoryFault) {
         try database.write { db in for place in places { try Self.forget(place, db) } }
     }
 
-    private static func forget(_ place: FleetPlace, _ db: Database) throws {
+    private static func forget(_ place: DeviceID, _ db: Database) throws {
         for sql in [
             "DELETE FROM device WHERE site = :site AND device = :device",
             "DELETE FROM outage WHERE site = :site AND device = :device",
@@ -133,7 +133,7 @@ extension HubStore {
         try database.read { db in
             var contents = HubContents()
             for row in try Row.fetchAll(db, sql: "SELECT site, device, record FROM device") {
-                guard let place = FleetPlace(site: row[0], device: row[1]) else { continue }
+                guard let place = DeviceID(site: row[0], device: row[1]) else { continue }
                 contents.devices.append(try HubDevice(place, record: Self.bytes(row[2])))
             }
             let rows = try Row.fetchAll(
@@ -153,7 +153,7 @@ extension HubStore {
     }
 
     /// True if an outage of a machine is part of an incident.
-    package func hasOutage(_ id: String, of place: FleetPlace) throws(HistoryFault) -> Bool {
+    package func hasOutage(_ id: String, of place: DeviceID) throws(HistoryFault) -> Bool {
         try database.read { db in
             try Bool.fetchOne(
                 db,
