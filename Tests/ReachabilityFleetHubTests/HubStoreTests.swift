@@ -1,9 +1,10 @@
 import Foundation
 import ReachabilityFleet
-import ReachabilityFleetHub
 import ReachabilityLedger
 import ReachabilityService
 import Testing
+
+@testable import ReachabilityFleetHub
 
 /// The machines and incidents of a hub in its store.
 @Suite struct HubStoreTests {

@@ -68,10 +68,6 @@ package struct FleetIncident: Hashable, Sendable {
         /// The boot id of the machine at the report; nil if it is not known.
         package var boot: String?
 
-        package init(reported: DeviceOutage, start: Duration, end: Duration?, boot: String? = nil) {
-            (self.reported, self.start, self.end, self.boot) = (reported, start, end, boot)
-        }
-
         /// True if the outage has no end although the machine has booted since. The machine has then lost its record of
         /// the outage.
         func isForgotten(in boot: String) -> Bool { end == nil && self.boot.map { $0 != boot } ?? false }

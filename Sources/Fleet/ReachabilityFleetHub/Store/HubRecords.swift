@@ -21,25 +21,9 @@ package struct IncidentSummary: Hashable, Sendable {
     package let deviceCount: Int
     /// The first names in alphabetical order, at most ``nameLimit``.
     package let devices: [String]
+}
 
-    package init(
-        id: String,
-        site: String,
-        start: Duration,
-        end: Duration?,
-        attribution: Attribution,
-        cause: OutageCause?,
-        isUnexplained: Bool,
-        isHarmless: Bool,
-        deviceCount: Int,
-        devices: [String]
-    ) {
-        (self.id, self.site, self.start, self.end) = (id, site, start, end)
-        (self.attribution, self.cause) = (attribution, cause)
-        (self.isUnexplained, self.isHarmless) = (isUnexplained, isHarmless)
-        (self.deviceCount, self.devices) = (deviceCount, devices)
-    }
-
+extension IncidentSummary {
     package init(_ incident: FleetIncident) {
         let fault = incident.fault
         self.init(
@@ -66,11 +50,6 @@ package struct IncidentQuery: Hashable, Sendable {
     /// The id of the last incident of the previous page.
     package var after: String?
     package var limit: Int
-
-    package init(site: String? = nil, device: String? = nil, isOpen: Bool = false, after: String? = nil, limit: Int) {
-        (self.site, self.device, self.isOpen) = (site, device, isOpen)
-        (self.after, self.limit) = (after, limit)
-    }
 }
 
 /// The saved state with which a hub starts.
@@ -80,8 +59,6 @@ package struct HubContents: Sendable {
 
     package var devices: [HubDevice] = []
     package var incidents: [FleetIncident] = []
-
-    package init() {}
 }
 
 /// Changes that are saved in one transaction.
@@ -97,8 +74,6 @@ package struct HubChanges: Sendable {
     package var incidents: [IncidentSummary] = []
     /// Parts of these incidents, or of earlier ones.
     package var parts: [Part] = []
-
-    package init() {}
 
     package var isEmpty: Bool { devices.isEmpty && incidents.isEmpty && parts.isEmpty }
 

@@ -82,10 +82,6 @@ package struct HubAge: Hashable, Sendable {
     package let reading: ClockReading
     /// The time since 1970. It advances while the machine runs, and ignores steps of the system clock.
     package let time: Duration
-
-    package init(reading: ClockReading, time: Duration) {
-        (self.reading, self.time) = (reading, time)
-    }
 }
 
 extension LedgerInstant {
