@@ -141,9 +141,6 @@ struct ReceivedMessage {
 package struct TCPInformation: Hashable, Sendable {
     /// The smoothed round-trip time (`tcpi_rtt`). After the handshake it is the time between SYN and SYN-ACK.
     package let roundTrip: Duration?
-    package let roundTripVariation: Duration?
-    /// The number of retransmissions of the currently unacknowledged segment (`tcpi_retransmits`).
-    package let retransmits: Int
     /// The number of segments that are currently regarded as lost (`tcpi_lost`).
     package let lost: Int
     /// The total number of retransmitted segments (`tcpi_total_retrans`).
@@ -152,8 +149,6 @@ package struct TCPInformation: Hashable, Sendable {
     package let pathMTU: Int
     /// The maximum segment size for sending (`tcpi_snd_mss`), in bytes.
     package let sendSegmentSize: Int
-    /// The maximum segment size for receiving (`tcpi_rcv_mss`), in bytes.
-    package let receiveSegmentSize: Int
     /// The time since the last data were received.
     package let sinceDataReceived: Duration
     /// The time since the last acknowledgement was received.
@@ -171,22 +166,18 @@ package struct TCPInformation: Hashable, Sendable {
 
     package init?(_ bytes: UnsafeRawBufferPointer) {
         func number(_ offset: Int) -> Int? { bytes.load(UInt32.self, at: offset).map(Int.init) }
-        guard let retransmits = bytes.load(UInt8.self, at: 2), let send = number(16), let receive = number(20),
-            let lost = number(32), let data = number(52), let acknowledgement = number(56), let mtu = number(60),
-            let roundTrip = number(68), let variation = number(72), let total = number(100)
+        guard let send = number(16), let lost = number(32), let data = number(52), let acknowledgement = number(56),
+            let mtu = number(60), let roundTrip = number(68), let total = number(100)
         else { return nil }
-        self.retransmits = Int(retransmits)
         self.lost = lost
         totalRetransmits = total
         pathMTU = mtu
         sendSegmentSize = send
-        receiveSegmentSize = receive
         // The times are in milliseconds, but the round-trip times are in microseconds. The round-trip time is 0 before
         // the first measurement.
         sinceDataReceived = .milliseconds(data)
         sinceAcknowledgement = .milliseconds(acknowledgement)
         self.roundTrip = roundTrip == 0 ? nil : .microseconds(roundTrip)
-        roundTripVariation = roundTrip == 0 ? nil : .microseconds(variation)
         bytesReceived = bytes.load(UInt64.self, at: 128)
         bytesSent = bytes.load(UInt64.self, at: 200)
         segmentsSent = number(136)
