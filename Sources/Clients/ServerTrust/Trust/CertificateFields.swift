@@ -5,73 +5,57 @@ import X509
 /// of, and the times without conversion to dates. The parser is stricter than X509 where bytes outside the signature
 /// could be changed without detection.
 struct CertificateFields {
-    private(set) var subjectPublicKeyInfo: [UInt8] = []
+    let subjectPublicKeyInfo: [UInt8]
     /// The contents of the INTEGER.
-    private(set) var serialNumber: ArraySlice<UInt8> = []
+    let serialNumber: ArraySlice<UInt8>
     /// The issuer's name in DER.
-    private(set) var issuer: ArraySlice<UInt8> = []
-    private(set) var notBefore = TrustTime(secondsSinceEpoch: 0)
-    private(set) var notAfter = TrustTime(secondsSinceEpoch: 0)
-    private(set) var signatureAlgorithm: ASN1ObjectIdentifier?
+    let issuer: ArraySlice<UInt8>
+    let notBefore: TrustTime
+    let notAfter: TrustTime
+    let signatureAlgorithm: ASN1ObjectIdentifier
     /// The signed data (TBSCertificate).
-    private(set) var body: ArraySlice<UInt8> = []
+    let body: ArraySlice<UInt8>
     /// The bytes of the signature.
-    private(set) var signature: ArraySlice<UInt8> = []
+    let signature: ArraySlice<UInt8>
     /// The violation of the standard in an encoding that is accepted; nil if the encoding conforms.
     private(set) var encodingFault: String?
 
     init(der: [UInt8]) throws {
-        self = try DER.sequence(try DER.parse(der), identifier: .sequence) { nodes in
-            var fields = CertificateFields()
-            guard let body = nodes.next(), let algorithm = nodes.next(), let signature = nodes.next() else {
-                throw ASN1Error.invalidASN1Object(reason: "the certificate does not have three parts")
-            }
-            try body.requireSmallSets()
-            fields.body = body.encodedBytes
-            try fields.readBody(body, outerAlgorithm: algorithm)
-            let bits = try ASN1BitString(derEncoded: signature)
-            guard bits.paddingBits == 0 else {
-                throw ASN1Error.invalidASN1Object(reason: "the signature is not a whole number of bytes")
-            }
-            fields.signature = bits.bytes
-            return fields
+        let parts = try Self.parts(of: der)
+        try parts[0].requireSmallSets()
+        body = parts[0].encodedBytes
+        var fields = try parts[0].elements().makeIterator()
+        _ = try DER.optionalExplicitlyTagged(&fields, tagNumber: 0, tagClass: .contextSpecific) { $0 }  // version
+        serialNumber = try Self.serialNumber(fields.next())
+        let algorithm = try fields.next("signature algorithm")
+        encodingFault = try Self.difference(of: algorithm, and: parts[1])
+        signatureAlgorithm = try Self.identifier(of: algorithm)
+        issuer = try fields.next("issuer").encodedBytes
+        let times = try fields.next("validity").elements().map { try TrustTime($0) }
+        guard times.count == 2 else {
+            throw ASN1Error.invalidASN1Object(reason: "the validity does not have two times")
+        }
+        (notBefore, notAfter) = (times[0], times[1])
+        _ = fields.next()  // subject
+        subjectPublicKeyInfo = Array(try fields.next("public key").encodedBytes)
+        signature = try Self.signature(parts[2])
+        if keyLacksParameters {
+            encodingFault = "its RSA key has no parameters, but NULL is required (RFC 3279, 2.3.1)"
         }
     }
 
-    private init() {}
-
-    private mutating func readBody(_ body: ASN1Node, outerAlgorithm: ASN1Node) throws {
-        self = try DER.sequence(body, identifier: .sequence) { [self] nodes in
-            var fields = self
-            _ = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) { $0 }
-            fields.serialNumber = try Self.serialNumber(nodes.next())
-            guard let algorithm = nodes.next() else {
-                throw ASN1Error.invalidASN1Object(reason: "there is no signature algorithm")
-            }
-            fields.encodingFault = try Self.difference(of: algorithm, and: outerAlgorithm)
-            fields.signatureAlgorithm = try Self.identifier(of: algorithm)
-            fields.issuer = nodes.next()?.encodedBytes ?? []
-            guard let validity = nodes.next() else {
-                throw ASN1Error.invalidASN1Object(reason: "there is no validity")
-            }
-            (fields.notBefore, fields.notAfter) = try Self.times(validity)
-            _ = nodes.next()  // subject
-            guard let key = nodes.next() else { throw ASN1Error.invalidASN1Object(reason: "there is no public key") }
-            fields.subjectPublicKeyInfo = Array(key.encodedBytes)
-            if fields.keyLacksParameters {
-                fields.encodingFault = "its RSA key has no parameters, but NULL is required (RFC 3279, 2.3.1)"
-            }
-            while nodes.next() != nil {}
-            return fields
+    /// Returns the three parts of a certificate: the signed data, the algorithm and the signature.
+    private static func parts(of der: [UInt8]) throws -> [ASN1Node] {
+        let parts = Array(try DER.parse(der).elements())
+        guard parts.count == 3 else {
+            throw ASN1Error.invalidASN1Object(reason: "the certificate does not have three parts")
         }
+        return parts
     }
 
     static func identifier(of algorithm: ASN1Node) throws -> ASN1ObjectIdentifier {
-        try DER.sequence(algorithm, identifier: .sequence) { nodes in
-            let identifier = try ASN1ObjectIdentifier(derEncoded: &nodes)
-            while nodes.next() != nil {}
-            return identifier
-        }
+        var elements = try algorithm.elements().makeIterator()
+        return try ASN1ObjectIdentifier(derEncoded: &elements)
     }
 
     static func serialNumber(_ node: ASN1Node?) throws -> ArraySlice<UInt8> {
@@ -81,13 +65,13 @@ struct CertificateFields {
         return bytes
     }
 
-    private static func times(_ validity: ASN1Node) throws -> (TrustTime, TrustTime) {
-        try DER.sequence(validity, identifier: .sequence) { nodes in
-            guard let first = nodes.next(), let second = nodes.next() else {
-                throw ASN1Error.invalidASN1Object(reason: "the validity does not have two times")
-            }
-            return (try TrustTime(first), try TrustTime(second))
+    /// Returns the bytes of a signature.
+    static func signature(_ node: ASN1Node) throws -> ArraySlice<UInt8> {
+        let bits = try ASN1BitString(derEncoded: node)
+        guard bits.paddingBits == 0 else {
+            throw ASN1Error.invalidASN1Object(reason: "the signature is not a whole number of bytes")
         }
+        return bits.bytes
     }
 }
 
@@ -110,38 +94,45 @@ extension ASN1Node {
             try child.requireSmallSets()
         }
     }
+
+    /// Returns the elements of a sequence.
+    func elements() throws -> ASN1NodeCollection {
+        guard identifier == .sequence, case .constructed(let nodes) = content else {
+            throw ASN1Error.unexpectedFieldType(identifier)
+        }
+        return nodes
+    }
+}
+
+extension ASN1NodeCollection.Iterator {
+    /// Returns the next element, which is required.
+    mutating func next(_ name: String) throws -> ASN1Node {
+        guard let node = next() else { throw ASN1Error.invalidASN1Object(reason: "there is no \(name)") }
+        return node
+    }
 }
 
 extension CertificateFields {
+    /// The algorithm of the key, and the contents of subjectPublicKey; nil if the key cannot be parsed.
+    private var key: (algorithm: ASN1Node, bits: ArraySlice<UInt8>)? {
+        guard var elements = try? DER.parse(subjectPublicKeyInfo).elements().makeIterator(),
+            let algorithm = elements.next(), let bits = try? ASN1BitString(derEncoded: &elements)
+        else { return nil }
+        return (algorithm, bits.bytes)
+    }
+
     /// The length of an RSA key's modulus in bits (RFC 8017, A.1.1); nil for other keys. X509 does not parse short
     /// keys, so the length is needed for the error.
     var rsaBits: Int? {
-        let modulus = try? DER.sequence(try DER.parse(subjectPublicKeyInfo), identifier: .sequence) { nodes in
-            guard let algorithm = nodes.next() else { return nil as ArraySlice<UInt8>? }
-            let isRSA = try Self.identifier(of: algorithm) == [1, 2, 840, 113_549, 1, 1, 1]
-            let key = try ASN1BitString(derEncoded: &nodes)
-            return isRSA ? try Self.modulus(of: Array(key.bytes)) : nil
-        }
-        guard let modulus = modulus ?? nil, let first = modulus.first(where: { $0 != 0 }) else { return nil }
+        guard let key, (try? Self.identifier(of: key.algorithm)) == Self.rsaEncryption,
+            var numbers = try? DER.parse(key.bits).elements().makeIterator(),
+            let modulus = try? ArraySlice<UInt8>(derEncoded: &numbers), let first = modulus.first(where: { $0 != 0 })
+        else { return nil }
         return modulus.drop { $0 == 0 }.count * 8 - first.leadingZeroBitCount
     }
 
     /// The key without its algorithm: the contents of subjectPublicKey (RFC 5280, 4.1), which OCSP hashes.
-    var publicKeyBits: ArraySlice<UInt8> {
-        let bits = try? DER.sequence(try DER.parse(subjectPublicKeyInfo), identifier: .sequence) { nodes in
-            _ = nodes.next()  // algorithm
-            return try ASN1BitString(derEncoded: &nodes).bytes
-        }
-        return bits ?? []
-    }
-
-    private static func modulus(of key: [UInt8]) throws -> ArraySlice<UInt8> {
-        try DER.sequence(try DER.parse(key), identifier: .sequence) { nodes in
-            let modulus = try ArraySlice<UInt8>(derEncoded: &nodes)
-            while nodes.next() != nil {}
-            return modulus
-        }
-    }
+    var publicKeyBits: ArraySlice<UInt8> { key?.bits ?? [] }
 }
 
 /// The parameters of RSA algorithms. The standards require NULL, but some tools omit it, for example in the test
@@ -156,22 +147,19 @@ extension CertificateFields {
 
     /// A Boolean value that indicates whether the key is an RSA key whose algorithm has no parameters.
     var keyLacksParameters: Bool {
-        let isLacking = try? DER.sequence(try DER.parse(subjectPublicKeyInfo), identifier: .sequence) { nodes in
-            defer { while nodes.next() != nil {} }
-            guard let algorithm = nodes.next() else { return false }
-            return try Self.identifier(of: algorithm) == Self.rsaEncryption
-                && Self.parts(of: algorithm).count == 1
+        guard let algorithm = key?.algorithm, (try? Self.identifier(of: algorithm)) == Self.rsaEncryption else {
+            return false
         }
-        return isLacking ?? false
+        return Self.encodedElements(of: algorithm).count == 1
     }
 
     /// Compares the signature algorithms inside and outside of the signed data. Returns nil if they are equal, and the
     /// violation if only one of them lacks the NULL of an RSA algorithm.
     ///
     /// - Throws: `ASN1Error` for any other difference.
-    static func difference(of inner: ASN1Node, and outer: ASN1Node) throws -> String? {
+    private static func difference(of inner: ASN1Node, and outer: ASN1Node) throws -> String? {
         guard inner.encodedBytes != outer.encodedBytes else { return nil }
-        let (one, other) = (parts(of: inner), parts(of: outer))
+        let (one, other) = (encodedElements(of: inner), encodedElements(of: outer))
         let hasNull = [one, other].filter { $0.dropFirst() == [null] }.count == 1
         let hasNothing = [one, other].filter { $0.count == 1 }.count == 1
         guard hasNull, hasNothing, let identifier = one.first, identifier == other.first, identifier.starts(with: pkcs1)
@@ -181,46 +169,35 @@ extension CertificateFields {
         return "one of its two signature algorithms has no parameters, the other has NULL (RFC 5280, 4.1.1.2)"
     }
 
+    private static func encodedElements(of node: ASN1Node) -> [ArraySlice<UInt8>] {
+        (try? node.elements().map(\.encodedBytes)) ?? []
+    }
+
     /// Returns the certificate with NULL added to the algorithm of its key. The signature does not cover the returned
     /// bytes.
-    static func withKeyParameters(_ der: [UInt8]) throws -> [UInt8] {
-        guard case .constructed(let parts) = try DER.parse(der).content, let body = parts.first(where: { _ in true }),
-            case .constructed(let fields) = body.content
-        else { throw ASN1Error.invalidASN1Object(reason: "the certificate does not have three parts") }
-        // Five fields precede the key: serial number, signature, issuer, validity and subject. An optional version is
-        // the only tagged field.
-        let hasVersion = fields.first { _ in true }?.identifier.tagClass == .contextSpecific
-        let place = hasVersion ? 6 : 5
+    func addingKeyParameters(to der: [UInt8]) throws -> [UInt8] {
+        let parts = try Self.parts(of: der)
+        let fields = try parts[0].elements()
         var serializer = DER.Serializer()
-        serializer.appendConstructedNode(identifier: .sequence) { whole in
-            whole.appendConstructedNode(identifier: .sequence) { body in
-                for (index, field) in fields.enumerated() {
-                    guard index == place else { body.serializeRawBytes(field.encodedBytes); continue }
-                    Self.appendKey(field, to: &body)
+        try serializer.appendConstructedNode(identifier: .sequence) { whole in
+            try whole.appendConstructedNode(identifier: .sequence) { body in
+                for field in fields {
+                    guard field.encodedBytes.elementsEqual(subjectPublicKeyInfo) else {
+                        body.serializeRawBytes(field.encodedBytes)
+                        continue
+                    }
+                    try body.appendConstructedNode(identifier: .sequence) { info in
+                        try info.appendConstructedNode(identifier: .sequence) { algorithm in
+                            try algorithm.serialize(Self.rsaEncryption)
+                            try algorithm.serialize(ASN1Null())
+                        }
+                        try info.serialize(ASN1BitString(bytes: publicKeyBits))
+                    }
                 }
             }
             for part in parts.dropFirst() { whole.serializeRawBytes(part.encodedBytes) }
         }
         return serializer.serializedBytes
-    }
-
-    private static func appendKey(_ key: ASN1Node, to serializer: inout DER.Serializer) {
-        guard case .constructed(let parts) = key.content else { return }
-        serializer.appendConstructedNode(identifier: .sequence) { info in
-            for (index, part) in parts.enumerated() {
-                guard index == 0 else { info.serializeRawBytes(part.encodedBytes); continue }
-                info.appendConstructedNode(identifier: .sequence) { algorithm in
-                    for part in Self.parts(of: part) { algorithm.serializeRawBytes(part) }
-                    algorithm.serializeRawBytes(null)
-                }
-            }
-        }
-    }
-
-    /// Returns the encoded elements of a sequence.
-    private static func parts(of node: ASN1Node) -> [ArraySlice<UInt8>] {
-        guard node.identifier == .sequence, case .constructed(let parts) = node.content else { return [] }
-        return parts.map(\.encodedBytes)
     }
 }
 
@@ -244,11 +221,7 @@ struct Signed: Sendable {
     init(_ body: ArraySlice<UInt8>, algorithm: ASN1Node, signature: ASN1Node) throws {
         bytes = body
         self.algorithm = try CertificateFields.identifier(of: algorithm)
-        let bits = try ASN1BitString(derEncoded: signature)
-        guard bits.paddingBits == 0 else {
-            throw ASN1Error.invalidASN1Object(reason: "the signature is not a whole number of bytes")
-        }
-        self.signature = bits.bytes
+        self.signature = try CertificateFields.signature(signature)
     }
 
     /// Verifies that the key of a certificate made the signature, with a secure algorithm.

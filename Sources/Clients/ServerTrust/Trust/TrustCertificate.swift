@@ -103,12 +103,12 @@ public struct TrustCertificate: Sendable {
 
         init(der: [UInt8]) throws {
             let fields = try CertificateFields(der: der)
-            if let algorithm = fields.signatureAlgorithm, let name = TrustCertificateError.brokenAlgorithms[algorithm] {
+            if let name = TrustCertificateError.brokenAlgorithms[fields.signatureAlgorithm] {
                 throw TrustCertificateError.brokenSignatureAlgorithm(name)
             }
             if let bits = fields.rsaBits, bits < 2048 { throw TrustCertificateError.weakKey(bits: bits) }
             x509 = try Certificate(
-                derEncoded: fields.keyLacksParameters ? try CertificateFields.withKeyParameters(der) : der
+                derEncoded: fields.keyLacksParameters ? try fields.addingKeyParameters(to: der) : der
             )
             // A non-DER encoding of r and s would change the bytes without changing the signature.
             guard fields.signature.elementsEqual(x509.signature.rawRepresentation) else {

@@ -14,10 +14,8 @@ extension DistributionPoint {
 
     /// Returns the distribution points of a certificate; empty if there is no extension or it cannot be parsed.
     static func all(of certificate: TrustCertificate) -> [DistributionPoint] {
-        guard let entry = certificate.x509.extensions[oid: identifier], let node = try? DER.parse(entry.value),
-            node.identifier == .sequence, case .constructed(let nodes) = node.content
-        else { return [] }
-        return (try? nodes.map { try DistributionPoint($0) }) ?? []
+        guard let entry = certificate.x509.extensions[oid: identifier] else { return [] }
+        return (try? DER.parse(entry.value).elements().map { try DistributionPoint($0) }) ?? []
     }
 
     /// Returns the URLs of the supported lists.

@@ -56,10 +56,7 @@ extension OCSPCertificateID {
 
     init(_ node: ASN1Node) throws {
         self = try DER.sequence(node, identifier: .sequence) { nodes in
-            guard let algorithm = nodes.next() else {
-                throw ASN1Error.invalidASN1Object(reason: "a CertID has no algorithm")
-            }
-            let identifier = try CertificateFields.identifier(of: algorithm)
+            let identifier = try CertificateFields.identifier(of: try nodes.next("algorithm"))
             let name = try ASN1OctetString(derEncoded: &nodes)
             let key = try ASN1OctetString(derEncoded: &nodes)
             return OCSPCertificateID(

@@ -38,7 +38,7 @@ extension OCSPResponse {
                 throw ASN1Error.invalidASN1Object(reason: "the response has fewer than three parts")
             }
             let certificates = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {
-                try Self.certificates($0)
+                try $0.elements().map { Array($0.encodedBytes) }
             }
             return OCSPResponse(
                 data: try OCSPResponseData(body),
@@ -54,13 +54,6 @@ extension OCSPResponse {
             guard type == basic else { throw ASN1Error.invalidASN1Object(reason: "the response is of type \(type)") }
             return try ASN1OctetString(derEncoded: &nodes).bytes
         }
-    }
-
-    private static func certificates(_ node: ASN1Node) throws -> [[UInt8]] {
-        guard node.identifier == .sequence, case .constructed(let nodes) = node.content else {
-            throw ASN1Error.unexpectedFieldType(node.identifier)
-        }
-        return nodes.map { Array($0.encodedBytes) }
     }
 }
 
@@ -82,7 +75,7 @@ extension OCSPResponseData {
             return OCSPResponseData(
                 responder: try OCSPResponderID(nodes.next()),
                 producedAt: TrustTime(try GeneralizedTime(derEncoded: &nodes)),
-                responses: try Self.responses(nodes.next()),
+                responses: try nodes.next("list of responses").elements().map { try OCSPSingleResponse($0) },
                 extensions: try DER.optionalExplicitlyTagged(&nodes, tagNumber: 1, tagClass: .contextSpecific) {
                     try Certificate.Extensions(encoded: $0)
                 } ?? Certificate.Extensions()
@@ -94,13 +87,6 @@ extension OCSPResponseData {
     func nonce() throws -> [UInt8]? {
         guard let entry = extensions[oid: OCSPRequest.nonceIdentifier] else { return nil }
         return Array(try ASN1OctetString(derEncoded: entry.value).bytes)
-    }
-
-    private static func responses(_ node: ASN1Node?) throws -> [OCSPSingleResponse] {
-        guard let node, node.identifier == .sequence, case .constructed(let nodes) = node.content else {
-            throw ASN1Error.invalidASN1Object(reason: "there are no responses")
-        }
-        return try nodes.map { try OCSPSingleResponse($0) }
     }
 }
 
@@ -116,10 +102,9 @@ struct OCSPSingleResponse {
 extension OCSPSingleResponse {
     init(_ node: ASN1Node) throws {
         self = try DER.sequence(node, identifier: .sequence) { nodes in
-            guard let id = nodes.next() else { throw ASN1Error.invalidASN1Object(reason: "there is no CertID") }
-            return OCSPSingleResponse(
-                id: try OCSPCertificateID(id),
-                status: try OCSPCertificateStatus(nodes.next()),
+            OCSPSingleResponse(
+                id: try OCSPCertificateID(try nodes.next("CertID")),
+                status: try OCSPCertificateStatus(try nodes.next("status")),
                 thisUpdate: TrustTime(try GeneralizedTime(derEncoded: &nodes)),
                 nextUpdate: try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {
                     TrustTime(try GeneralizedTime(derEncoded: $0))
@@ -141,8 +126,7 @@ enum OCSPCertificateStatus: Hashable {
     case revoked(TrustTime, RevocationReason?)
     case unknown
 
-    init(_ node: ASN1Node?) throws {
-        guard let node else { throw ASN1Error.invalidASN1Object(reason: "there is no status") }
+    init(_ node: ASN1Node) throws {
         switch node.identifier {
         case Self.tag(0):
             _ = try ASN1Null(derEncoded: node, withIdentifier: node.identifier)
@@ -175,16 +159,19 @@ enum OCSPResponderID: Hashable {
     case key(ArraySlice<UInt8>)
 
     init(_ node: ASN1Node?) throws {
-        switch node?.identifier {
+        guard let node, case .constructed(let nodes) = node.content else {
+            throw ASN1Error.invalidASN1Object(reason: "the responder has neither a name nor a key")
+        }
+        let children = Array(nodes)
+        guard children.count == 1 else {
+            throw ASN1Error.invalidASN1Object(reason: "the responder does not have exactly one name")
+        }
+        switch node.identifier {
         case ASN1Identifier(tagWithNumber: 1, tagClass: .contextSpecific):
-            self = .name(
-                try Self.only(node) { node in
-                    try node.requireSmallSets()
-                    return try DistinguishedName(derEncoded: node)
-                }
-            )
+            try children[0].requireSmallSets()
+            self = .name(try DistinguishedName(derEncoded: children[0]))
         case ASN1Identifier(tagWithNumber: 2, tagClass: .contextSpecific):
-            self = .key(try Self.only(node) { try ASN1OctetString(derEncoded: $0).bytes })
+            self = .key(try ASN1OctetString(derEncoded: children[0]).bytes)
         default:
             throw ASN1Error.invalidASN1Object(reason: "the responder has neither a name nor a key")
         }
@@ -196,16 +183,5 @@ enum OCSPResponderID: Hashable {
         case .name(let name): certificate.x509.subject == name
         case .key(let hash): OCSPDigest.sha1.hash(certificate.fields.publicKeyBits) == hash
         }
-    }
-
-    private static func only<Value>(_ node: ASN1Node?, _ read: (ASN1Node) throws -> Value) throws -> Value {
-        guard case .constructed(let nodes) = node?.content else {
-            throw ASN1Error.invalidASN1Object(reason: "the tag of the responder is not explicit")
-        }
-        var iterator = nodes.makeIterator()
-        guard let child = iterator.next(), iterator.next() == nil else {
-            throw ASN1Error.invalidASN1Object(reason: "the responder does not have exactly one name")
-        }
-        return try read(child)
     }
 }
