@@ -34,14 +34,16 @@ struct ChainBuilder {
 
     /// Returns the first chain that passes all policies.
     mutating func build(from leaf: TrustCertificate) throws(ChainObstacle) -> ValidatedChain {
-        if let problem = anchors.problem { throw ChainObstacle(.noAnchors(problem), chain: [leaf], rank: .limit) }
+        if let problem = anchors.problem {
+            throw ChainObstacle(failure: .noAnchors(problem), chain: [leaf], rank: .limit)
+        }
         do {
             if anchors.contains(leaf), let chain = try accepted([leaf]) { return chain }
             if let chain = try extend([leaf]) { return chain }
         } catch {
-            throw ChainObstacle(error, chain: [leaf], rank: .limit)
+            throw ChainObstacle(failure: error, chain: [leaf], rank: .limit)
         }
-        throw obstacle ?? ChainObstacle(Self.deadEnd([leaf]), chain: [leaf], rank: .deadEnd)
+        throw obstacle ?? ChainObstacle(failure: Self.deadEnd([leaf]), chain: [leaf], rank: .deadEnd)
     }
 
     /// Returns a complete chain that begins with `path`; nil if no such chain exists.
@@ -54,18 +56,15 @@ struct ChainBuilder {
             return nil
         }
         var isForged = false
-        for issuer in ranked(anchors.issuers(of: tip), for: tip) where !Self.contains(path, issuer) {
-            try budget.spendStep()
-            let isSigned = try signatures.isSigned(tip, by: issuer)
-            if isSigned, let chain = try accepted(path + [issuer]) { return chain }
-            isForged = isForged || !isSigned
-        }
         let sent = intermediates.filter { $0.x509.subject == tip.x509.issuer }
-        for issuer in ranked(sent, for: tip) where !Self.contains(path, issuer) {
+        let candidates =
+            ranked(anchors.issuers(of: tip), for: tip).map { (issuer: $0, isAnchor: true) }
+            + ranked(sent, for: tip).map { (issuer: $0, isAnchor: false) }
+        for (issuer, isAnchor) in candidates where !Self.contains(path, issuer) {
             try budget.spendStep()
-            let isSigned = try signatures.isSigned(tip, by: issuer)
-            if isSigned, let chain = try extend(path + [issuer]) { return chain }
-            isForged = isForged || !isSigned
+            guard try signatures.isSigned(tip, by: issuer) else { isForged = true; continue }
+            let longer = path + [issuer]
+            if let chain = try isAnchor ? accepted(longer) : extend(longer) { return chain }
         }
         if isForged {
             note(.badSignature(subject: tip.description), path, .forged)
@@ -94,7 +93,7 @@ struct ChainBuilder {
 
     private mutating func note(_ failure: TrustFailure, _ chain: [TrustCertificate], _ rank: ChainObstacle.Rank) {
         guard rank > obstacle?.rank ?? .none else { return }
-        obstacle = ChainObstacle(failure, chain: chain, rank: rank)
+        obstacle = ChainObstacle(failure: failure, chain: chain, rank: rank)
     }
 
     /// Sorts candidate issuers: by key identifier (equal, unknown, different), then by whether they are valid now.
@@ -138,12 +137,6 @@ struct ChainObstacle: Error {
     let failure: TrustFailure
     let chain: [TrustCertificate]
     let rank: Rank
-
-    init(_ failure: TrustFailure, chain: [TrustCertificate], rank: Rank) {
-        self.failure = failure
-        self.chain = chain
-        self.rank = rank
-    }
 }
 
 /// The certificates that are linked to the server's certificate by signatures, regardless of times and names.
@@ -259,12 +252,8 @@ package final class JudgingExecutor: TaskExecutor {
 
 /// The signatures that one search has verified. Each signature is verified once.
 struct SignatureLedger {
-    private struct Question: Hashable {
-        let certificate: TrustCertificate
-        let issuer: TrustCertificate
-    }
-
-    private var answers: [Question: Bool] = [:]
+    /// The results, by the certificate and its issuer.
+    private var known: [[TrustCertificate]: Bool] = [:]
     private let budget: EvaluationBudget
 
     init(_ budget: EvaluationBudget) {
@@ -278,11 +267,10 @@ struct SignatureLedger {
         _ certificate: TrustCertificate,
         by issuer: TrustCertificate
     ) throws(TrustFailure) -> Bool {
-        let question = Question(certificate: certificate, issuer: issuer)
-        if let answer = answers[question] { return answer }
+        if let isSigned = known[[certificate, issuer]] { return isSigned }
         try budget.spendSignature()
-        let answer = certificate.isSigned(by: issuer)
-        answers[question] = answer
-        return answer
+        let isSigned = certificate.isSigned(by: issuer)
+        known[[certificate, issuer]] = isSigned
+        return isSigned
     }
 }

@@ -30,13 +30,7 @@ public enum ServerTrustPolicy: Sendable {
     /// Returns immediately and sends no network requests. With `performRevokedEvaluation` only local and cached
     /// revocation data is used.
     public func evaluate(_ serverTrust: ServerTrust, forHost host: String) -> Bool {
-        do {
-            try evaluator.evaluate(serverTrust, forHost: host)
-            return true
-        } catch {
-            serverTrust.logger.info("\(error)")
-            return false
-        }
+        evaluator.isTrusted(serverTrust, forHost: host)
     }
 }
 
@@ -48,19 +42,15 @@ extension ServerTrustPolicy {
             DefaultTrustEvaluator(validateHost: validateHost)
         case .performRevokedEvaluation(let validateHost, let revocationFlags):
             RevocationTrustEvaluator(validateHost: validateHost, options: revocationFlags)
-        case .pinCertificates(let certificates, let validateCertificateChain, let validateHost):
-            PinnedCertificatesTrustEvaluator(
+        case .pinCertificates(let certificates, let validateChain, let validateHost):
+            PinEvaluator(
                 certificates: certificates,
-                acceptSelfSignedCertificates: validateCertificateChain,
-                validateCertificateChain: validateCertificateChain,
+                areAnchors: validateChain,
+                validateChain: validateChain,
                 validateHost: validateHost
             )
-        case .pinPublicKeys(let publicKeys, let validateCertificateChain, let validateHost):
-            PublicKeysTrustEvaluator(
-                keys: publicKeys,
-                validateCertificateChain: validateCertificateChain,
-                validateHost: validateHost
-            )
+        case .pinPublicKeys(let publicKeys, let validateChain, let validateHost):
+            PinEvaluator(keys: publicKeys, validateChain: validateChain, validateHost: validateHost)
         case .disableEvaluation:
             DisabledTrustEvaluator()
         case .customEvaluation(let closure):
@@ -69,14 +59,28 @@ extension ServerTrustPolicy {
     }
 }
 
+extension ServerTrustEvaluating {
+    /// Returns whether a server is trusted. A refusal is logged at `info`.
+    fileprivate func isTrusted(_ trust: ServerTrust, forHost host: String) -> Bool {
+        do {
+            try evaluate(trust, forHost: host)
+            return true
+        } catch {
+            trust.logger.info("\(error)")
+            return false
+        }
+    }
+}
+
 /// An evaluator that calls a closure.
 struct ClosureTrustEvaluator: ServerTrustEvaluating {
+    /// The reason of a refusal.
+    var reason = "the custom evaluation refused it"
     let closure: @Sendable (ServerTrust, String) -> Bool
 
     func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         guard !closure(trust, host) else { return }
-        let reason = TrustFailure.custom("the custom evaluation refused it")
-        throw ServerTrustError(reason: reason, host: host, chain: trust.certificates)
+        throw ServerTrustError(reason: .custom(reason), host: host, chain: trust.certificates)
     }
 }
 
@@ -121,7 +125,6 @@ public final class ServerTrustPolicyManager: Sendable {
     public let policies: [String: ServerTrustPolicy]
 
     private let table: HostTable<ServerTrustPolicy>
-    private let lookup: (@Sendable (String) -> ServerTrustPolicy?)?
 
     /// Creates a manager.
     ///
@@ -135,14 +138,12 @@ public final class ServerTrustPolicyManager: Sendable {
         lookup: (@Sendable (_ host: String) -> ServerTrustPolicy?)? = nil
     ) {
         self.policies = policies
-        self.lookup = lookup
-        table = HostTable(policies)
+        table = HostTable(policies, lookup: lookup)
     }
 
     /// Returns the policy for a host; nil if no pattern matches. If the host or a pattern of the manager is invalid,
     /// the policy refuses every server.
     public func serverTrustPolicy(forHost host: String) -> ServerTrustPolicy? {
-        if let policy = lookup?(ServerHost.canonical(host)) { return policy }
         do {
             return try table.value(forHost: host)
         } catch {
@@ -198,13 +199,7 @@ public struct AFSecurityPolicy: Hashable, Sendable {
     public func evaluateServerTrust(_ serverTrust: ServerTrust, forDomain domain: String?) -> Bool {
         var policy = self
         if domain == nil { policy.validatesDomainName = false }
-        do {
-            try policy.evaluator.evaluate(serverTrust, forHost: domain ?? serverTrust.host ?? "")
-            return true
-        } catch {
-            serverTrust.logger.info("\(error)")
-            return false
-        }
+        return policy.evaluator.isTrusted(serverTrust, forHost: domain ?? serverTrust.host ?? "")
     }
 
     /// The evaluator of this policy.
@@ -213,13 +208,14 @@ public struct AFSecurityPolicy: Hashable, Sendable {
         case (.none, false):
             return DefaultTrustEvaluator(validateHost: validatesDomainName)
         case (.none, true):
-            return validatesDomainName ? UnvouchedNameTrustEvaluator() : DisabledTrustEvaluator()
+            // Without pins and without a valid chain, no authority has verified the name in a certificate.
+            guard validatesDomainName else { return DisabledTrustEvaluator() }
+            return ClosureTrustEvaluator(
+                reason: "a domain name can only be validated with a valid chain or with pins: pin the certificate"
+            ) { _, _ in false }
         case (.publicKey, let allowsInvalid):
-            return PublicKeysTrustEvaluator(
-                keys: pinnedCertificates.map(\.publicKey),
-                validateCertificateChain: !allowsInvalid,
-                validateHost: validatesDomainName
-            )
+            let keys = pinnedCertificates.map(\.publicKey)
+            return PinEvaluator(keys: keys, validateChain: !allowsInvalid, validateHost: validatesDomainName)
         case (.certificate, let allowsInvalid):
             let pinned = PinnedCertificatesTrustEvaluator(
                 certificates: pinnedCertificates,
@@ -241,15 +237,4 @@ public enum AFSSLPinningMode: UInt, Hashable, Sendable {
     case publicKey = 1
     /// The pinned certificates.
     case certificate = 2
-}
-
-/// An evaluator that trusts no server. Without pins and without a valid chain, no authority has verified the name in a
-/// certificate.
-struct UnvouchedNameTrustEvaluator: ServerTrustEvaluating {
-    func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
-        let reason = TrustFailure.custom(
-            "a domain name can only be validated with a valid chain or with pins: pin the certificate"
-        )
-        throw ServerTrustError(reason: reason, host: host, chain: trust.certificates)
-    }
 }

@@ -3,10 +3,7 @@ import Logging
 /// An evaluator that requires that one of the pinned certificates is on the chain. If the list is empty, no server is
 /// trusted.
 public struct PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
-    private let certificates: [TrustCertificate]
-    private let acceptSelfSignedCertificates: Bool
-    private let validateCertificateChain: Bool
-    private let validateHost: Bool
+    private let evaluator: PinEvaluator
 
     /// Creates an evaluator.
     ///
@@ -26,51 +23,24 @@ public struct PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
         performDefaultValidation: Bool = true,
         validateHost: Bool = true
     ) {
-        self.init(
+        evaluator = PinEvaluator(
             certificates: certificates,
-            acceptSelfSignedCertificates: acceptSelfSignedCertificates,
-            validateCertificateChain: performDefaultValidation || validateHost,
+            areAnchors: acceptSelfSignedCertificates,
+            validateChain: performDefaultValidation || validateHost,
             validateHost: validateHost
         )
-    }
-
-    /// Creates an evaluator as in Alamofire 4: the host can be checked without a valid chain.
-    init(
-        certificates: [TrustCertificate],
-        acceptSelfSignedCertificates: Bool,
-        validateCertificateChain: Bool,
-        validateHost: Bool
-    ) {
-        self.certificates = certificates
-        self.acceptSelfSignedCertificates = acceptSelfSignedCertificates
-        self.validateCertificateChain = validateCertificateChain
-        self.validateHost = validateHost
     }
 
     /// Builds the chain, and compares its certificates with the pinned ones.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
-        guard !certificates.isEmpty else {
-            throw ServerTrustError(reason: .noPins, host: host, chain: trust.certificates)
-        }
-        var trust = trust
-        if acceptSelfSignedCertificates { trust.anchors = TrustAnchors(certificates) }
-        let chain = try trust.chainForPins(
-            forHost: host,
-            validateChain: validateCertificateChain,
-            validateHost: validateHost
-        )
-        guard chain.contains(where: certificates.contains) else {
-            throw ServerTrustError(reason: .notPinned(subject: "\(trust.leaf)"), host: host, chain: chain)
-        }
+        try evaluator.evaluate(trust, forHost: host)
     }
 }
 
 /// An evaluator that requires that one of the pinned keys is on the chain. A certificate that is renewed with the same
 /// key still matches. If the list is empty, no server is trusted.
 public struct PublicKeysTrustEvaluator: ServerTrustEvaluating {
-    private let keys: [ServerPublicKey]
-    private let validateCertificateChain: Bool
-    private let validateHost: Bool
+    private let evaluator: PinEvaluator
 
     /// Creates an evaluator.
     ///
@@ -83,29 +53,46 @@ public struct PublicKeysTrustEvaluator: ServerTrustEvaluating {
     ///   - validateHost: A Boolean value that indicates whether the certificate must be for the host. As in Alamofire
     ///     5, this requires a valid chain even without `performDefaultValidation`.
     public init(keys: [ServerPublicKey], performDefaultValidation: Bool = true, validateHost: Bool = true) {
-        self.init(
-            keys: keys,
-            validateCertificateChain: performDefaultValidation || validateHost,
-            validateHost: validateHost
-        )
-    }
-
-    /// Creates an evaluator as in Alamofire 4: the host can be checked without a valid chain.
-    init(keys: [ServerPublicKey], validateCertificateChain: Bool, validateHost: Bool) {
-        self.keys = keys
-        self.validateCertificateChain = validateCertificateChain
-        self.validateHost = validateHost
+        let validateChain = performDefaultValidation || validateHost
+        evaluator = PinEvaluator(keys: keys, validateChain: validateChain, validateHost: validateHost)
     }
 
     /// Builds the chain, and compares its keys with the pinned ones.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
-        guard !keys.isEmpty else { throw ServerTrustError(reason: .noPins, host: host, chain: trust.certificates) }
-        let chain = try trust.chainForPins(
-            forHost: host,
-            validateChain: validateCertificateChain,
-            validateHost: validateHost
-        )
-        guard chain.contains(where: { keys.contains($0.publicKey) }) else {
+        try evaluator.evaluate(trust, forHost: host)
+    }
+}
+
+/// An evaluator that requires that one of the pinned certificates or keys is on the chain. The host can be checked
+/// without a valid chain, as in Alamofire 4.
+struct PinEvaluator: ServerTrustEvaluating {
+    private let hasPins: Bool
+    /// The anchors of the chain; nil for those of the evaluation.
+    private let anchors: TrustAnchors?
+    private let validateChain: Bool
+    private let validateHost: Bool
+    private let isPinned: @Sendable (TrustCertificate) -> Bool
+
+    init(certificates: [TrustCertificate], areAnchors: Bool, validateChain: Bool, validateHost: Bool) {
+        hasPins = !certificates.isEmpty
+        anchors = areAnchors ? TrustAnchors(certificates) : nil
+        (self.validateChain, self.validateHost) = (validateChain, validateHost)
+        isPinned = { certificates.contains($0) }
+    }
+
+    init(keys: [ServerPublicKey], validateChain: Bool, validateHost: Bool) {
+        hasPins = !keys.isEmpty
+        anchors = nil
+        (self.validateChain, self.validateHost) = (validateChain, validateHost)
+        isPinned = { keys.contains($0.publicKey) }
+    }
+
+    func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
+        guard hasPins else { throw ServerTrustError(reason: .noPins, host: host, chain: trust.certificates) }
+        var trust = trust
+        trust.anchors = anchors ?? trust.anchors
+        let chain = try trust.chainForPins(forHost: host, validateChain: validateChain, validateHost: validateHost)
+        guard chain.contains(where: isPinned) else {
             throw ServerTrustError(reason: .notPinned(subject: "\(trust.leaf)"), host: host, chain: chain)
         }
     }

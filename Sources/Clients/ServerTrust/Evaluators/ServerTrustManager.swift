@@ -18,7 +18,6 @@ public final class ServerTrustManager: Sendable {
     public let revocationLists: [RevocationList]
 
     private let table: HostTable<any ServerTrustEvaluating>
-    private let lookup: (@Sendable (String) -> (any ServerTrustEvaluating)?)?
 
     /// Creates a manager.
     ///
@@ -42,8 +41,7 @@ public final class ServerTrustManager: Sendable {
         self.evaluators = evaluators
         self.anchors = anchors
         self.revocationLists = revocationLists
-        self.lookup = lookup
-        table = HostTable(evaluators)
+        table = HostTable(evaluators, lookup: lookup)
     }
 
     /// Returns the evaluator for a host; nil if the host has no evaluator and `allHostsMustBeEvaluated` is false.
@@ -53,7 +51,6 @@ public final class ServerTrustManager: Sendable {
     public func serverTrustEvaluator(
         forHost host: String
     ) throws(ServerTrustError) -> (any ServerTrustEvaluating)? {
-        if let evaluator = lookup?(ServerHost.canonical(host)) { return evaluator }
         do {
             if let evaluator = try table.value(forHost: host) { return evaluator }
         } catch {
@@ -69,10 +66,8 @@ public final class ServerTrustManager: Sendable {
     ///
     /// - Throws: ``ServerTrustError`` if the server is not trusted.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
-        try (try serverTrustEvaluator(forHost: host) ?? DefaultTrustEvaluator()).evaluate(
-            prepared(trust),
-            forHost: host
-        )
+        let evaluator = try serverTrustEvaluator(forHost: host) ?? DefaultTrustEvaluator()
+        try evaluator.evaluate(prepared(trust), forHost: host)
     }
 
     /// Evaluates a server, and may wait for network requests. Clients call this method.

@@ -32,10 +32,6 @@ public struct ServerHost: Hashable, Sendable {
         return true
     }
 
-    /// Returns the form in which hosts are compared: lower case, A-labels, no trailing dot. Returns invalid hosts
-    /// unchanged.
-    static func canonical(_ text: String) -> String { (try? ServerHost(text))?.description ?? text }
-
     private static func address(_ text: String) -> WireAddress? {
         var text = text[...]
         if text.first == "[", text.last == "]" {
@@ -76,7 +72,7 @@ struct DNSName: Hashable, Sendable {
         self.labels = labels
     }
 
-    init?(ascii: String, allowsFinalDot: Bool) {
+    init?(ascii: some StringProtocol, allowsFinalDot: Bool) {
         // Checked before lowercasing, because lowercasing converts the Kelvin sign to the ASCII letter k.
         guard (1...254).contains(ascii.utf8.count), ascii.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         var labels = ascii.split(at: ".", omittingEmptySubsequences: false).map { $0.lowercased() }
@@ -92,7 +88,7 @@ struct DNSName: Hashable, Sendable {
     /// because a wildcard for a top-level domain is never legitimate.
     func isMatched(byCertificate pattern: String) -> Bool {
         if pattern.hasPrefix("*.") {
-            guard let parent = DNSName(ascii: String(pattern.dropFirst(2)), allowsFinalDot: false) else { return false }
+            guard let parent = DNSName(ascii: pattern.dropFirst(2), allowsFinalDot: false) else { return false }
             return parent.labels.count >= 2 && labels.count == parent.labels.count + 1 && isBelow(parent)
         }
         return DNSName(ascii: pattern, allowsFinalDot: false) == self
@@ -191,12 +187,16 @@ public struct HostPattern: Hashable, Sendable {
 
 /// Values by host pattern. The most specific pattern applies.
 struct HostTable<Value: Sendable>: Sendable {
+    /// A function that is called before the patterns are compared. It gets the host as it is compared: lower case,
+    /// A-labels, no trailing dot. It gets invalid hosts unchanged.
+    private let lookup: (@Sendable (String) -> Value?)?
     private var values: [HostPattern: Value] = [:]
     /// The first invalid pattern, or the first two patterns that match the same hosts. If set, every lookup fails,
     /// because the intended value is ambiguous.
     private var fault: TrustFailure?
 
-    init(_ entries: [String: Value]) {
+    init(_ entries: [String: Value], lookup: (@Sendable (String) -> Value?)?) {
+        self.lookup = lookup
         var texts: [HostPattern: String] = [:]
         for (text, value) in entries.sorted(by: { $0.key < $1.key }) {
             do throws(TrustFailure) {
@@ -213,6 +213,7 @@ struct HostTable<Value: Sendable>: Sendable {
     ///
     /// - Throws: `invalidHost`; `invalidPattern` or `equalPatterns` if the table was created with such patterns.
     func value(forHost host: String) throws(TrustFailure) -> Value? {
+        if let value = lookup?((try? ServerHost(host))?.description ?? host) { return value }
         if let fault { throw fault }
         return HostPattern.candidates(for: try ServerHost(host)).lazy.compactMap { values[$0] }.first
     }

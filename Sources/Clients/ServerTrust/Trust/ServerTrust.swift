@@ -71,16 +71,17 @@ public struct ServerTrust: Sendable {
         host: String? = nil,
         cache: ValidatedChainCache? = nil
     ) throws(ServerTrustError) {
+        let certificates: [TrustCertificate]
         do {
-            let certificates = try cache?.certificates(of: derEncodedChain) ?? Self.read(derEncodedChain)
-            try self.init(certificates: certificates, host: host)
-        } catch let error as TrustFailure {
-            throw ServerTrustError(reason: error, host: host ?? "")
-        } catch let error as ServerTrustError {
-            throw error
+            if let cache {
+                certificates = try cache.certificates(of: derEncodedChain)
+            } else {
+                certificates = try Self.read(derEncodedChain)
+            }
         } catch {
-            throw ServerTrustError(reason: .unreadableCertificate(error.plainText), host: host ?? "")
+            throw ServerTrustError(reason: error, host: host ?? "")
         }
+        try self.init(certificates: certificates, host: host)
         self.cache = cache
     }
 

@@ -6,15 +6,15 @@ import X509
 enum NameConstraint {
     /// A DNS subtree. `example.com` contains the domain and its subdomains; `.example.com` contains only the
     /// subdomains.
-    case hosts(ConstrainedDomain?, isOnlyBelow: Bool)
+    case hosts(DNSName?, isOnlyBelow: Bool)
     /// All host names: the constraint is empty.
     case allHosts
     case addresses(ConstrainedRange?)
     case mailbox(ConstrainedMailbox)
     /// All mailboxes of a host, or with a leading dot of all its subdomains.
-    case mailboxes(ConstrainedDomain?, isBelow: Bool)
+    case mailboxes(DNSName?, isBelow: Bool)
     /// All URIs of a host, or with a leading dot of all its subdomains.
-    case identifiers(ConstrainedDomain?, isBelow: Bool)
+    case identifiers(DNSName?, isBelow: Bool)
     case directory(CanonicalName)
     case otherName, x400Address, ediPartyName, registeredID
 
@@ -63,17 +63,17 @@ enum NameConstraint {
         }
     }
 
-    private static func domain(_ text: String) -> (ConstrainedDomain?, hasDot: Bool) {
+    private static func domain(_ text: String) -> (DNSName?, hasDot: Bool) {
         let hasDot = text.hasPrefix(".")
-        return (ConstrainedDomain(hasDot ? text.dropFirst() : text[...]), hasDot)
+        return (DNSName(ascii: hasDot ? text.dropFirst() : text[...], allowsFinalDot: true), hasDot)
     }
 
     /// Returns whether a host name is in a DNS subtree. A wildcard represents every name directly below its parent. If
     /// only some of these are in the subtree, the result is `doubtful`.
     private static func containment(
-        of host: ConstrainedDomain?,
+        of host: DNSName?,
         isWildcard: Bool,
-        in domain: ConstrainedDomain?,
+        in domain: DNSName?,
         isOnlyBelow: Bool
     ) -> Containment {
         guard let host, let domain else { return .doubtful }
@@ -83,8 +83,8 @@ enum NameConstraint {
     }
 
     private static func containment(
-        of host: ConstrainedDomain?,
-        in domain: ConstrainedDomain?,
+        of host: DNSName?,
+        in domain: DNSName?,
         isBelow: Bool
     ) -> Containment {
         guard let host, let domain else { return .doubtful }
@@ -131,11 +131,11 @@ enum Containment: Hashable {
 /// name cannot be parsed.
 enum ConstrainedName {
     /// A host name; for a wildcard, the name after `*.`.
-    case host(ConstrainedDomain?, isWildcard: Bool)
+    case host(DNSName?, isWildcard: Bool)
     case address([UInt8])
     case mailbox(ConstrainedMailbox?)
     /// The host of a URI.
-    case identifier(ConstrainedDomain?)
+    case identifier(DNSName?)
     case directory(CanonicalName)
     case otherName, x400Address, ediPartyName, registeredID
 
@@ -143,7 +143,8 @@ enum ConstrainedName {
         switch name {
         case .dnsName(let text):
             let isWildcard = text.hasPrefix("*.")
-            self = .host(ConstrainedDomain(isWildcard ? text.dropFirst(2) : text[...]), isWildcard: isWildcard)
+            let name = DNSName(ascii: isWildcard ? text.dropFirst(2) : text[...], allowsFinalDot: true)
+            self = .host(name, isWildcard: isWildcard)
         case .ipAddress(let octets): self = .address(Array(octets.bytes))
         case .rfc822Name(let text): self = .mailbox(ConstrainedMailbox(text))
         case .uniformResourceIdentifier(let text): self = .identifier(Self.host(of: text))
@@ -170,7 +171,7 @@ enum ConstrainedName {
 
     /// Returns the host of a URI; nil if it has no valid host name. A URI with characters that are not permitted is
     /// refused, because implementations interpret it differently.
-    private static func host(of identifier: String) -> ConstrainedDomain? {
+    private static func host(of identifier: String) -> DNSName? {
         guard identifier.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }),
             let colon = identifier.unicodeScalars.firstIndex(of: ":")
         else { return nil }
@@ -180,19 +181,19 @@ enum ConstrainedName {
         let start =
             authority.unicodeScalars.lastIndex(of: "@").map(authority.unicodeScalars.index(after:))
             ?? authority.startIndex
-        return ConstrainedDomain(authority[start...].prefix { $0 != ":" })
+        return DNSName(ascii: authority[start...].prefix { $0 != ":" }, allowsFinalDot: true)
     }
 }
 
 /// An e-mail address (RFC 5321, 4.1.2).
 struct ConstrainedMailbox {
     let local: String
-    let host: ConstrainedDomain
+    let host: DNSName
 
     /// Parses an address. Returns nil if the text is not one.
     init?(_ text: String) {
         guard let at = text.unicodeScalars.lastIndex(of: "@"), at > text.startIndex,
-            let host = ConstrainedDomain(text[text.unicodeScalars.index(after: at)...])
+            let host = DNSName(ascii: text[text.unicodeScalars.index(after: at)...], allowsFinalDot: true)
         else { return nil }
         local = String(text[..<at])
         self.host = host
@@ -205,22 +206,5 @@ struct ConstrainedMailbox {
         if local == other.local { return .inside }
         let isQuoted = (local + other.local).utf8.contains { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
         return isQuoted || local.lowercased() == other.local.lowercased() ? .doubtful : .outside
-    }
-}
-
-/// A host name in the form in which constraints compare it: lower case with a leading dot, so that a subdomain ends
-/// with its parent.
-struct ConstrainedDomain: Hashable {
-    private let letters: [UInt8]
-
-    /// Parses a host name. Returns nil if the text is not one.
-    init?(_ text: some StringProtocol) {
-        guard let name = DNSName(ascii: String(text), allowsFinalDot: true) else { return nil }
-        letters = Array(".\(name)".utf8)
-    }
-
-    /// Returns whether this is a proper subdomain of another name.
-    func isBelow(_ other: ConstrainedDomain) -> Bool {
-        letters.count > other.letters.count && letters.suffix(other.letters.count).elementsEqual(other.letters)
     }
 }

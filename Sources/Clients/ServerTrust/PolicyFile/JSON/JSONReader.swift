@@ -248,7 +248,7 @@ struct PolicyFileFault: Error {
 /// A reader of the members of an object by key. It refuses unknown keys.
 struct JSONObjectReader {
     /// The name of the object in error messages, for example `a policy of the kind "pins"`.
-    let name: String
+    private(set) var name: String
     let place: TextPlace
     private let members: [JSONNode.Member]
 
@@ -261,15 +261,11 @@ struct JSONObjectReader {
         place = node.place
     }
 
-    private init(name: String, place: TextPlace, members: [JSONNode.Member]) {
-        self.name = name
-        self.place = place
-        self.members = members
-    }
-
     /// Returns the same object with another name for error messages.
     func named(_ name: String) -> JSONObjectReader {
-        JSONObjectReader(name: name, place: place, members: members)
+        var object = self
+        object.name = name
+        return object
     }
 
     /// Checks that the object has no other keys.
