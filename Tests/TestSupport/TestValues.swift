@@ -60,3 +60,8 @@ package enum BuiltProgram {
         return bundle.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/" + name
     }
 }
+
+/// The name of an enumeration case with associated values; the description of other values.
+package func caseName(_ value: Any?) -> String {
+    value.map { Mirror(reflecting: $0).children.first?.label ?? "\($0)" } ?? "nil"
+}

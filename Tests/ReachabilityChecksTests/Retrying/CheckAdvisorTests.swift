@@ -59,10 +59,10 @@ import Testing
             )
         )
         let tasks = (0..<10).map { _ in Task { await advisor.waitForEnd(of: "example.org") } }
-        while begun.withLock({ $0 }) == 0 || advisor.recovery.waiters < tasks.count { await Task.yield() }
+        while begun.withLock({ $0 }) == 0 || advisor.recovery.waiting < tasks.count { await Task.yield() }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
         while ended.withLock({ $0 }) == 0 { await Task.yield() }
-        #expect(begun.withLock { $0 } == 1 && advisor.recovery.waiters == 0)
+        #expect(begun.withLock { $0 } == 1 && advisor.recovery.waiting == 0)
     }
 }

@@ -31,12 +31,8 @@ public final class ValidatedChainCache: Sendable {
         let window: ClosedRange<TrustTime>
     }
 
-    private struct State {
-        var chains: RecentValues<Key, Entry>
-        var sent: RecentValues<Sent, [TrustCertificate]>
-    }
-
-    private let state: Locked<State>
+    private let chains: Locked<RecentValues<Key, Entry>>
+    private let parsed: Locked<RecentValues<Sent, [TrustCertificate]>>
     private let maximumAge: Duration
 
     /// Creates an empty cache.
@@ -46,31 +42,28 @@ public final class ValidatedChainCache: Sendable {
     ///     chain takes about 10 KB.
     ///   - maximumAge: The maximum age of an entry, even if its certificates are valid for longer.
     public init(capacity: Int = 256, maximumAge: Duration = .seconds(3600)) {
-        state = Locked(
-            State(chains: RecentValues(capacity: max(0, capacity)), sent: RecentValues(capacity: max(0, capacity)))
-        )
+        chains = Locked(RecentValues(capacity: capacity))
+        parsed = Locked(RecentValues(capacity: capacity))
         self.maximumAge = maximumAge
     }
 
     /// The number of cached chains.
-    public var count: Int { state.withLock { $0.chains.count } }
+    public var count: Int { chains.withLock { $0.count } }
 
     /// Removes all entries.
     public func removeAll() {
-        state.withLock {
-            $0.chains.removeAll()
-            $0.sent.removeAll()
-        }
+        chains.withLock { $0.removeAll() }
+        parsed.withLock { $0.removeAll() }
     }
 
     func chain(for trust: ServerTrust) -> ValidatedChain? {
         let key = Self.key(trust)
-        return state.withLock { state in
-            guard let entry = state.chains[key] else { return nil }
+        return chains.withLock { chains in
+            guard let entry = chains[key] else { return nil }
             guard entry.window.contains(trust.time) else {
                 // The entry has ended, or the time of this evaluation is before its creation, for example after a clock
                 // was set back.
-                state.chains.remove(key)
+                chains[key] = nil
                 return nil
             }
             return entry.chain
@@ -82,15 +75,15 @@ public final class ValidatedChainCache: Sendable {
         let end = min(chain.validity.upperBound, trust.time.advanced(by: maximumAge))
         let entry = Entry(chain: chain, window: trust.time...max(trust.time, end))
         let key = Self.key(trust)
-        state.withLock { $0.chains.insert(entry, for: key) }
+        chains.withLock { $0[key] = entry }
     }
 
     /// Returns the certificates that were parsed from the same bytes before, or parses them now.
     func certificates(of derEncodedChain: [[UInt8]]) throws(TrustFailure) -> [TrustCertificate] {
         let sent = Sent(chain: derEncodedChain)
-        if let certificates = state.withLock({ $0.sent[sent] }) { return certificates }
+        if let certificates = parsed.withLock({ $0[sent] }) { return certificates }
         let certificates = try ServerTrust.read(derEncodedChain)
-        state.withLock { $0.sent.insert(certificates, for: sent) }
+        parsed.withLock { $0[sent] = certificates }
         return certificates
     }
 
@@ -103,36 +96,33 @@ public final class ValidatedChainCache: Sendable {
 ///
 /// When it is full, it removes the less recently used half at once. The average cost of an insertion is therefore
 /// constant, without a linked list of the entries.
-struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var values: [Key: (value: Value, used: UInt64)] = [:]
     private var uses: UInt64 = 0
     private let capacity: Int
 
-    init(capacity: Int) {
+    /// Creates an empty dictionary. With a capacity of zero or less it remains empty.
+    package init(capacity: Int) {
         self.capacity = capacity
     }
 
     var count: Int { values.count }
 
-    /// Returns the value of a key. Reading it counts as a use.
-    subscript(key: Key) -> Value? {
+    /// The value of a key. Reading and setting it count as uses.
+    package subscript(key: Key) -> Value? {
         mutating get {
             guard let index = values.index(forKey: key) else { return nil }
             uses += 1
             values.values[index].used = uses
             return values.values[index].value
         }
-    }
-
-    mutating func insert(_ value: Value, for key: Key) {
-        guard capacity > 0 else { return }
-        if values.count >= capacity, values[key] == nil { makeRoom() }
-        uses += 1
-        values[key] = (value, uses)
-    }
-
-    mutating func remove(_ key: Key) {
-        values[key] = nil
+        set {
+            guard let newValue else { values[key] = nil; return }
+            guard capacity > 0 else { return }
+            if values.count >= capacity, values[key] == nil { makeRoom() }
+            uses += 1
+            values[key] = (newValue, uses)
+        }
     }
 
     mutating func removeAll() {

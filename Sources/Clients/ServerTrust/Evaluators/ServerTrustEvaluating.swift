@@ -61,20 +61,19 @@ public struct DisabledTrustEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// The hosts that a warning was logged for in this process. When the set is full, it is emptied, because host names are
-/// external input.
+/// The hosts that a warning was logged for in this process. Their number is limited, because host names are external
+/// input.
 struct WarnedHosts: Sendable {
     static let disabled = WarnedHosts()
     static let lackOfBackup = WarnedHosts()
 
-    private static let limit = 4096
-    private let hosts = Locked<Set<String>>([])
+    private let hosts = Locked(RecentValues<String, Bool>(capacity: 4096))
 
     /// Returns false if the host is already in the set.
     func insert(_ host: String) -> Bool {
         hosts.withLock { hosts in
-            if hosts.count >= Self.limit { hosts = [] }
-            return hosts.insert(host).inserted
+            defer { hosts[host] = true }
+            return hosts[host] == nil
         }
     }
 }

@@ -1,3 +1,4 @@
+import LinuxSupport
 import X509
 
 /// A checker that determines whether a certificate of a chain is revoked, with OCSP responders and certificate
@@ -28,10 +29,11 @@ public final class RevocationChecker: RevocationChecking {
     let listURLs: [String]
     let settings: RevocationSettings
     let memory: RevocationMemory
-    let flights: FetchFlights
-    let makeNonce: @Sendable () -> [UInt8]
+    let flights = SingleFlight<FetchKey, Result<FetchedData, RevocationProblem>>()
+    private let sleep: @Sendable (Duration) async throws -> Void
+    private let makeNonce: @Sendable () -> [UInt8]
     /// The clock for the pause after a failure, which is independent of the time of the evaluation.
-    let now: @Sendable () -> ContinuousClock.Instant
+    private let now: @Sendable () -> ContinuousClock.Instant
 
     /// Creates a checker.
     ///
@@ -77,7 +79,7 @@ public final class RevocationChecker: RevocationChecking {
         self.listURLs = listURLs
         self.settings = settings
         memory = RevocationMemory(settings)
-        flights = FetchFlights(sleep: sleep)
+        self.sleep = sleep
         self.makeNonce = makeNonce
         self.now = now
     }
@@ -100,7 +102,7 @@ public final class RevocationChecker: RevocationChecking {
         flags: RevocationFlags
     ) -> RevocationStatus {
         let questions = RevocationQuestion.all(about: chain, in: trust)
-        return Self.status(questions.map { ($0.certificate, knownFinding($0, flags)) })
+        return Self.status(questions.map { ($0.certificate, localStatus($0, flags, waits: false).finding) })
     }
 
     /// Returns the status from local data, cached data and the network. If the task is cancelled, the status is unknown
@@ -124,14 +126,15 @@ public final class RevocationChecker: RevocationChecking {
         flags: RevocationFlags
     ) async -> [(TrustCertificate, RevocationFinding)] {
         let questions = RevocationQuestion.all(about: chain, in: trust)
-        let known = questions.map { settledFinding($0, flags) }
+        let local = questions.map { localStatus($0, flags, waits: true) }
+        let isRevoked = local.contains(where: \.finding.isRevoked)
         // Cached data is sufficient for most handshakes, which then need no tasks.
-        guard known.contains(where: { $0 == nil }), !known.contains(where: { $0?.isRevoked ?? false }) else {
-            return zip(questions, known).compactMap { pair in pair.1.map { (pair.0.certificate, $0) } }
+        guard !isRevoked, local.contains(where: { !$0.sources.isEmpty }) else {
+            return zip(questions, local).map { ($0.certificate, $1.finding) }.filter { !isRevoked || $1.isKnown }
         }
         let findings = await withTaskGroup(of: (Int, RevocationFinding).self) { group in
-            for (index, question) in questions.enumerated() {
-                group.addTask { (index, await self.finding(question, flags)) }
+            for (index, (question, local)) in zip(questions, local).enumerated() {
+                group.addTask { (index, await self.finding(local.finding, or: local.sources, question)) }
             }
             return await group.reduce(into: [Int: RevocationFinding]()) { $0[$1.0] = $1.1 }
         }
@@ -149,53 +152,41 @@ public final class RevocationChecker: RevocationChecking {
     }
 }
 
+/// A responder or a list that can be queried over the network.
+struct QueriedSource: Sendable {
+    let method: RevocationMethod
+    let url: String
+
+    var name: RevocationSource { method == .ocsp ? .responder(url: url) : .list(url) }
+}
+
+/// The identity of a query. Queries with the same key have the same result.
+struct FetchKey: Hashable, Sendable {
+    let url: String
+    /// The certificate; nil for a list, which covers many certificates.
+    let certificate: TrustCertificate?
+    let issuer: ServerPublicKey?
+}
+
+/// The data of a source, for all evaluations that wait for it.
+enum FetchedData: Sendable {
+    /// An OCSP response, and the nonce of the request.
+    case response([UInt8], nonce: [UInt8]?)
+    case list(RevocationList)
+}
+
 extension RevocationChecker {
-    /// A source that can be queried over the network.
-    private struct Source: Sendable {
-        let method: RevocationMethod
-        let url: String
-
-        var name: RevocationSource { method == .ocsp ? .responder(url: url) : .list(url) }
-    }
-
     private enum Step: Sendable {
         case answered(Int, RevocationFinding)
         case headStartIsOver(Int)
     }
 
-    /// Returns the status of one certificate. May query the network.
-    func finding(_ question: RevocationQuestion, _ flags: RevocationFlags) async -> RevocationFinding {
-        let known = flags.methods.map { findingAtHand(question, $0) }
-        if let revoked = known.first(where: \.isRevoked) { return revoked }
-        var obstacles: [RevocationObstacle] = []
-        var asked: [Source] = []
-        for (method, finding) in zip(flags.methods, known) {
-            guard case .unknown(let more) = finding else {
-                // The certificate is good, unless a preferred source reports it as revoked.
-                let answer = await answer(of: asked, question, &obstacles)
-                if case .unknown = answer { return finding }
-                return answer
-            }
-            obstacles += more
-            let sources = sources(question, method)
-            guard !sources.isEmpty else { continue }
-            if let problem = unasked(flags) {
-                if !obstacles.contains(RevocationObstacle(problem)) { obstacles.append(RevocationObstacle(problem)) }
-            } else {
-                for source in sources.map({ Source(method: method, url: $0) }) {
-                    guard let problem = recentFailure(of: source.url, flags) else { asked.append(source); continue }
-                    obstacles.append(RevocationObstacle(problem, from: source.name))
-                }
-            }
-        }
-        return await answer(of: asked, question, &obstacles)
-    }
-
-    /// Queries sources. Returns the first known status; otherwise unknown, with the problem of each source.
-    private func answer(
-        of sources: [Source],
-        _ question: RevocationQuestion,
-        _ obstacles: inout [RevocationObstacle]
+    /// Queries sources. Returns the first known status. Without one, returns the status from local data, and if that is
+    /// unknown, the problem of each source.
+    private func finding(
+        _ local: RevocationFinding,
+        or sources: [QueriedSource],
+        _ question: RevocationQuestion
     ) async -> RevocationFinding {
         var lacks = Array(repeating: [RevocationObstacle](), count: sources.count)
         let answer = await withTaskGroup(of: Step.self) { group in
@@ -207,7 +198,7 @@ extension RevocationChecker {
                     let index = next
                     group.addTask { .answered(index, await self.ask(sources[index], at: index, question)) }
                     group.addTask {
-                        try? await self.flights.sleep(self.settings.headStart)
+                        try? await self.sleep(self.settings.headStart)
                         return .headStartIsOver(index)
                     }
                     next += 1
@@ -230,104 +221,104 @@ extension RevocationChecker {
             group.cancelAll()
             return nil
         }
+        if let answer { return answer }
+        guard case .unknown(var obstacles) = local else { return local }
         // Problems of local lists are already recorded.
         for lack in lacks.joined() where !obstacles.contains(lack) { obstacles.append(lack) }
-        return answer ?? .unknown(obstacles)
+        return .unknown(obstacles)
     }
 
     /// Queries a source. The time limit is shorter for sources that start later, so that all end at the same time.
-    private func ask(_ source: Source, at index: Int, _ question: RevocationQuestion) async -> RevocationFinding {
+    private func ask(
+        _ source: QueriedSource,
+        at index: Int,
+        _ question: RevocationQuestion
+    ) async -> RevocationFinding {
         let least = min(settings.headStart, settings.timeLimit)
         let limit = max(least, settings.timeLimit - settings.headStart * index)
-        return await source.method == .ocsp
-            ? askResponder(source.url, question, limit) : askList(source.url, question, limit)
+        do throws(RevocationProblem) {
+            if source.method == .lists, let known = memory.list(from: source.url),
+                known.content.issuer != question.certificate.x509.issuer, let nextUpdate = known.nextUpdate,
+                question.time <= nextUpdate
+            {
+                // The query would return the same list.
+                throw .otherIssuer
+            }
+            switch try await fetched(source, question, limit) {
+            case .response(let response, let nonce):
+                return try answer(response, nonce: nonce, about: question, from: source.name).finding
+            case .list(let list):
+                let answer = try answer(list, about: question)
+                if answer.validity != nil, list.nextUpdate != nil { memory.remember(list, from: source.url) }
+                return answer.finding
+            }
+        } catch {
+            return .unknown([RevocationObstacle(error, from: source.name)])
+        }
     }
 
-    private func askResponder(
-        _ url: String,
+    /// Returns the data of a source. Evaluations that need the same data share one request.
+    private func fetched(
+        _ source: QueriedSource,
         _ question: RevocationQuestion,
         _ limit: Duration
-    ) async -> RevocationFinding {
-        let source = RevocationSource.responder(url: url)
-        let key = FetchKey(url: url, certificate: question.certificate, issuer: question.issuer.publicKey)
-        let outcome = await flights.outcome(key, limit: limit) { [self] in
+    ) async throws(RevocationProblem) -> FetchedData {
+        let isList = source.method == .lists
+        let key = FetchKey(
+            url: source.url,
+            certificate: isList ? nil : question.certificate,
+            issuer: isList ? nil : question.issuer.publicKey
+        )
+        let outcome = await flights.value(
+            for: key,
+            { await self.outcome(of: source, question) },
+            { (try? await self.sleep(limit)) == nil ? nil : .failure(.timedOut(limit)) }
+        )
+        switch outcome {
+        // These results do not depend on the source.
+        case nil, .failure(.cancelled), .failure(.noFetcher): break
+        case .failure(let problem):
+            memory.remember(problem, of: source.url, until: now() + settings.pauseAfterFailure)
+        case .success: memory.forgetFailure(of: source.url)
+        }
+        guard let outcome else { throw .cancelled }
+        return try outcome.get()
+    }
+
+    private func outcome(
+        of source: QueriedSource,
+        _ question: RevocationQuestion
+    ) async -> Result<FetchedData, RevocationProblem> {
+        do throws(RevocationProblem) {
+            guard source.method == .ocsp else {
+                let list = try await bytes(.list(source.url, settings))
+                return .success(.list(try RevocationList(bytes: list, name: source.url)))
+            }
             let nonce = settings.usesNonce ? makeNonce() : nil
             let request = OCSPRequest(id: OCSPCertificateID(of: question, digest: .sha1), nonce: nonce)
-            guard let body = try? request.encoded() else { return .failed(.malformed("cannot encode the request")) }
-            return await fetched(.ocsp(url, body, settings)) { .response($0, nonce: nonce) }
-        }
-        remember(outcome, of: url)
-        switch outcome {
-        case .response(let response, let nonce):
-            return finding(response, nonce: nonce, about: question, from: source)
-        case .failed(let problem):
-            return .unknown([RevocationObstacle(problem, from: source)])
-        case .list:
-            return .unknown([])
+            guard let body = try? request.encoded() else { throw .unencodableRequest }
+            return .success(.response(try await bytes(.ocsp(source.url, body, settings)), nonce: nonce))
+        } catch {
+            return .failure(error)
         }
     }
 
-    private func askList(_ url: String, _ question: RevocationQuestion, _ limit: Duration) async -> RevocationFinding {
-        if let known = memory.list(from: url), known.content.issuer != question.certificate.x509.issuer,
-            let nextUpdate = known.nextUpdate, question.time <= nextUpdate
-        {
-            // The query would return the same list.
-            return .unknown([RevocationObstacle(.otherIssuer, from: .list(url))])
+    private func bytes(_ request: RevocationRequest) async throws(RevocationProblem) -> [UInt8] {
+        guard let fetcher else { throw .noFetcher }
+        let bytes: [UInt8]
+        do {
+            bytes = try await fetcher.fetch(request)
+        } catch {
+            throw error.problem(request)
         }
-        let key = FetchKey(url: url, certificate: nil, issuer: nil)
-        let outcome = await flights.outcome(key, limit: limit) { [self] in
-            await fetched(.list(url, settings)) { bytes in
-                do throws(RevocationProblem) {
-                    return .list(try RevocationList(bytes: bytes, name: url))
-                } catch {
-                    return .failed(error)
-                }
-            }
-        }
-        remember(outcome, of: url)
-        switch outcome {
-        case .list(let list):
-            do throws(RevocationProblem) {
-                let answer = try answer(list, about: question)
-                if answer.validity != nil, list.nextUpdate != nil { memory.remember(list, from: url) }
-                return answer.finding
-            } catch {
-                return .unknown([RevocationObstacle(error, from: .list(url))])
-            }
-        case .failed(let problem):
-            return .unknown([RevocationObstacle(problem, from: .list(url))])
-        case .response:
-            return .unknown([])
-        }
+        guard bytes.count <= request.sizeLimit else { throw .tooLarge(limit: request.sizeLimit) }
+        return bytes
     }
 
     /// Returns the recent failure of a source, which is then not queried again; nil if it has not failed recently. If a
     /// response is required, each evaluation queries, and the result is nil.
-    private func recentFailure(of url: String, _ flags: RevocationFlags) -> RevocationProblem? {
+    func recentFailure(of url: String, _ flags: RevocationFlags) -> RevocationProblem? {
         guard !flags.contains(.requirePositiveResponse) else { return nil }
         return memory.failure(of: url, at: now())
-    }
-
-    private func remember(_ outcome: FetchOutcome, of url: String) {
-        switch outcome {
-        // These results do not depend on the source.
-        case .failed(.cancelled), .failed(.noFetcher): return
-        case .failed(let problem): memory.remember(problem, of: url, until: now() + settings.pauseAfterFailure)
-        case .response, .list: memory.forgetFailure(of: url)
-        }
-    }
-
-    private func fetched(
-        _ request: RevocationRequest,
-        _ read: ([UInt8]) -> FetchOutcome
-    ) async -> FetchOutcome {
-        guard let fetcher else { return .failed(.noFetcher) }
-        do {
-            let bytes = try await fetcher.fetch(request)
-            guard bytes.count <= request.sizeLimit else { return .failed(.tooLarge(limit: request.sizeLimit)) }
-            return read(bytes)
-        } catch {
-            return .failed(error.problem(request))
-        }
     }
 }

@@ -78,6 +78,33 @@ extension RevocationSource: CustomStringConvertible {
     }
 }
 
+/// The record of a revocation: its time, reason and source.
+public struct RevocationRecord: Hashable, Sendable {
+    /// The time of the revocation; nil if the source does not contain it.
+    public let time: TrustTime?
+
+    /// The reason of the revocation; nil if the source does not contain one.
+    public let reason: RevocationReason?
+
+    /// The source of the record.
+    public let source: RevocationSource
+
+    /// Creates a record. Custom checkers use it.
+    public init(time: TrustTime? = nil, reason: RevocationReason? = nil, source: RevocationSource) {
+        self.time = time
+        self.reason = reason
+        self.source = source
+    }
+}
+
+extension RevocationRecord: CustomStringConvertible {
+    /// The record as text, for example `since 2026-03-01T00:00:00Z, keyCompromise, according to the stapled response`.
+    public var description: String {
+        [time.map { "since \($0)" }, reason?.description, "according to \(source)"].compactMap { $0 }
+            .joined(separator: ", ")
+    }
+}
+
 /// The status of a certificate according to a signed response or list.
 struct RevocationAnswer: Hashable, Sendable {
     /// The revocation; nil if the certificate is good.
@@ -118,6 +145,17 @@ package enum RevocationFinding: Hashable, Sendable {
     var isRevoked: Bool {
         guard case .revoked = self else { return false }
         return true
+    }
+
+    var isKnown: Bool {
+        guard case .unknown = self else { return true }
+        return false
+    }
+
+    /// The problems of the sources; empty if the status is known.
+    var obstacles: [RevocationObstacle] {
+        guard case .unknown(let obstacles) = self else { return [] }
+        return obstacles
     }
 }
 
@@ -187,6 +225,8 @@ public enum RevocationProblem: Error, Hashable, Sendable {
     case noFetcher
     /// The evaluation does not wait, and this source requires a network query.
     case wouldWait
+    /// The request for this certificate cannot be encoded.
+    case unencodableRequest
 
     // MARK: No response
 
@@ -269,6 +309,7 @@ extension RevocationProblem: CustomStringConvertible {
         case .networkAccessDisabled: "network access is disabled"
         case .noFetcher: "no HTTP fetcher is configured"
         case .wouldWait: "a network query is required, and this evaluation does not wait"
+        case .unencodableRequest: "cannot be queried: the request cannot be encoded"
         case .timedOut(let limit): "did not answer within \(limit)"
         case .tooLarge(let limit): "has more than \(limit) bytes"
         case .httpStatus(let status): "returned HTTP status \(status)"

@@ -28,15 +28,11 @@ public final class CheckAdvisor: RetryAdvisor {
         var now: @Sendable () -> Duration
     }
 
-    private struct State {
-        var known: [String?: (place: CheckPlace, time: Duration)] = [:]
-        var rounds: [String?: SharedErrand<CheckPlace>] = [:]
-    }
-
     private let errands: Errands
-    private let state = Locked(State())
+    private let known = Locked<[String?: (place: CheckPlace, time: Duration)]>([:])
+    private let checks = SingleFlight<String?, CheckPlace>()
     /// The wait for the end of a portal, shared by all hosts.
-    let recovery = SharedErrand<Bool>()
+    let recovery = SingleFlight<CheckPlace, Bool>()
 
     /// Creates an advisor. It sends no packet until its first advice.
     ///
@@ -68,37 +64,28 @@ public final class CheckAdvisor: RetryAdvisor {
     /// Returns the advice according to a check that is at most five seconds old.
     public func advice(for host: String?) async -> RetryAdvice {
         let now = errands.now()
-        let (known, round) = state.withLock { state in
-            state.known = state.known.filter { now - $0.value.time < Self.reuse }
-            let round = state.rounds[host] ?? SharedErrand()
-            state.rounds[host] = round
-            return (state.known[host]?.place, round)
+        let place = known.withLock { known in
+            known = known.filter { now - $0.value.time < Self.reuse }
+            return known[host]?.place
         }
-        if let known { return Self.advice(at: known) }
-        let place = await round.value { [errands, weak self] in
+        if let place { return Self.advice(at: place) }
+        let checked = await checks.value(for: host) { [errands, known] in
             let place = await errands.place(host)
-            self?.keep(place, of: host)
+            let now = errands.now()
+            // A cancelled check has no result.
+            if !Task.isCancelled { known.withLock { $0[host] = (place, now) } }
             return place
         }
-        return place.map(Self.advice) ?? .goOn
+        return checked.map(Self.advice) ?? .goOn
     }
 
     /// Returns when the internet works or the task is cancelled.
     public func waitForEnd(of host: String?) async {
-        _ = await recovery.value { [errands] in
+        _ = await recovery.value(for: .portal) { [errands] in
             await errands.untilWorks()
             return true
         }
-        state.withLock { $0.known = [:] }
-    }
-
-    private func keep(_ place: CheckPlace, of host: String?) {
-        let now = errands.now()
-        state.withLock { state in
-            // A cancelled check has no result.
-            if !Task.isCancelled { state.known[host] = (place, now) }
-            state.rounds[host] = nil
-        }
+        known.withLock { $0 = [:] }
     }
 
     private static let reuse = Duration.seconds(5)
@@ -111,58 +98,5 @@ public final class CheckAdvisor: RetryAdvisor {
         case .host, .service: .backOff
         case .works, .degraded, .inconclusive, .thisMachine, .link, .gateway, .upstream, .dns: .goOn
         }
-    }
-}
-
-/// Work that starts with its first waiter and is shared by all later ones. It is cancelled when the last waiter leaves.
-final class SharedErrand<Value: Sendable>: Sendable {
-    private struct State {
-        var waiters: [UInt64: AsyncStream<Value>.Continuation] = [:]
-        var lastID: UInt64 = 0
-        var task: Task<Void, Never>?
-        /// The number of the task. The result of a cancelled task is discarded.
-        var turn = 0
-    }
-
-    private let state = Locked(State())
-
-    /// The number of waiters.
-    var waiters: Int { state.withLock { $0.waiters.count } }
-
-    /// Returns the result of the shared work. Nil if the task is cancelled.
-    func value(_ work: @escaping @Sendable () async -> Value) async -> Value? {
-        let (stream, waiter) = AsyncStream.makeStream(of: Value.self)
-        let id = state.withLock { state in
-            state.lastID += 1
-            state.waiters[state.lastID] = waiter
-            if state.task == nil {
-                state.turn += 1
-                state.task = Task { [turn = state.turn] in self.end(await work(), turn) }
-            }
-            return state.lastID
-        }
-        waiter.onTermination = { [weak self] _ in self?.leave(id) }
-        return await stream.first { _ in true }
-    }
-
-    private func end(_ value: Value, _ turn: Int) {
-        let waiters = state.withLock { state -> [AsyncStream<Value>.Continuation] in
-            guard state.turn == turn, state.task != nil else { return [] }
-            defer { (state.waiters, state.task) = ([:], nil) }
-            return Array(state.waiters.values)
-        }
-        for waiter in waiters {
-            waiter.yield(value)
-            waiter.finish()
-        }
-    }
-
-    private func leave(_ id: UInt64) {
-        let task = state.withLock { state -> Task<Void, Never>? in
-            guard state.waiters.removeValue(forKey: id) != nil, state.waiters.isEmpty else { return nil }
-            defer { state.task = nil }
-            return state.task
-        }
-        task?.cancel()
     }
 }

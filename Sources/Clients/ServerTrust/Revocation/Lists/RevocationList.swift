@@ -104,6 +104,9 @@ final class RevocationListContent: Sendable {
     let signed: Signed
     let fingerprint: [UInt8]
 
+    private static let deltaIndicator: ASN1ObjectIdentifier = [2, 5, 29, 27]
+    private static let times: Set<UInt8> = [0x17, 0x18]
+
     init(der: [UInt8]) throws {
         var document = DERWalk(der[...])
         var parts = DERWalk(try document.next(0x30, "list").content)
@@ -125,28 +128,6 @@ final class RevocationListContent: Sendable {
         guard try walk.next()?.encoded == algorithm.encoded else {
             throw ASN1Error.invalidASN1Object(reason: "the two signature algorithms differ (RFC 5280, 5.1.1.2)")
         }
-        let fields = try RevocationListFields(&walk, hasExtensions: version == [1])
-        issuer = fields.issuer
-        thisUpdate = fields.thisUpdate
-        nextUpdate = fields.nextUpdate
-        scope = try IssuingDistributionPoint(of: fields.extensions)
-        entries = fields.entries
-        fingerprint = Array(SHA256.hash(data: der))
-    }
-}
-
-/// The fields of a list after its signature algorithm (TBSCertList, RFC 5280, 5.1.2).
-struct RevocationListFields {
-    private static let deltaIndicator: ASN1ObjectIdentifier = [2, 5, 29, 27]
-    private static let times: Set<UInt8> = [0x17, 0x18]
-
-    let issuer: DistinguishedName
-    let thisUpdate: TrustTime
-    let nextUpdate: TrustTime?
-    let entries: RevocationListEntries
-    let extensions: Certificate.Extensions
-
-    init(_ walk: inout DERWalk, hasExtensions: Bool) throws {
         let name = try walk.next(0x30, "issuer").parsed("the issuer's name")
         try name.requireSmallSets()
         issuer = try DistinguishedName(derEncoded: name)
@@ -154,27 +135,33 @@ struct RevocationListFields {
         thisUpdate = try TrustTime(try first.parsed("thisUpdate"))
         let hasNextUpdate = walk.nextTag.map(Self.times.contains) ?? false
         nextUpdate = hasNextUpdate ? try walk.next().map { try TrustTime(try $0.parsed("nextUpdate")) } : nil
-        let entries = walk.nextTag == 0x30 ? try walk.next() : nil
-        self.entries = RevocationListEntries(entries?.content ?? [], hasExtensions: hasExtensions)
-        let extensions = walk.nextTag == 0xa0 ? try walk.next() : nil
-        try walk.end()
-        guard hasExtensions || extensions == nil else {
-            throw ASN1Error.invalidASN1Object(reason: "a list of version 1 has extensions (RFC 5280, 5.1.2.1)")
-        }
-        self.extensions =
-            try extensions.map { extensions in
-                var inside = DERWalk(extensions.content)
-                let list = try inside.next(0x30, "extension").parsed("the list of extensions")
-                try inside.end()
-                return try Certificate.Extensions(encoded: list)
-            } ?? Certificate.Extensions()
+        let list = walk.nextTag == 0x30 ? try walk.next() : nil
+        entries = RevocationListEntries(list?.content ?? [], hasExtensions: version == [1])
+        let extensions = try Self.extensions(&walk, areAllowed: version == [1])
         // A delta list is refused even if the extension is not critical, because a certificate that is missing there
         // may be on the base list.
-        guard self.extensions[oid: Self.deltaIndicator] == nil else { throw RevocationProblem.deltaList }
-        try self.extensions.requireNoCritical(but: [IssuingDistributionPoint.identifier])
+        guard extensions[oid: Self.deltaIndicator] == nil else { throw RevocationProblem.deltaList }
+        try extensions.requireNoCritical(but: [IssuingDistributionPoint.identifier])
         if let nextUpdate, nextUpdate < thisUpdate {
             throw ASN1Error.invalidASN1Object(reason: "nextUpdate is before thisUpdate")
         }
+        scope = try IssuingDistributionPoint(of: extensions)
+        fingerprint = Array(SHA256.hash(data: der))
+    }
+
+    private static func extensions(_ walk: inout DERWalk, areAllowed: Bool) throws -> Certificate.Extensions {
+        guard let extensions = walk.nextTag == 0xa0 ? try walk.next() : nil else {
+            try walk.end()
+            return Certificate.Extensions()
+        }
+        try walk.end()
+        guard areAllowed else {
+            throw ASN1Error.invalidASN1Object(reason: "a list of version 1 has extensions (RFC 5280, 5.1.2.1)")
+        }
+        var inside = DERWalk(extensions.content)
+        let list = try inside.next(0x30, "extension").parsed("the list of extensions")
+        try inside.end()
+        return try Certificate.Extensions(encoded: list)
     }
 }
 
@@ -233,9 +220,6 @@ final class RevocationListEntries: Sendable {
         self.bytes = bytes
         self.hasExtensions = hasExtensions
     }
-
-    /// A Boolean value that indicates whether the entries have been parsed.
-    var areRead: Bool { places.withLock { $0 != nil } }
 
     /// The number of entries up to the first invalid one.
     var count: Int {
@@ -305,42 +289,30 @@ final class RevocationListEntries: Sendable {
     }
 }
 
-/// The evaluation of a list for one certificate (RFC 5280, 6.3.3).
-struct RevocationListJudge {
-    let question: RevocationQuestion
-    let settings: RevocationSettings
-    /// A function that verifies the list's signature. The function may cache the result.
-    let checkSignature: (RevocationList, RevocationQuestion) throws(RevocationProblem) -> Void
-
-    func answer(_ list: RevocationList) throws(RevocationProblem) -> RevocationAnswer {
+extension RevocationChecker {
+    /// Evaluates a list for one certificate (RFC 5280, 6.3.3).
+    func answer(
+        _ list: RevocationList,
+        about question: RevocationQuestion
+    ) throws(RevocationProblem) -> RevocationAnswer {
         let content = list.content
         guard content.issuer == question.certificate.x509.issuer else { throw .otherIssuer }
         guard content.scope.includes(question.certificate) else { throw .outOfScope }
         if let usage = try? question.issuer.keyUsage(), !usage.cRLSign { throw .mayNotSignLists }
-        try checkSignature(list, question)
+        try memory.check(list, question)
         // The entries are parsed after the signature is verified, because any server could send a list for the URL.
         let record = try content.entries.entry(of: question.certificate.fields.serialNumber).map { entry in
             RevocationRecord(time: entry.time, reason: entry.reason, source: .list(list.name))
         }
         // A revocation is permanent, so an outdated list counts too. Only a hold can end (RFC 5280, 5.3.1).
         if record == nil || record?.reason == .certificateHold {
-            try checkTimes(content)
+            guard content.thisUpdate <= question.time.advanced(by: settings.clockSkew) else {
+                throw .notYetValid(content.thisUpdate)
+            }
+            guard let nextUpdate = content.nextUpdate else { throw .withoutNextUpdate }
+            guard question.time <= nextUpdate.advanced(by: settings.clockSkew) else { throw .expired(nextUpdate) }
             guard record != nil || !content.scope.hasOnlySomeReasons else { throw .outOfScope }
         }
-        return RevocationAnswer(
-            record,
-            from: content.thisUpdate,
-            to: content.nextUpdate,
-            about: question,
-            settings
-        )
-    }
-
-    private func checkTimes(_ content: RevocationListContent) throws(RevocationProblem) {
-        guard content.thisUpdate <= question.time.advanced(by: settings.clockSkew) else {
-            throw .notYetValid(content.thisUpdate)
-        }
-        guard let nextUpdate = content.nextUpdate else { throw .withoutNextUpdate }
-        guard question.time <= nextUpdate.advanced(by: settings.clockSkew) else { throw .expired(nextUpdate) }
+        return RevocationAnswer(record, from: content.thisUpdate, to: content.nextUpdate, about: question, settings)
     }
 }

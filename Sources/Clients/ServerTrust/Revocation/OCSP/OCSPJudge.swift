@@ -5,7 +5,8 @@ import X509
 struct OCSPJudge {
     let question: RevocationQuestion
     let settings: RevocationSettings
-    /// A function that returns whether a responder's certificate is on an available list.
+    /// A function that returns whether a responder's certificate is on an available list. It is called unless the
+    /// certificate has the extension id-pkix-ocsp-nocheck (RFC 6960, 4.2.2.2.1).
     let isRevoked: (RevocationQuestion) -> Bool
 
     /// Verifies a response, and returns the revocation status.
@@ -26,20 +27,10 @@ struct OCSPJudge {
         let response = try OCSPResponse(der: der)
         let statements = response.data.responses.filter { $0.id.names(question) }
         guard !statements.isEmpty else { throw .otherCertificate }
-        try OCSPSigner(question: question, isRevoked: isRevoked).check(response)
+        try checkSigner(of: response)
         try response.data.extensions.requireNoCritical(but: [OCSPRequest.nonceIdentifier])
         for statement in statements { try statement.extensions.requireNoCritical() }
         return try answer(statements, of: response.data, nonce: nonce, from: source)
-    }
-
-    private func check(_ nonce: [UInt8], in data: OCSPResponseData) throws(RevocationProblem) {
-        let echo: [UInt8]?
-        do {
-            echo = try data.nonce()
-        } catch {
-            throw .wrongNonce
-        }
-        guard echo == nil || echo == nonce else { throw .wrongNonce }
     }
 
     /// Returns the worst valid status if the response has several for the certificate.
@@ -73,17 +64,12 @@ struct OCSPJudge {
         }
         // A revocation is permanent, so an outdated response counts too. Only a hold can end (RFC 5280, 5.3.1).
         if record == nil || record?.reason == .certificateHold {
-            if let nonce { try check(nonce, in: data) }
+            // A response without a nonce is accepted.
+            guard nonce == nil || (try? data.nonce() ?? nonce) == nonce else { throw .wrongNonce }
             try checkTimes(statement, data.producedAt)
         }
         guard statement.status != .unknown else { throw .unknownToResponder }
-        return RevocationAnswer(
-            record,
-            from: statement.thisUpdate,
-            to: statement.nextUpdate,
-            about: question,
-            settings
-        )
+        return RevocationAnswer(record, from: statement.thisUpdate, to: statement.nextUpdate, about: question, settings)
     }
 
     private func checkTimes(_ statement: OCSPSingleResponse, _ producedAt: TrustTime) throws(RevocationProblem) {
@@ -109,18 +95,13 @@ struct OCSPJudge {
 
 /// The verification of a response's signature. The signer must be the certificate's issuer, or a responder that the
 /// issuer authorized (RFC 6960, 4.2.2.2). Responders that are trusted by local configuration are not supported.
-struct OCSPSigner {
+extension OCSPJudge {
     /// The maximum number of certificates that are read from one response.
     private static let maximumCertificates = 8
     /// The extension id-pkix-ocsp-nocheck.
     private static let noCheck: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 48, 1, 5]
 
-    let question: RevocationQuestion
-    /// A function that returns whether a responder's certificate is on an available list. It is called unless the
-    /// certificate has the extension id-pkix-ocsp-nocheck (RFC 6960, 4.2.2.2.1).
-    let isRevoked: (RevocationQuestion) -> Bool
-
-    func check(_ response: OCSPResponse) throws(RevocationProblem) {
+    private func checkSigner(of response: OCSPResponse) throws(RevocationProblem) {
         var problem = RevocationProblem.signedByStranger
         let responder = response.data.responder
         if responder.names(question.issuer) {
