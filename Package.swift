@@ -154,7 +154,7 @@ let package = Package(
 
         .module("Sources/Clients/ServerTrust", ["LinuxSupport"], logging + certificates),
         .module("Sources/Clients/ServerTrustNIO", ["ServerTrust", "LinuxSupport"], logging + nio),
-        .module("Sources/Clients/ServerTrustAsyncHTTPClient", ["ServerTrust", "LinuxSupport"], asyncHTTPClient),
+        .module("Sources/Clients/ServerTrustAsyncHTTPClient", trust + ["LinuxSupport"], asyncHTTPClient),
         .module("Sources/Clients/ReachabilityRetry", core, logging),
         .module("Sources/Clients/ReachabilityHTTP", retry, asyncHTTPClient + tracing),
         .module("Sources/Clients/ReachabilityURLSession", retry),
@@ -262,7 +262,7 @@ let package = Package(
         .tests("NetworkReachabilityTests", ["NetworkDiagnostics", "CNetlink", "CLinux"], logging),
         .tests("NetworkDiagnosticsTests", ["NetworkDiagnostics"]),
         .tests("ConformanceTests", ["NetworkDiagnostics"], logging),
-        .tests("ServerTrustTests", ["ServerTrust", "TrustForge"], logging + certificates),
+        .tests("ServerTrustTests", ["ServerTrust", "TrustForge", "TrustFuzzer"], logging + certificates),
         .tests("ServerTrustNIOTests", trust + ["TrustForge", "WebLab"], logging + nio + certificates + embeddedNIO),
         .tests(
             "ServerTrustAsyncHTTPClientTests",

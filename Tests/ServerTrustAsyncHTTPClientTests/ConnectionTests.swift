@@ -75,7 +75,7 @@ import X509
         let outcomes = try await client.get(server.url())
         continuation.finish()
         try await server.close()
-        #expect(outcomes == [.refused(Forge.host, "custom")])
+        #expect(outcomes == [.refused(Forge.host, "timedOut")])
         #expect(server.seen.requests.isEmpty)
     }
 

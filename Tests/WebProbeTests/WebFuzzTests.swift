@@ -76,8 +76,8 @@ import TrustForge
         )
         let flight = HTTPFlight(FlightTarget(request.url, settings))
         try channel.pipeline.syncOperations.addHandler(ByteGuard(request))
-        try exchange.send(channel, flight)
         try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
+        try exchange.send(channel, flight)
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = rest.prefix(Int.random(in: 1...64, using: &chance))

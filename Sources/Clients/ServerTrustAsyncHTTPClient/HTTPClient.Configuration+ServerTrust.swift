@@ -87,7 +87,7 @@ public struct ServerTrustEnforcement: Sendable {
     public var fetchesChains = true
 
     /// The time limit for the evaluation of one connection, including revocation and the second handshake. If it is
-    /// exceeded, the connection is refused.
+    /// exceeded, the connection is refused with `TrustFailure.timedOut(_:)`.
     public var evaluationTimeLimit: Duration = .seconds(10)
 
     /// A Boolean value that indicates whether connections without TLS are permitted, for `http` URLs and redirects to

@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP2
 import NIOSSL
 import ServerTrust
+import ServerTrustNIO
 
 /// A gate that holds each connection of async-http-client after the handshake until its server was evaluated, and then
 /// admits or closes it.
@@ -56,24 +57,12 @@ struct ConnectionGatekeeper: Sendable {
     /// Returns a future that ends with the evaluation, the time limit, or the end of the connection, whichever is
     /// first.
     private func verdict(on peer: ConnectionPeer, _ channel: any Channel) -> EventLoopFuture<Void> {
-        let verdict = FirstResult<Void>(on: channel.eventLoop)
-        let task = Task(executorPreference: JudgingExecutor()) {
-            do {
-                verdict.complete(.success(try await judge.judge(peer, on: channel.eventLoop)))
-            } catch {
-                verdict.complete(.failure(error))
-            }
-        }
-        let limit = judge.enforcement.evaluationTimeLimit
-        let timer = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) {
-            let reason = TrustFailure.custom("the evaluation took longer than \(limit)")
-            verdict.complete(.failure(ServerTrustError(reason: reason, host: peer.host)))
-        }
+        let verdict = FirstResult<Void>.evaluation(
+            of: peer.host,
+            within: judge.enforcement.evaluationTimeLimit,
+            on: channel.eventLoop
+        ) { try await judge.judge(peer, on: channel.eventLoop) }
         channel.closeFuture.whenComplete { _ in verdict.complete(.failure(HTTPClientError.remoteConnectionClosed)) }
-        verdict.future.whenComplete { _ in
-            timer.cancel()
-            task.cancel()
-        }
         return verdict.future
     }
 
@@ -111,22 +100,6 @@ struct ConnectionGatekeeper: Sendable {
             channel.close(mode: .all, promise: nil)
         }
         return refusal.futureResult
-    }
-}
-
-/// A promise that may be completed several times. Only the first completion counts. Thread-safe.
-struct FirstResult<Value: Sendable>: Sendable {
-    private let promise: Locked<EventLoopPromise<Value>?>
-    let future: EventLoopFuture<Value>
-
-    init(on eventLoop: any EventLoop) {
-        let promise = eventLoop.makePromise(of: Value.self)
-        future = promise.futureResult
-        self.promise = Locked(promise)
-    }
-
-    func complete(_ result: Result<Value, any Error>) {
-        promise.withLock { $0.take() }?.completeWith(result)
     }
 }
 

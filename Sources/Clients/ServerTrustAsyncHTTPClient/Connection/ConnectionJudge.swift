@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import ServerTrust
+import ServerTrustNIO
 
 /// The evaluation of the servers of connections by a manager.
 struct ConnectionJudge: Sendable {
@@ -11,13 +12,8 @@ struct ConnectionJudge: Sendable {
     let enforcement: ServerTrustEnforcement
     /// The fetcher of the certificates that a server sends; nil if they cannot be fetched.
     let fetcher: ChainFetcher?
-    private let memory = ChainMemory()
-
-    init(manager: ServerTrustManager, enforcement: ServerTrustEnforcement, fetcher: ChainFetcher?) {
-        self.manager = manager
-        self.enforcement = enforcement
-        self.fetcher = fetcher
-    }
+    /// The other certificates of trusted servers, by the server's own certificate. They are reused for later connections.
+    private let chains = Locked(RecentValues<[UInt8], [[UInt8]]>(capacity: 256))
 
     /// Evaluates the server of a connection. Returns if it is trusted.
     ///
@@ -33,14 +29,14 @@ struct ConnectionJudge: Sendable {
             )
             try await manager.evaluateOnline(trust, forHost: peer.host)
         } catch {
-            memory.forget(peer.certificate)
+            chains.withLock { $0[peer.certificate] = nil }
             throw others == nil ? Self.explained(error) : error
         }
-        if let others { memory.remember(others, for: peer.certificate) }
+        if let others { chains.withLock { $0[peer.certificate] = others } }
     }
 
     private func others(of peer: ConnectionPeer, on eventLoop: any EventLoop) async -> [[UInt8]]? {
-        if let known = memory.others(for: peer.certificate) { return known }
+        if let known = chains.withLock({ $0[peer.certificate] }) { return known }
         do {
             return try await fetcher?.certificates(of: peer, on: eventLoop)
         } catch {
@@ -66,25 +62,6 @@ struct ConnectionJudge: Sendable {
         )
         return ServerTrustError(reason: reason, host: error.host, chain: error.chain)
     }
-}
-
-/// The other certificates of trusted servers, by the server's own certificate. They are reused for later connections.
-/// Thread-safe.
-private struct ChainMemory: Sendable {
-    private static let capacity = 256
-    private let chains = Locked<[[UInt8]: [[UInt8]]]>([:])
-
-    func others(for leaf: [UInt8]) -> [[UInt8]]? { chains.withLock { $0[leaf] } }
-
-    /// Stores certificates. If the cache is full, it is emptied, because a client contacts few servers.
-    func remember(_ others: [[UInt8]], for leaf: [UInt8]) {
-        chains.withLock { chains in
-            if chains.count >= Self.capacity, chains[leaf] == nil { chains = [:] }
-            chains[leaf] = others
-        }
-    }
-
-    func forget(_ leaf: [UInt8]) { chains.withLock { $0[leaf] = nil } }
 }
 
 /// A fetcher of the certificates that a server sends, with a handshake that is not completed.

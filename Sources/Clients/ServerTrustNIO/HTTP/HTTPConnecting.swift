@@ -136,7 +136,6 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private let head: HTTPRequestHead
     private let opened: EventLoopPromise<Void>
-    private var isSent = false
 
     init(authority: String, authorization: String?, opened: EventLoopPromise<Void>) {
         var headers = HTTPHeaders([("Host", authority)])
@@ -146,17 +145,6 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        if context.channel.isActive { send(context) }
-    }
-
-    func channelActive(context: ChannelHandlerContext) {
-        send(context)
-        context.fireChannelActive()
-    }
-
-    private func send(_ context: ChannelHandlerContext) {
-        guard !isSent else { return }
-        isSent = true
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }

@@ -245,7 +245,6 @@ final class ResponseHandler: ChannelInboundHandler {
     private let head: HTTPRequestHead
     private let settings: TrustedHTTPSettings
     private let flight: HTTPFlight
-    private var isSent = false
     private var informational = 0
     private var hasHead = false
     private var body: [UInt8] = []
@@ -255,17 +254,6 @@ final class ResponseHandler: ChannelInboundHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        if context.channel.isActive { send(context) }
-    }
-
-    func channelActive(context: ChannelHandlerContext) {
-        send(context)
-        context.fireChannelActive()
-    }
-
-    private func send(_ context: ChannelHandlerContext) {
-        guard !isSent else { return }
-        isSent = true
         flight.reach(.head)
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.whenSuccess { [flight] in

@@ -14,8 +14,8 @@ final class ServerTrustHandler: ChannelDuplexHandler {
 
     private enum State {
         case handshaking
-        case evaluating(TrustEvaluation)
-        case evaluated(TrustVerdict)
+        case evaluating(FirstResult<ServerTrust>)
+        case evaluated(Result<ServerTrust, any Error>)
         /// The handshake has ended. The value is the error, or nil if it succeeded.
         case over((any Error)?)
     }
@@ -54,33 +54,33 @@ final class ServerTrustHandler: ChannelDuplexHandler {
         _ answer: EventLoopPromise<NIOSSLVerificationResultWithMetadata>
     ) {
         guard case .handshaking = state else { return answer.succeed(.failed) }
-        let loop = handshake.futureResult.eventLoop
-        let verdict = loop.makePromise(of: TrustVerdict.self)
-        let evaluation = TrustEvaluation(promise: verdict)
-        state = .evaluating(evaluation)
-        verdict.futureResult.assumeIsolated().whenSuccess { verdict in
-            let isTrusted = self.keep(verdict)
-            answer.succeed(isTrusted ? .certificateVerified(VerificationMetadata(nil)) : .failed)
+        let (host, factory) = (host, factory)
+        let evaluation = FirstResult<ServerTrust>.evaluation(
+            of: host,
+            within: factory.settings.evaluationTimeLimit,
+            on: handshake.futureResult.eventLoop
+        ) {
+            let chain: [[UInt8]]
+            do {
+                chain = try certificates.map { try $0.toDERBytes() }
+            } catch {
+                let reason = TrustFailure.unreadableCertificate("cannot read the server's certificates: \(error)")
+                throw ServerTrustError(reason: reason, host: host)
+            }
+            let trust = try factory.configuration.trust(derEncodedChain: chain, host: host)
+            try await factory.manager.evaluateOnline(trust, forHost: host)
+            return trust
         }
-        do {
-            evaluation.start(
-                chain: try certificates.map { try $0.toDERBytes() },
-                host: host,
-                manager: factory.manager,
-                configuration: factory.configuration,
-                limit: factory.settings.evaluationTimeLimit,
-                on: loop
-            )
-        } catch {
-            let reason = TrustFailure.unreadableCertificate("cannot read the server's certificates: \(error)")
-            evaluation.finish(.failure(ServerTrustError(reason: reason, host: host)))
+        state = .evaluating(evaluation)
+        evaluation.future.assumeIsolated().whenComplete { verdict in
+            answer.succeed(self.keep(verdict) ? .certificateVerified(VerificationMetadata(nil)) : .failed)
         }
     }
 
     /// Stores the result of the evaluation.
     ///
     /// - Returns: True if the server is trusted and the handshake has not failed in the meantime.
-    private func keep(_ verdict: TrustVerdict) -> Bool {
+    private func keep(_ verdict: Result<ServerTrust, any Error>) -> Bool {
         guard case .evaluating = state else { return false }
         state = .evaluated(verdict)
         guard case .success = verdict else { return false }
@@ -101,7 +101,7 @@ final class ServerTrustHandler: ChannelDuplexHandler {
         self.state = .over(error)
         handshake.fail(error)
         if case .evaluating(let evaluation) = state {
-            evaluation.finish(.failure(ServerTrustError(reason: .cancelled, host: host)))
+            evaluation.complete(.failure(ServerTrustError(reason: .cancelled, host: host)))
         }
         return error
     }
@@ -255,65 +255,48 @@ public struct ServerTrustHandlerFactory: Sendable {
     }
 }
 
-/// An evaluation of a server by a manager. It ends with the result, the time limit or cancellation, whichever is first.
-final class TrustEvaluation: Sendable {
-    private struct State {
-        /// The promise; nil after the end.
-        var promise: EventLoopPromise<TrustVerdict>?
-        var task: Task<Void, Never>?
-        var timeLimit: Scheduled<Void>?
+/// A promise that may be completed several times. Only the first completion counts. Thread-safe.
+package struct FirstResult<Value: Sendable>: Sendable {
+    private let promise: Locked<EventLoopPromise<Value>?>
+    package let future: EventLoopFuture<Value>
+
+    package init(on loop: any EventLoop) {
+        let promise = loop.makePromise(of: Value.self)
+        future = promise.futureResult
+        self.promise = Locked(promise)
     }
 
-    private let state: Locked<State>
-
-    /// Creates an evaluation. The promise is completed exactly once, on any thread.
-    init(promise: EventLoopPromise<TrustVerdict>) {
-        state = Locked(State(promise: promise))
+    package func complete(_ result: Result<Value, any Error>) {
+        promise.withLock { $0.take() }?.completeWith(result)
     }
 
-    /// Starts the evaluation on a separate thread, because it may take milliseconds or wait for other servers.
-    func start(
-        chain: [[UInt8]],
-        host: String,
-        manager: ServerTrustManager,
-        configuration: TrustConfiguration,
-        limit: Duration,
-        on loop: any EventLoop
-    ) {
+    /// Starts the evaluation of a server on a separate thread, because it may take milliseconds or wait for other
+    /// servers. The result is that of the evaluation, or `TrustFailure.timedOut(_:)` after the time limit. After the
+    /// result the evaluation is cancelled.
+    package static func evaluation(
+        of host: String,
+        within limit: Duration,
+        on loop: any EventLoop,
+        _ evaluate: @escaping @Sendable () async throws -> Value
+    ) -> FirstResult {
+        let result = FirstResult(on: loop)
         let task = Task(executorPreference: JudgingExecutor()) {
-            do throws(ServerTrustError) {
-                let trust = try configuration.trust(derEncodedChain: chain, host: host)
-                try await manager.evaluateOnline(trust, forHost: host)
-                self.finish(.success(trust))
+            do {
+                result.complete(.success(try await evaluate()))
             } catch {
-                self.finish(.failure(error))
+                result.complete(.failure(error))
             }
         }
-        let timeLimit = loop.scheduleTask(in: TimeAmount(limit)) {
-            self.finish(.failure(ServerTrustError(reason: .timedOut(limit), host: host)))
+        let timer = loop.scheduleTask(in: TimeAmount(limit: limit)) {
+            result.complete(.failure(ServerTrustError(reason: .timedOut(limit), host: host)))
         }
-        let isAnswered = state.withLock { state in
-            guard state.promise != nil else { return true }
-            (state.task, state.timeLimit) = (task, timeLimit)
-            return false
+        result.future.whenComplete { _ in
+            timer.cancel()
+            task.cancel()
         }
-        if isAnswered { timeLimit.cancel() }
-    }
-
-    /// Ends the evaluation with a result, and cancels its task and its time limit.
-    func finish(_ verdict: TrustVerdict) {
-        let ended = state.withLock { state in
-            defer { state = State() }
-            return state
-        }
-        ended.task?.cancel()
-        ended.timeLimit?.cancel()
-        ended.promise?.succeed(verdict)
+        return result
     }
 }
-
-/// The result of an evaluation.
-typealias TrustVerdict = Result<ServerTrust, ServerTrustError>
 
 extension ChannelPipeline.SynchronousOperations {
     /// Adds TLS to the connection. The factory's manager decides whether the server is trusted. Call it on the

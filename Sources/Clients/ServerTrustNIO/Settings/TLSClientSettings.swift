@@ -135,8 +135,17 @@ public struct TLSClientIdentity: Sendable {
     private init(certificates: PEMInput, key: PEMInput, passphrase: [UInt8]?) throws(TLSIdentityError) {
         certificateChain = try certificates.certificates()
         privateKey = try key.privateKey(passphrase: passphrase)
-        try Self.check(certificateChain, from: certificates.name)
-        try Self.check(certificateChain, privateKey, from: certificates.name, keyFile: key.name)
+        // Checks that the TLS library can use the certificates, and then that the key belongs to them.
+        do {
+            _ = try Self.context(certificateChain, key: nil)
+        } catch {
+            throw .unusableCertificate(file: certificates.name, cause: "\(error)")
+        }
+        do {
+            _ = try Self.context(certificateChain, key: privateKey)
+        } catch {
+            throw .keyMismatch(certificateFile: certificates.name, keyFile: key.name)
+        }
     }
 
     private static func content(_ path: String) throws(TLSIdentityError) -> [UInt8] {
@@ -144,29 +153,6 @@ public struct TLSClientIdentity: Sendable {
             return try InputFile.read(path, limit: limit)
         } catch {
             throw .unreadable(file: path, cause: error.description)
-        }
-    }
-
-    /// Checks that the TLS library can use the certificates.
-    private static func check(_ chain: [NIOSSLCertificate], from name: String) throws(TLSIdentityError) {
-        do {
-            _ = try context(chain, key: nil)
-        } catch {
-            throw .unusableCertificate(file: name, cause: "\(error)")
-        }
-    }
-
-    /// Checks that the key belongs to the certificate.
-    private static func check(
-        _ chain: [NIOSSLCertificate],
-        _ key: NIOSSLPrivateKey,
-        from name: String,
-        keyFile: String
-    ) throws(TLSIdentityError) {
-        do {
-            _ = try context(chain, key: key)
-        } catch {
-            throw .keyMismatch(certificateFile: name, keyFile: keyFile)
         }
     }
 
