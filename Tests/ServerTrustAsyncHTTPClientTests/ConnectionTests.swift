@@ -15,31 +15,20 @@ import X509
 @Suite(.timeLimit(.minutes(15))) struct ConnectionTests {
     private let chain = [Forge.leaf, Forge.intermediate]
 
-    @Test(arguments: [true, false])
-    func `a connection that is kept is judged once`(isHTTP2: Bool) async throws {
+    @Test(arguments: [true, false], [true, false])
+    func `each connection is judged once, and a chain is fetched once`(isHTTP2: Bool, isKept: Bool) async throws {
         let server = try await TrustServer(chain)
         let evaluator = PlayedEvaluator()
         var client = TrustClient(isHTTP2: isHTTP2)
         client.evaluate(evaluator)
-        let outcomes = try await client.get(server.url(), server.url())
-        try await server.close()
-        #expect(outcomes == Array(repeating: .answered(isHTTP2 ? "HTTP/2.0" : "HTTP/1.1"), count: 2))
-        #expect(evaluator.hosts.withLock { $0 } == [Forge.host])
-        // One to see the chain.
-        #expect(server.seen.connections == 2)
-    }
-
-    @Test func `each connection is judged, but a chain is fetched once`() async throws {
-        let server = try await TrustServer(chain)
-        let evaluator = PlayedEvaluator()
-        var client = TrustClient(isHTTP2: false)
-        client.evaluate(evaluator)
-        client.configuration.maximumUsesPerConnection = 1
+        if !isKept { client.configuration.maximumUsesPerConnection = 1 }
         let outcomes = try await client.get(server.url(), server.url(), server.url())
         try await server.close()
-        #expect(outcomes == Array(repeating: .answered("HTTP/1.1"), count: 3))
-        #expect(evaluator.hosts.withLock { $0.count } == 3)
-        #expect(server.seen.connections == 4)
+        #expect(outcomes == Array(repeating: .answered(isHTTP2 ? "HTTP/2.0" : "HTTP/1.1"), count: 3))
+        let count = isKept ? 1 : 3
+        #expect(evaluator.hosts.withLock { $0 } == Array(repeating: Forge.host, count: count))
+        // One more connection fetches the chain.
+        #expect(server.seen.connections == count + 1)
     }
 
     @Test func `without the chain the intermediates must be given`() async throws {

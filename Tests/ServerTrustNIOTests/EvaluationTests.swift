@@ -12,9 +12,7 @@ import TrustForge
     private static func factory(
         _ evaluator: any ServerTrustEvaluating,
         limit: Duration = .seconds(60)
-    ) throws
-        -> ServerTrustHandlerFactory
-    {
+    ) throws -> ServerTrustHandlerFactory {
         try TrustClient.factory(TrustCase("") { $0.evaluator = evaluator }) { settings, _ in
             settings.evaluationTimeLimit = limit
         }
@@ -151,21 +149,6 @@ import TrustForge
         #expect(verdicts.allSatisfy { ($0.1 == .trusted) == $0.0 })
         good.stop()
         bad.stop()
-    }
-
-    @Test func aHostWithoutEvaluatorIsRefused() async throws {
-        let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
-        let manager = ServerTrustManager(evaluators: ["example.com": DisabledTrustEvaluator()])
-        let factory = try ServerTrustHandlerFactory(manager: manager)
-        let outcome = try await TrustClient.connect(factory, host: World.host, port: server.port)
-        #expect(outcome.verdict == .refused(.noEvaluator))
-        let lenient = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
-        var configuration = TrustConfiguration()
-        configuration.anchors = TrustAnchors([World.root.certificate])
-        configuration.now = { World.now }
-        let open = try ServerTrustHandlerFactory(manager: lenient, configuration: configuration)
-        #expect(try await TrustClient.connect(open, host: World.host, port: server.port).verdict == .trusted)
-        server.stop()
     }
 
     @Test func anotherHandshakeIsJudgedAnew() async throws {

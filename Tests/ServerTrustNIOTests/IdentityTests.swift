@@ -79,42 +79,31 @@ import WebLab
         _ = try ClientWorld.identity(ed25519)
     }
 
-    @Test func anotherKey() throws {
-        let other = try directory.write("other.key", ClientWorld.stranger.key)
-        let error = TLSIdentityError.keyMismatch(certificateFile: certificate, keyFile: other)
-        #expect(throws: error) { try TLSClientIdentity(certificateFile: certificate, keyFile: other) }
-        #expect(error.description.contains(other))
-        let kind = try directory.write("rsa.key", ClientWorld.rsaClient.key)
-        #expect(throws: TLSIdentityError.keyMismatch(certificateFile: certificate, keyFile: kind)) {
-            try TLSClientIdentity(certificateFile: certificate, keyFile: kind)
+    private func expect(_ error: TLSIdentityError, certificate: String? = nil, key: String? = nil) {
+        #expect(throws: error) {
+            try TLSClientIdentity(certificateFile: certificate ?? self.certificate, keyFile: key ?? self.key)
         }
+    }
+
+    @Test(arguments: [ClientWorld.stranger, ClientWorld.rsaClient])
+    func anotherKey(client: Forged) throws {
+        let other = try directory.write("other.key", client.key)
+        let error = TLSIdentityError.keyMismatch(certificateFile: certificate, keyFile: other)
+        expect(error, key: other)
+        #expect(error.description.contains(other))
     }
 
     @Test func filesThatAreNotThere() {
         let missing = "\(directory.path)/missing"
-        #expect {
-            try TLSClientIdentity(certificateFile: missing, keyFile: key)
-        } throws: {
-            guard case .unreadable(missing, let cause) = $0 as? TLSIdentityError else { return false }
-            return !cause.isEmpty && "\($0)".contains(missing)
-        }
-        #expect {
-            try TLSClientIdentity(certificateFile: certificate, keyFile: directory.path)
-        } throws: {
-            guard case .unreadable(directory.path, _) = $0 as? TLSIdentityError else { return false }
-            return true
-        }
+        expect(.unreadable(file: missing, cause: "No such file or directory"), certificate: missing)
+        expect(.unreadable(file: directory.path, cause: "Is a directory"), key: directory.path)
     }
 
     @Test(arguments: ["", " \n\t\r\n"])
     func emptyFiles(text: String) throws {
         let empty = try directory.write("empty", text)
-        #expect(throws: TLSIdentityError.empty(file: empty)) {
-            try TLSClientIdentity(certificateFile: empty, keyFile: key)
-        }
-        #expect(throws: TLSIdentityError.empty(file: empty)) {
-            try TLSClientIdentity(certificateFile: certificate, keyFile: empty)
-        }
+        expect(.empty(file: empty), certificate: empty)
+        expect(.empty(file: empty), key: empty)
     }
 
     @Test(arguments: [
@@ -124,29 +113,19 @@ import WebLab
     ])
     func garbage(text: String) throws {
         let garbage = try directory.write("garbage", text)
-        #expect(throws: TLSIdentityError.noCertificate(file: garbage)) {
-            try TLSClientIdentity(certificateFile: garbage, keyFile: key)
-        }
-        #expect(throws: TLSIdentityError.noKey(file: garbage)) {
-            try TLSClientIdentity(certificateFile: certificate, keyFile: garbage)
-        }
-    }
-
-    @Test func filesMixedUp() {
-        #expect(throws: TLSIdentityError.noCertificate(file: key)) {
-            try TLSClientIdentity(certificateFile: key, keyFile: certificate)
-        }
-        #expect(throws: TLSIdentityError.noKey(file: certificate)) {
-            try TLSClientIdentity(certificateFile: certificate, keyFile: certificate)
-        }
+        expect(.noCertificate(file: garbage), certificate: garbage)
+        expect(.noKey(file: garbage), key: garbage)
     }
 
     @Test func oneDamagedCertificateOfTheChain() throws {
         let text = directory.text("client.pem") + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
         let damaged = try directory.write("damaged.pem", text)
-        #expect(throws: TLSIdentityError.noCertificate(file: damaged)) {
-            try TLSClientIdentity(certificateFile: damaged, keyFile: key)
-        }
+        expect(.noCertificate(file: damaged), certificate: damaged)
+    }
+
+    @Test func filesMixedUp() {
+        expect(.noCertificate(file: key), certificate: key, key: certificate)
+        expect(.noKey(file: certificate), key: certificate)
     }
 
     /// PKCS #8, and the older form of `openssl ec`.

@@ -32,12 +32,13 @@ import TrustForge
         #expect(AFSecurityPolicy.certificates(in: directory.path).count == (file.isRead ? 1 : 0))
     }
 
-    /// As one directory: a certificate that is in several files counts once.
-    @Test func directory() throws {
-        let directory = try ScratchDirectory()
-        for file in AlamofireFile.all { try directory.write(file.name, file.content) }
-        let expected = [AlamofireWorld.root, AlamofireWorld.signing1].map(\.certificate)
-        #expect(ServerTrustPolicy.certificates(in: directory.path) == expected)
+    @Test func rawValues() {
+        let modes: [AFSSLPinningMode] = [.none, .publicKey, .certificate]
+        #expect(modes.map(\.rawValue) == [0, 1, 2])
+        let flags: [RevocationFlags] = [
+            .ocsp, .crl, .preferCRL, .requirePositiveResponse, .networkAccessDisabled, .any, .useAnyAvailableMethod,
+        ]
+        #expect(flags.map(\.rawValue) == [1, 2, 4, 8, 16, 3, 3])
     }
 
     @Test func afNetworkingDefaults() {

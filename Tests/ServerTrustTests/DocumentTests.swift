@@ -31,17 +31,18 @@ struct DocumentTests {
     }
 
     private static func tables() throws -> String {
-        try TrustCase.groups.map { group in
-            let rows = try group.cases.map { "| \($0.name) | \(reason($0)) | \(try openSSL($0)) |\n" }
-            return "\n### \(group.title)\n\n| Case | Verdict | `openssl verify` |\n|---|---|---|\n\(rows.joined())"
-        }.joined() + (try revocationTables()) + "\n"
+        let chains = try TrustCase.groups.map { group in
+            table(group.title, "openssl verify", try group.cases.map { [$0.name, reason($0), try openSSL($0)] })
+        }
+        let revocations = try RevocationCase.groups.map { group in
+            table(group.title, "openssl", try group.cases.map { [$0.name, reason($0), try openSSL($0)] })
+        }
+        return (chains + revocations).joined() + "\n"
     }
 
-    private static func revocationTables() throws -> String {
-        try RevocationCase.groups.map { group in
-            let rows = try group.cases.map { "| \($0.name) | \(reason($0)) | \(try openSSL($0)) |\n" }
-            return "\n### \(group.title)\n\n| Case | Verdict | `openssl` |\n|---|---|---|\n\(rows.joined())"
-        }.joined()
+    private static func table(_ title: String, _ command: String, _ rows: [[String]]) -> String {
+        let rows = rows.map { "| \($0.joined(separator: " | ")) |\n" }.joined()
+        return "\n### \(title)\n\n| Case | Verdict | `\(command)` |\n|---|---|---|\n\(rows)"
     }
 
     private static func reason(_ revocation: RevocationCase) -> String {

@@ -2,6 +2,7 @@ import Foundation
 import NetworkReachabilityTesting
 import ServerTrust
 import SwiftASN1
+import TestSupport
 import Testing
 import TrustForge
 
@@ -147,14 +148,8 @@ import TrustForge
             #expect(file.anchors == nil || file.configuration.anchors == file.anchors)
             return error?.reason
         }
-        guard case .unknownIssuer = try failure("\"anchors\": [\"root.pem\"]") else {
-            Issue.record("the file's anchors do not count")
-            return
-        }
-        guard case .revoked = try failure("\"revocationLists\": [\"list.pem\"]") else {
-            Issue.record("the file's lists do not count")
-            return
-        }
+        #expect(caseName(try failure("\"anchors\": [\"root.pem\"]")) == "unknownIssuer")
+        #expect(caseName(try failure("\"revocationLists\": [\"list.pem\"]")) == "revoked")
     }
 
     @Test func `whose anchors count`() throws {

@@ -13,17 +13,8 @@ import TrustForge
     private static func checker(
         _ fetcher: FakeFetcher,
         settings: RevocationSettings = RevocationSettings(),
-        clock: Gate = Gate(),
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-    ) -> RevocationChecker {
-        checker(fetcher, settings: settings, now: now) { _ in await clock.wait() }
-    }
-
-    private static func checker(
-        _ fetcher: FakeFetcher,
-        settings: RevocationSettings = RevocationSettings(),
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
-        sleep: @escaping @Sendable (Duration) async -> Void
+        sleep: @escaping @Sendable (Duration) async -> Void = { _ in await Gate().wait() }
     ) -> RevocationChecker {
         RevocationChecker(
             fetcher: fetcher,
@@ -70,7 +61,7 @@ import TrustForge
     @Test func whenTimeIsUpAllGoOnAndTheNextAsksAgain() async throws {
         let clock = Gate()
         let fetcher = FakeFetcher([Self.responder: .never])
-        let checker = Self.checker(fetcher, clock: clock)
+        let checker = Self.checker(fetcher, sleep: { _ in await clock.wait() })
         let trust = try Self.trust(checker, RevocationWorld.withResponder)
         let trusted = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<10 { group.addTask { await Self.isTrusted(trust) } }
@@ -126,14 +117,14 @@ import TrustForge
     @Test func whoAnswersAgainIsAskedAgain() async throws {
         let fetcher = FakeFetcher([Self.responder: .fails(.status(503))])
         let clock = Gate()
-        let checker = Self.checker(fetcher, clock: clock)
+        let checker = Self.checker(fetcher, sleep: { _ in await clock.wait() })
         let trust = try Self.trust(checker, RevocationWorld.withResponder)
         let soft = RevocationTrustEvaluator(options: .any)
         try await soft.evaluateOnline(trust, forHost: World.host)
         // Good, but not for keeping: whoever must have an answer asks, and the failure is forgotten.
         fetcher.set(Self.responder, .bytes(ForgedResponse(nextUpdate: nil).der()))
         #expect(await Self.isTrusted(trust))
-        fetcher.set(Self.responder, .bytes(Self.revoked()))
+        fetcher.set(Self.responder, .bytes(ForgedResponse.revoked().der()))
         #expect((try? await soft.evaluateOnline(trust, forHost: World.host)) == nil)
         #expect(fetcher.requests.count == 3)
     }
@@ -153,27 +144,10 @@ import TrustForge
         #expect(fetcher.requests.count == 2)
     }
 
-    private static func revoked() -> [UInt8] {
-        var response = ForgedResponse()
-        response.revoke()
-        return response.der()
-    }
-
     /// The limit of neither is over: the list is asked when the responder's head start is.
     @Test func besideAResponderThatHangsTheListIsAsked() async throws {
         let fetcher = FakeFetcher([Self.responder: .never, RevocationWorld.list: .bytes(ForgedList().der())])
-        let settings = RevocationSettings()
-        let checker = RevocationChecker(
-            fetcher: fetcher,
-            lists: [],
-            listURLs: [],
-            settings: settings,
-            sleep: { duration in
-                if duration != settings.headStart { await Gate().wait() }
-                try Task.checkCancellation()
-            },
-            makeNonce: { RevocationCase.nonce }
-        )
+        let checker = Self.checker(fetcher, sleep: { if $0 != RevocationSettings().headStart { await Gate().wait() } })
         #expect(await Self.isTrusted(try Self.trust(checker, RevocationWorld.withBoth)))
         #expect(fetcher.requests.map(\.url) == [Self.responder, RevocationWorld.list])
         #expect(checker.flights.waiting == 0)

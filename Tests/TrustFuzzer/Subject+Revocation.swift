@@ -101,17 +101,16 @@ extension Subject {
     }
 
     private static func judge(list bytes: [UInt8]) -> Finding {
-        do {
-            let checker = RevocationChecker(lists: [try RevocationList(derEncoded: bytes, name: "damaged")])
-            return judge(.crl) { $0.revocation = checker }
-        } catch {
-            return .refused(by: error)
-        }
+        judge { () throws(RevocationProblem) in try RevocationList(derEncoded: bytes, name: "damaged") }
     }
 
     private static func judge(fetched bytes: [UInt8]) -> Finding {
+        judge { () throws(RevocationProblem) in try RevocationList(bytes: bytes, name: "damaged") }
+    }
+
+    private static func judge(_ list: () throws(RevocationProblem) -> RevocationList) -> Finding {
         do {
-            let checker = RevocationChecker(lists: [try RevocationList(bytes: bytes, name: "damaged")])
+            let checker = RevocationChecker(lists: [try list()])
             return judge(.crl) { $0.revocation = checker }
         } catch {
             return .refused(by: error)

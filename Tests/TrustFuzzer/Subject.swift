@@ -1,5 +1,6 @@
 import ServerTrust
 import SwiftASN1
+import TestSupport
 import TrustForge
 
 /// One kind of bytes that come from outside.
@@ -48,7 +49,7 @@ enum Finding {
 
     /// Without what the reason says of this one.
     static func refused(by error: any Error) -> Finding {
-        .refused(Mirror(reflecting: error).children.first?.label ?? "\(error)")
+        .refused(caseName(error))
     }
 }
 

@@ -54,28 +54,18 @@ final class TrustServer: Sendable {
                 let answer: @Sendable (any Channel) throws -> Void = { channel in
                     try channel.pipeline.syncOperations.addHandler(AnsweringHandler(record, redirect: redirect))
                 }
-                let http1: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
-                    channel.pipeline.configureHTTPServerPipeline().flatMapThrowing { try answer(channel) }
-                }
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     if isForOne { try pipeline.addHandler(ClosingHandler()) }
                     if let context { try pipeline.addHandler(NIOSSLServerHandler(context: context)) }
                     try pipeline.addHandler(CountingHandler(record))
                 }.flatMap {
-                    guard context != nil else { return http1(channel) }
-                    return channel.configureHTTP2SecureUpgrade(
-                        h2ChannelConfigurator: { channel in
-                            channel.configureHTTP2Pipeline(mode: .server) { stream in
-                                stream.eventLoop.makeCompletedFuture {
-                                    let codec = HTTP2FramePayloadToHTTP1ServerCodec()
-                                    try stream.pipeline.syncOperations.addHandler(codec)
-                                    try answer(stream)
-                                }
-                            }.map { _ in }
-                        },
-                        http1ChannelConfigurator: http1
-                    )
+                    guard context != nil else {
+                        return channel.pipeline.configureHTTPServerPipeline().flatMapThrowing { try answer(channel) }
+                    }
+                    return channel.configureCommonHTTPServerPipeline { channel in
+                        channel.eventLoop.makeCompletedFuture { try answer(channel) }
+                    }
                 }
             }
             .bind(host: address, port: 0).get()

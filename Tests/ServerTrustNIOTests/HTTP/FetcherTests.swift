@@ -1,12 +1,13 @@
 import NetworkLab
 import ServerTrust
 import ServerTrustNIO
+import TestSupport
 import Testing
 import TrustForge
 
 /// A checker that asks real servers.
 @Suite struct FetcherTests {
-    private enum Kind: String {
+    enum Kind: String {
         case responder, list
     }
 
@@ -36,11 +37,21 @@ import TrustForge
         settings: RevocationSettings = RevocationSettings()
     ) async throws -> RevocationProblem? {
         try await withServer(reply) { server in
-            guard case .revocationUnknown(_, let doubt) = try await verdict(kind, at: server.url(), settings: settings)
-            else { return nil }
+            let problem = problem(try await verdict(kind, at: server.url(), settings: settings))
             #expect(server.requests.count <= 1)
-            return doubt.obstacles.first?.problem
+            return problem
         }
+    }
+
+    /// Returns the first problem of an unknown status.
+    private static func problem(_ failure: TrustFailure?) -> RevocationProblem? {
+        guard case .revocationUnknown(_, let doubt) = failure else { return nil }
+        return doubt.obstacles.first?.problem
+    }
+
+    private static func cause(_ problem: RevocationProblem?) -> String? {
+        guard case .unreachable(let cause) = problem else { return nil }
+        return cause
     }
 
     /// By address, by name, and by forms of the address; the server counts.
@@ -50,13 +61,8 @@ import TrustForge
             let url = server.url("/ocsp").replacing("127.0.0.1", with: host)
             let failure = try await Self.verdict(.responder, at: url, allowsLocalAddresses: false)
             #expect(server.requests.isEmpty)
-            guard case .revocationUnknown(_, let doubt) = failure,
-                case .unreachable(let cause) = doubt.obstacles.first?.problem
-            else {
-                Issue.record("\(String(describing: failure))")
-                return
-            }
-            #expect(cause.contains("loopback, link-local or multicast"), "\(cause)")
+            let cause = Self.cause(Self.problem(failure))
+            #expect(cause?.contains("loopback, link-local or multicast") == true)
             #expect(try await Self.verdict(.responder, at: server.url("/ocsp")) == nil)
         }
     }
@@ -83,11 +89,10 @@ import TrustForge
         }
     }
 
-    @Test func revokedByOCSP() async throws {
-        var response = ForgedResponse()
-        response.revoke()
-        try await withServer(.ok(response.der())) { server in
-            guard case .revoked(_, let record)? = try await Self.verdict(.responder, at: server.url()) else {
+    @Test(arguments: [(Kind.responder, ForgedResponse.revoked().der()), (.list, ForgedList.revoking().der())])
+    func revoked(kind: Kind, data: [UInt8]) async throws {
+        try await withServer(.ok(data)) { server in
+            guard case .revoked(_, let record)? = try await Self.verdict(kind, at: server.url()) else {
                 Issue.record("not revoked")
                 return
             }
@@ -100,17 +105,6 @@ import TrustForge
             let failure = try await Self.verdict(.list, at: server.url("/list"))
             #expect(failure == nil)
             #expect(server.requests.first?.hasPrefix("GET /list HTTP/1.1\r\n") == true)
-        }
-    }
-
-    @Test func revokedByAList() async throws {
-        var list = ForgedList()
-        list.revoke()
-        try await withServer(.ok(list.der())) { server in
-            guard case .revoked? = try await Self.verdict(.list, at: server.url()) else {
-                Issue.record("not revoked")
-                return
-            }
         }
     }
 
@@ -154,26 +148,15 @@ import TrustForge
     }
 
     @Test func garbage() async throws {
-        guard case .malformed? = try await Self.problem(.responder, .ok("<html>")) else {
-            Issue.record("no response was read")
-            return
-        }
-        guard case .unreachable(let cause)? = try await Self.problem(.responder, Reply("garbage\r\n\r\n")) else {
-            Issue.record("no HTTP was read")
-            return
-        }
-        #expect(cause.contains("not HTTP/1.1"))
+        #expect(caseName(try await Self.problem(.responder, .ok("<html>"))) == "malformed")
+        let cause = Self.cause(try await Self.problem(.responder, Reply("garbage\r\n\r\n")))
+        #expect(cause?.contains("not HTTP/1.1") == true)
     }
 
     @Test func nobodyIsThere() async throws {
         let taken = try ScriptedServer.unreachable(.closed)
         let url = "http://127.0.0.1:\(taken.port)/"
-        guard case .revocationUnknown(_, let doubt)? = try await Self.verdict(.responder, at: url),
-            case .unreachable(let cause)? = doubt.obstacles.first?.problem
-        else {
-            Issue.record("somebody was asked")
-            return
-        }
+        let cause = Self.cause(Self.problem(try await Self.verdict(.responder, at: url)))
         #expect(cause == "POST \(url): cannot connect to 127.0.0.1 at port \(taken.port): Connection refused")
         withExtendedLifetime(taken) {}
     }
@@ -185,13 +168,8 @@ import TrustForge
             #expect(failure == nil)
         }
         try await withServer(reply, tls: try HTTPWorld.serverContext([World.strangeLeaf])) { server in
-            guard case .revocationUnknown(_, let doubt)? = try await Self.verdict(.responder, at: server.url()),
-                case .unreachable(let cause)? = doubt.obstacles.first?.problem
-            else {
-                Issue.record("a stranger was believed")
-                return
-            }
-            #expect(cause.contains("is not trusted"))
+            let cause = Self.cause(Self.problem(try await Self.verdict(.responder, at: server.url())))
+            #expect(cause?.contains("is not trusted") == true)
             #expect(server.requests.isEmpty)
         }
     }

@@ -22,15 +22,18 @@ import Testing
             (self.answer, self.ending, self.method, self.expected) = (answer, ending, method, .success(expected))
         }
 
-        init(
-            _ name: String,
-            _ answer: String,
-            then ending: Reply.Ending = .close,
-            fails failure: TrustedHTTPFailure
-        ) {
+        init(_ name: String, _ answer: String, then ending: Reply.Ending, fails failure: TrustedHTTPFailure) {
             testDescription = name
             (self.answer, self.ending, self.expected) = (answer, ending, .failure(failure))
         }
+    }
+
+    private static func malformed(_ name: String, _ answer: String, then ending: Reply.Ending = .stay) -> Case {
+        Case(name, answer, then: ending, fails: .malformedResponse(""))
+    }
+
+    private static func closed(_ name: String, _ answer: String, _ stage: TrustedHTTPStage) -> Case {
+        Case(name, answer, then: .close, fails: .connectionClosed(stage))
     }
 
     private static let ok = "HTTP/1.1 200 OK\r\n"
@@ -74,68 +77,41 @@ import Testing
     ]
 
     static let bad = [
-        Case("nothing", "", fails: .connectionClosed(.head)),
-        Case("half a head", "HTTP/1.1 200 OK\r\nContent-Le", fails: .connectionClosed(.head)),
-        Case("only 100", "HTTP/1.1 100 Continue\r\n\r\n", fails: .connectionClosed(.head)),
-        Case("fewer bytes than the length", ok + "Content-Length: 3\r\n\r\nhi", fails: .connectionClosed(.body)),
-        Case("half a chunk", ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nhi", fails: .connectionClosed(.body)),
-        Case("no last chunk", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n", fails: .connectionClosed(.body)),
-        Case("garbage", "This is no answer.\r\n\r\n", then: .stay, fails: .malformedResponse("")),
-        Case("zeros", "\0\0\0\0\0\0\0\0", then: .stay, fails: .malformedResponse("")),
-        Case("another protocol", "SSH-2.0-OpenSSH_9.2\r\n", then: .stay, fails: .malformedResponse("")),
-        Case("HTTP/2", "HTTP/2.0 200 OK\r\n\r\n", then: .stay, fails: .malformedResponse("")),
-        Case("a status of letters", "HTTP/1.1 abc OK\r\n\r\n", then: .stay, fails: .malformedResponse("")),
-        Case("a status of one digit", "HTTP/1.1 009 OK\r\n\r\n", then: .stay, fails: .malformedResponse("")),
-        Case("a blank in a name", ok + "A b: c\r\n\r\n", then: .stay, fails: .malformedResponse("")),
-        Case("no colon", ok + "Ab\r\n\r\n", then: .stay, fails: .malformedResponse("")),
-        Case("a length of letters", ok + "Content-Length: abc\r\n\r\n", then: .stay, fails: .malformedResponse("")),
-        Case("a negative length", ok + "Content-Length: -1\r\n\r\n", then: .stay, fails: .malformedResponse("")),
-        Case(
-            "two lengths",
-            ok + "Content-Length: 2\r\nContent-Length: 3\r\n\r\nhi",
-            then: .stay,
-            fails: .malformedResponse("")
-        ),
-        Case(
-            "a length that no number holds",
-            ok + "Content-Length: 99999999999999999999\r\n\r\n",
-            then: .stay,
-            fails: .malformedResponse("")
-        ),
+        closed("nothing", "", .head),
+        closed("half a head", "HTTP/1.1 200 OK\r\nContent-Le", .head),
+        closed("only 100", "HTTP/1.1 100 Continue\r\n\r\n", .head),
+        closed("fewer bytes than the length", ok + "Content-Length: 3\r\n\r\nhi", .body),
+        closed("half a chunk", ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nhi", .body),
+        closed("no last chunk", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n", .body),
+        malformed("garbage", "This is no answer.\r\n\r\n"),
+        malformed("zeros", "\0\0\0\0\0\0\0\0"),
+        malformed("another protocol", "SSH-2.0-OpenSSH_9.2\r\n"),
+        malformed("HTTP/2", "HTTP/2.0 200 OK\r\n\r\n"),
+        malformed("a status of letters", "HTTP/1.1 abc OK\r\n\r\n"),
+        malformed("a status of one digit", "HTTP/1.1 009 OK\r\n\r\n"),
+        malformed("a blank in a name", ok + "A b: c\r\n\r\n"),
+        malformed("no colon", ok + "Ab\r\n\r\n"),
+        malformed("a length of letters", ok + "Content-Length: abc\r\n\r\n"),
+        malformed("a negative length", ok + "Content-Length: -1\r\n\r\n"),
+        malformed("two lengths", ok + "Content-Length: 2\r\nContent-Length: 3\r\n\r\nhi"),
+        malformed("a length that no number holds", ok + "Content-Length: 99999999999999999999\r\n\r\n"),
         Case(
             "a length beyond Int",
             ok + "Content-Length: 9999999999999999999\r\n\r\n",
             then: .stay,
             fails: .bodyTooLarge(limit: 1 << 20)
         ),
-        Case(
+        malformed(
             "length and chunks",
-            ok + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
-            then: .stay,
-            fails: .malformedResponse("")
+            ok + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"
         ),
-        Case("another coding", ok + "Transfer-Encoding: gzip\r\n\r\nhi", fails: .malformedResponse("")),
-        Case("codings", ok + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", fails: .malformedResponse("")),
-        Case(
-            "a chunk size of letters",
-            ok + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n",
-            then: .stay,
-            fails: .malformedResponse("")
-        ),
-        Case(
-            "a chunk larger than said",
-            ok + "Transfer-Encoding: chunked\r\n\r\n1\r\nhi\r\n0\r\n\r\n",
-            then: .stay,
-            fails: .malformedResponse("")
-        ),
-        Case("101", "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n", then: .stay, fails: .malformedResponse("")),
-        Case(
-            "seventeen times 103",
-            String(repeating: "HTTP/1.1 103 Early\r\n\r\n", count: 17),
-            then: .stay,
-            fails: .malformedResponse("")
-        ),
-        Case("100 for ever", "HTTP/1.1 100 Continue\r\n\r\n", then: .endless, fails: .malformedResponse("")),
+        malformed("another coding", ok + "Transfer-Encoding: gzip\r\n\r\nhi", then: .close),
+        malformed("codings", ok + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", then: .close),
+        malformed("a chunk size of letters", ok + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n"),
+        malformed("a chunk larger than said", ok + "Transfer-Encoding: chunked\r\n\r\n1\r\nhi\r\n0\r\n\r\n"),
+        malformed("101", "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n"),
+        malformed("seventeen times 103", String(repeating: "HTTP/1.1 103 Early\r\n\r\n", count: 17)),
+        malformed("100 for ever", "HTTP/1.1 100 Continue\r\n\r\n", then: .endless),
     ]
 
     private static func outcome(_ answer: Case, _ reply: Reply) async throws -> Result<String, TrustedHTTPFailure> {

@@ -9,23 +9,13 @@ import Testing
 @Suite struct TimeTests {
     private static let limit = TrustedHTTPSettings().with(\.timeLimit, .seconds(3))
 
-    private static func client(
-        _ connector: TestingConnector,
-        _ settings: TrustedHTTPSettings
-    ) throws
-        -> TrustedHTTPClient
-    {
-        let manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
-        let tls = try ServerTrustHandlerFactory(manager: manager, configuration: HTTPWorld.configuration)
-        return TrustedHTTPClient(tls: tls, settings: settings, connector: connector)
-    }
-
     private static func start(
         _ url: String,
         _ connector: TestingConnector,
         _ settings: TrustedHTTPSettings = limit
     ) throws -> Task<Result<TrustedHTTPResponse, TrustedHTTPFailure>, Never> {
-        let client = try client(connector, settings)
+        let tls = try HTTPWorld.client().tls
+        let client = TrustedHTTPClient(tls: tls, settings: settings, connector: connector)
         let request = try TrustedHTTPRequest(url)
         return Task {
             do throws(TrustedHTTPFailure) {

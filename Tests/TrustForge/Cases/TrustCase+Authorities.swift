@@ -10,38 +10,26 @@ extension TrustCase {
             $0.send(Blueprint.leaf().signed(by: victim), victim, World.intermediate)
             $0.refuse(.notCertificateAuthority(subject: "evil.example"))
         },
-        TrustCase("an issuer without basicConstraints") {
-            let middle = Blueprint.authority("Vague").with(\.authority, nil).signed(by: World.root)
-            $0.send(Blueprint.leaf().signed(by: middle), middle)
-            $0.refuse(.notCertificateAuthority(subject: "Vague"))
-        },
-        TrustCase("a root without basicConstraints") {
-            let root = Blueprint.authority("Vague Root").with(\.authority, nil).signed()
-            $0.send(Blueprint.leaf().signed(by: root))
-            $0.trust(root)
-            $0.refuse(.notCertificateAuthority(subject: "Vague Root"))
-            $0.openSSL = .differs("OpenSSL accepts keyCertSign in keyUsage, except in strict mode")
-        },
-        TrustCase("an intermediate of version 1") {
-            let middle = bare("First").signed(by: World.root)
-            $0.send(Blueprint.leaf().signed(by: middle), middle)
-            $0.refuse(.notCertificateAuthority(subject: "First"))
-        },
-        TrustCase("a root of version 1") {
-            let root = bare("First Root").signed()
-            $0.send(Blueprint.leaf().signed(by: root))
-            $0.trust(root)
-        },
+        below(
+            .authority("Vague").with(\.authority, nil),
+            "an issuer without basicConstraints",
+            .notCertificateAuthority(subject: "Vague")
+        ),
+        below(
+            root: .authority("Vague Root").with(\.authority, nil),
+            "a root without basicConstraints",
+            .notCertificateAuthority(subject: "Vague Root"),
+            openSSL: .differs("OpenSSL accepts keyCertSign in keyUsage, except in strict mode")
+        ),
+        below(bare("First"), "an intermediate of version 1", .notCertificateAuthority(subject: "First")),
+        below(root: bare("First Root"), "a root of version 1"),
         TrustCase("path length limit 0, one authority below") {
             let first = Blueprint.authority("Last", pathLength: 0).signed(by: World.root)
             let second = Blueprint.authority("Too many").signed(by: first)
             $0.send(Blueprint.leaf().signed(by: second), second, first)
             $0.refuse(.pathTooLong(subject: "Last", limit: 0))
         },
-        TrustCase("path length limit 0, no authority below") {
-            let only = Blueprint.authority("Last", pathLength: 0).signed(by: World.root)
-            $0.send(Blueprint.leaf().signed(by: only), only)
-        },
+        below(.authority("Last", pathLength: 0), "path length limit 0, no authority below"),
         TrustCase("path length limit 1 of the root, two authorities below") {
             let root = Blueprint.authority("Narrow", pathLength: 1).signed()
             let first = Blueprint.authority("First").signed(by: root)
@@ -55,13 +43,10 @@ extension TrustCase {
             let second = Blueprint.authority("Rolling").with(\.key, .p256("new")).signed(by: first)
             $0.send(Blueprint.leaf().signed(by: second), second, first)
         },
-        TrustCase("an authority as the server") {
-            let server = World.leaf { $0.authority = .isCertificateAuthority(maxPathLength: 0) }
-            $0.send(server, World.intermediate)
-        },
+        leaf("an authority as the server") { $0.authority = .isCertificateAuthority(maxPathLength: 0) },
     ]
 
-    /// Without extensions, as before version 3.
+    /// A certificate without extensions, as before version 3.
     private static func bare(_ name: String) -> Blueprint {
         Blueprint(name: name).with(\.version, .v1)
     }

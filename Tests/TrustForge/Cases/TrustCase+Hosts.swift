@@ -49,70 +49,56 @@ extension TrustCase {
         host("a blank in the name", ["example.org "], for: "example.org", matches: false),
         host("an address as a host name", ["192.0.2.1"], for: "192.0.2.1", matches: false),
         host("a wildcard for addresses", ["*.0.2.1"], for: "192.0.2.1", matches: false),
-        TrustCase("an IPv4 address") {
-            $0.send(World.leaf(names: [address(192, 0, 2, 1)]), World.intermediate)
-            $0.host = "192.0.2.1"
-        },
-        TrustCase("another IPv4 address") {
-            $0.send(World.leaf(names: [address(192, 0, 2, 2)]), World.intermediate)
-            $0.host = "192.0.2.1"
-            $0.refuse(.hostMismatch(names: ["192.0.2.2"]))
-        },
-        TrustCase("an IPv6 address") {
-            $0.send(World.leaf(names: [ipv6]), World.intermediate)
-            $0.host = "2001:db8::1"
-        },
-        TrustCase("an IPv6 address written out") {
-            $0.send(World.leaf(names: [ipv6]), World.intermediate)
-            $0.host = "2001:0DB8:0:0:0:0:0:1"
-        },
-        TrustCase("an IPv6 address in brackets") {
-            $0.send(World.leaf(names: [ipv6]), World.intermediate)
-            $0.host = "[2001:db8::1]"
-        },
-        TrustCase("an IPv6 address with a zone") {
-            $0.send(
-                World.leaf(names: [address(0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)]),
-                World.intermediate
-            )
-            $0.host = "fe80::1%eth0"
-        },
-        TrustCase("an IPv4 address where IPv6 is meant") {
-            $0.send(World.leaf(names: [address(192, 0, 2, 1)]), World.intermediate)
-            $0.host = "::ffff:192.0.2.1"
-            $0.refuse(.hostMismatch(names: ["192.0.2.1"]))
-        },
-        TrustCase("a host name where the certificate has an address") {
-            $0.send(World.leaf(names: [address(192, 0, 2, 1)]), World.intermediate)
-            $0.refuse(.hostMismatch(names: ["192.0.2.1"]))
-            $0.openSSL = .differs("RFC 9525, 2: common names do not count")
-        },
+        named("an IPv4 address", [address(192, 0, 2, 1)], for: "192.0.2.1"),
+        named(
+            "another IPv4 address",
+            [address(192, 0, 2, 2)],
+            for: "192.0.2.1",
+            .hostMismatch(names: ["192.0.2.2"])
+        ),
+        named("an IPv6 address", [ipv6], for: "2001:db8::1"),
+        named("an IPv6 address written out", [ipv6], for: "2001:0DB8:0:0:0:0:0:1"),
+        named("an IPv6 address in brackets", [ipv6], for: "[2001:db8::1]"),
+        named(
+            "an IPv6 address with a zone",
+            [address(0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)],
+            for: "fe80::1%eth0"
+        ),
+        named(
+            "an IPv4 address where IPv6 is meant",
+            [address(192, 0, 2, 1)],
+            for: "::ffff:192.0.2.1",
+            .hostMismatch(names: ["192.0.2.1"])
+        ),
+        named(
+            "a host name where the certificate has an address",
+            [address(192, 0, 2, 1)],
+            .hostMismatch(names: ["192.0.2.1"]),
+            openSSL: commonName
+        ),
         TrustCase("an address where the certificate has a host name") {
             $0.host = "192.0.2.1"
             $0.refuse(.hostMismatch(names: ["example.org"]))
         },
-        TrustCase("only the common name is right") {
-            $0.send(World.leaf(names: []), World.intermediate)
-            $0.refuse(.noSubjectAlternativeName(subject: "example.org"))
-            $0.openSSL = .differs("RFC 9525, 2: common names do not count")
-        },
-        TrustCase("the common name is right, the alternative name is not") {
-            $0.send(World.leaf(names: [.dnsName("example.com")]), World.intermediate)
-            $0.refuse(.hostMismatch(names: ["example.com"]))
-        },
-        TrustCase("the name is in a mail address") {
-            $0.send(World.leaf(names: [.rfc822Name("example.org")]), World.intermediate)
-            $0.refuse(.noSubjectAlternativeName(subject: "example.org"))
-            $0.openSSL = .differs("RFC 9525, 2: common names do not count")
-        },
-        TrustCase("the name is in a URI") {
-            $0.send(World.leaf(names: [.uniformResourceIdentifier("https://example.org/")]), World.intermediate)
-            $0.refuse(.noSubjectAlternativeName(subject: "example.org"))
-            $0.openSSL = .differs("RFC 9525, 2: common names do not count")
-        },
-        TrustCase("no subject, a critical alternative name") {
-            $0.send(World.leaf { $0.hasSubject = false }, World.intermediate)
-        },
+        named("only the common name is right", [], .noSubjectAlternativeName(subject: World.host), openSSL: commonName),
+        named(
+            "the common name is right, the alternative name is not",
+            [.dnsName("example.com")],
+            .hostMismatch(names: ["example.com"])
+        ),
+        named(
+            "the name is in a mail address",
+            [.rfc822Name("example.org")],
+            .noSubjectAlternativeName(subject: World.host),
+            openSSL: commonName
+        ),
+        named(
+            "the name is in a URI",
+            [.uniformResourceIdentifier("https://example.org/")],
+            .noSubjectAlternativeName(subject: World.host),
+            openSSL: commonName
+        ),
+        leaf("no subject, a critical alternative name") { $0.hasSubject = false },
         invalid("", "no host"),
         invalid("exa mple.org", "a host with a blank"),
         invalid("127.1", "a shortened address"),
@@ -129,6 +115,7 @@ extension TrustCase {
     ]
 
     private static let partial = OpenSSL.differs("RFC 9525, 6.3: the star is a whole label")
+    private static let commonName = OpenSSL.differs("RFC 9525, 2: common names do not count")
     private static let ipv6 = address(0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)
 
     private static func host(
@@ -138,12 +125,18 @@ extension TrustCase {
         matches: Bool = true,
         openSSL: OpenSSL = .agrees
     ) -> TrustCase {
-        TrustCase(name) {
-            $0.send(World.leaf(names: names.map { .dnsName($0) }), World.intermediate)
-            $0.host = host
-            $0.openSSL = openSSL
-            if !matches { $0.refuse(.hostMismatch(names: names)) }
-        }
+        let failure = matches ? nil : TrustFailure.hostMismatch(names: names)
+        return named(name, names.map { .dnsName($0) }, for: host, failure, openSSL: openSSL)
+    }
+
+    private static func named(
+        _ name: String,
+        _ names: [GeneralName],
+        for host: String = World.host,
+        _ failure: TrustFailure? = nil,
+        openSSL: OpenSSL = .agrees
+    ) -> TrustCase {
+        leaf(name, failure, openSSL: openSSL, host: host) { $0.names = names }
     }
 
     private static func invalid(_ host: String, _ name: String) -> TrustCase {

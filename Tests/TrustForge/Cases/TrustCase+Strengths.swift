@@ -23,12 +23,10 @@ extension TrustCase {
             $0.trust(World.rsaRoot)
             $0.refuse(.weakSignature(subject: "Collided", algorithm: "SHA-1 with RSA"))
         },
-        TrustCase("a root signed with SHA-1") {
-            let root = Blueprint.authority("Old").with(\.key, .rsa2048[0]).with(\.algorithm, .sha1WithRSAEncryption)
-                .signed()
-            $0.send(Blueprint.leaf().signed(by: root))
-            $0.trust(root)
-        },
+        below(
+            root: .authority("Old").with(\.key, .rsa2048[0]).with(\.algorithm, .sha1WithRSAEncryption),
+            "a root signed with SHA-1"
+        ),
         TrustCase("signed with MD5") {
             // The identifiers differ in their last byte: 11 is SHA-256, 4 is MD5.
             $0.sent = [World.rsaLeaf.der.replacing(Self.rsaPrefix + [11], with: Self.rsaPrefix + [4])]
@@ -36,17 +34,13 @@ extension TrustCase {
             $0.trust(World.rsaRoot)
             $0.refuse(.weakSignature(subject: "the server's certificate", algorithm: "MD5 with RSA"))
         },
-        TrustCase("a key of 1024 bits") {
-            let leaf = Blueprint.leaf().with(\.key, .rsa1024).signed(by: World.intermediate)
-            $0.send(leaf, World.intermediate)
-            $0.refuse(.weakKey(subject: "the server's certificate", bits: 1024))
-        },
-        TrustCase("an intermediate with a key of 1024 bits") {
-            let middle = Blueprint.authority("Weak").with(\.key, .rsa1024).signed(by: World.root)
-            $0.send(Blueprint.leaf().signed(by: middle), middle)
+        leaf("a key of 1024 bits", .weakKey(subject: "the server's certificate", bits: 1024)) { $0.key = .rsa1024 },
+        below(
+            .authority("Weak").with(\.key, .rsa1024),
+            "an intermediate with a key of 1024 bits",
             // It is not even read.
-            $0.refuse(.unknownIssuer(subject: World.host, issuer: "CN=Weak,O=Forge"))
-        },
+            .unknownIssuer(subject: World.host, issuer: "CN=Weak,O=Forge")
+        ),
         TrustCase("keys of 2048 bits where 3072 are required") {
             $0.send(World.rsaLeaf, World.rsaIntermediate)
             $0.trust(World.rsaRoot)

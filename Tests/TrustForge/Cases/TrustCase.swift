@@ -34,6 +34,53 @@ package struct TrustCase: Sendable {
         change(&self)
     }
 
+    /// A server's certificate that the shared intermediate signed.
+    static func leaf(
+        _ name: String,
+        _ failure: TrustFailure? = nil,
+        openSSL: OpenSSL = .agrees,
+        host: String = World.host,
+        _ change: (inout Blueprint) -> Void
+    ) -> TrustCase {
+        TrustCase(name) {
+            $0.send(World.leaf(change), World.intermediate)
+            $0.host = host
+            $0.openSSL = openSSL
+            if let failure { $0.refuse(failure) }
+        }
+    }
+
+    /// A server's certificate below an authority that the shared root signed.
+    static func below(
+        _ authority: Blueprint,
+        _ name: String,
+        _ failure: TrustFailure? = nil,
+        openSSL: OpenSSL = .agrees
+    ) -> TrustCase {
+        TrustCase(name) {
+            let authority = authority.signed(by: World.root)
+            $0.send(Blueprint.leaf().signed(by: authority), authority)
+            $0.openSSL = openSSL
+            if let failure { $0.refuse(failure) }
+        }
+    }
+
+    /// A server's certificate below a root, which is the only anchor.
+    static func below(
+        root: Blueprint,
+        _ name: String,
+        _ failure: TrustFailure? = nil,
+        openSSL: OpenSSL = .agrees
+    ) -> TrustCase {
+        TrustCase(name) {
+            let root = root.signed()
+            $0.send(Blueprint.leaf().signed(by: root))
+            $0.trust(root)
+            $0.openSSL = openSSL
+            if let failure { $0.refuse(failure) }
+        }
+    }
+
     /// The certificates, the server's own first.
     package mutating func send(_ certificates: Forged...) {
         send(certificates)

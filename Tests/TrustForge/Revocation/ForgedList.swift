@@ -48,6 +48,13 @@ package struct ForgedList: Sendable {
         entries.append(Entry(certificate: certificate, reason: reason))
     }
 
+    /// The default list with one revoked certificate.
+    package static func revoking(_ certificate: Forged = RevocationWorld.plain) -> ForgedList {
+        var list = ForgedList()
+        list.revoke(certificate)
+        return list
+    }
+
     /// With issuingDistributionPoint: the content of its sequence.
     package mutating func limit(_ content: [UInt8]...) {
         let value = Encoded.sequence(Array(content.joined()))[...]

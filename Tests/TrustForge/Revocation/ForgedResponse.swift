@@ -66,6 +66,13 @@ package struct ForgedResponse: Sendable {
         statuses = [.revoked(since, reason: reason)]
     }
 
+    /// The default response, except that the status is revoked.
+    package static func revoked(reason: Int? = 1) -> ForgedResponse {
+        var response = ForgedResponse()
+        response.revoke(reason: reason)
+        return response
+    }
+
     /// Signed by another certificate than the issuer's, which is sent along.
     package mutating func delegate(to responder: Forged) {
         signer = responder

@@ -2,6 +2,7 @@ import NIOSSL
 import ServerTrust
 import ServerTrustNIO
 import SwiftASN1
+import TestSupport
 import Testing
 import TrustForge
 import WebLab
@@ -63,6 +64,14 @@ extension TrustedHTTPSettings {
         var copy = self
         copy[keyPath: path] = value
         return copy
+    }
+}
+
+extension TrustedHTTPFailure {
+    /// The name of the case. If the server is not trusted, the name of the reason follows.
+    var name: String {
+        guard case .untrusted(let error) = self else { return caseName(self) }
+        return "untrusted: \(caseName(error.reason))"
     }
 }
 

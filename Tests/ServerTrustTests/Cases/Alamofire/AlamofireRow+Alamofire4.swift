@@ -43,6 +43,14 @@ extension AlamofireRow {
         },
         // Not tested there, but what its code says.
         AlamofireRow(
+            "default, host: the host is another",
+            good,
+            .policy(.performDefaultEvaluation(validateHost: true))
+        ) {
+            $0.host = "other.alamofire.org"
+            $0.refuse(.hostMismatch(names: [World.host]))
+        },
+        AlamofireRow(
             "certificates, no chain, host: the host is another",
             good,
             pinned([World.validName], validateChain: false, validateHost: true)
@@ -63,7 +71,13 @@ extension AlamofireRow {
         AlamofireRow("certificates, no chain: none", good, pinned([], validateChain: false, validateHost: false)) {
             $0.refuse(.noPins)
         },
+        AlamofireRow("keys: none", good, .policy(noKeys(validateChain: true))) { $0.refuse(.noPins) },
+        AlamofireRow("keys, no chain: none", good, .policy(noKeys(validateChain: false))) { $0.refuse(.noPins) },
     ]
+
+    private static func noKeys(validateChain: Bool) -> ServerTrustPolicy {
+        .pinPublicKeys(publicKeys: [], validateCertificateChain: validateChain, validateHost: validateChain)
+    }
 
     private static func pinned(_ certificates: [Forged], validateChain: Bool, validateHost: Bool) -> Judge {
         .policy(

@@ -40,8 +40,7 @@ extension RevocationCase {
         _ change: (inout ForgedResponse) -> Void = { _ in }
     ) -> RevocationCase {
         RevocationCase(name) {
-            var response = ForgedResponse()
-            response.revoke(reason: reason?.rawValue)
+            var response = ForgedResponse.revoked(reason: reason?.rawValue)
             change(&response)
             $0.stapled = response
             $0.openSSL = openSSL

@@ -14,15 +14,11 @@ extension RevocationCase {
     static let chains: [RevocationCase] = [
         below("the server by OCSP, the intermediate by a list") { $0.answer(place, ForgedList()) },
         below("the intermediate is revoked") {
-            var list = ForgedList()
-            list.revoke(middle)
-            $0.answer(place, list)
+            $0.answer(place, .revoking(middle))
             $0.revoked(from: .list(place), subject: "Middle")
         },
         below("the intermediate is revoked, soft") {
-            var list = ForgedList()
-            list.revoke(middle)
-            $0.answer(place, list)
+            $0.answer(place, .revoking(middle))
             $0.flags = .any
             $0.revoked(from: .list(place), subject: "Middle")
         },
@@ -39,10 +35,8 @@ extension RevocationCase {
             $0.refuse()
         },
         below("no status of the server, and the intermediate is revoked") {
-            var list = ForgedList()
-            list.revoke(middle)
             $0.stapled = nil
-            $0.answer(place, list)
+            $0.answer(place, .revoking(middle))
             $0.revoked(from: .list(place), subject: "Middle")
         },
         below("the stapled response is the root's, about the server's serial number") {

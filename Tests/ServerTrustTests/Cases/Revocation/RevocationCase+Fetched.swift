@@ -27,15 +27,12 @@ extension RevocationCase {
         asking("fetched: unknown to the responder", .unknownToResponder) { $0.statuses = [.unknown] },
         asking("fetched: the responder answers tryLater", .refused(.tryLater)) { $0.responseStatus = 3 },
         RevocationCase("fetched: revoked") {
-            var response = ForgedResponse()
-            response.revoke()
             $0.chain = [RevocationWorld.withResponder]
-            $0.answer(url, response)
+            $0.answer(url, .revoked())
             $0.revoked(from: source)
         },
         RevocationCase("fetched: revoked, with another nonce, soft") {
-            var response = ForgedResponse()
-            response.revoke()
+            var response = ForgedResponse.revoked()
             response.nonce = [8]
             $0.chain = [RevocationWorld.withResponder]
             $0.answer(url, response)
@@ -43,8 +40,7 @@ extension RevocationCase {
             $0.revoked(from: source)
         },
         RevocationCase("fetched: revoked, without nextUpdate, soft") {
-            var response = ForgedResponse()
-            response.revoke()
+            var response = ForgedResponse.revoked()
             response.nextUpdate = nil
             $0.chain = [RevocationWorld.withResponder]
             $0.answer(url, response)
@@ -63,11 +59,9 @@ extension RevocationCase {
             $0.asked = [url]
         },
         RevocationCase("an expired stapled response: the responder is queried and answers revoked") {
-            var response = ForgedResponse()
-            response.revoke()
             $0.chain = [RevocationWorld.withResponder]
             $0.stapled = ForgedResponse(nextUpdate: .seconds(-1800))
-            $0.answer(url, response)
+            $0.answer(url, .revoked())
             $0.revoked(from: source)
         },
         failing("bytes that are not a response", .bytes([0x30, 0x80]), .malformed("")),

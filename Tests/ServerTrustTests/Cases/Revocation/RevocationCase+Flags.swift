@@ -62,17 +62,13 @@ extension RevocationCase {
             $0.asked = [place]
         },
         both("a good stapled response, but an available list says revoked") {
-            var list = ForgedList()
-            list.revoke()
             $0.stapled = ForgedResponse()
-            $0.list = list
+            $0.list = .revoking()
             $0.asked = []
             $0.revoked(from: .list("given"))
         },
         both("a good list, but the stapled response says revoked") {
-            var response = ForgedResponse()
-            response.revoke()
-            $0.stapled = response
+            $0.stapled = .revoked()
             $0.list = ForgedList()
             $0.flags.insert(.preferCRL)
             $0.asked = []
@@ -128,9 +124,7 @@ extension RevocationCase {
             $0.waits = false
         },
         both("immediate: an available list says revoked, soft") {
-            var list = ForgedList()
-            list.revoke()
-            $0.list = list
+            $0.list = .revoking()
             $0.waits = false
             $0.flags = .any
             $0.revoked(from: .list("given"))

@@ -77,10 +77,8 @@ extension RevocationCase {
             $0.answers = [RevocationWorld.list: .bytes(Array(ForgedList().pem().utf8))]
         },
         RevocationCase("on a fetched list") {
-            var list = ForgedList()
-            list.revoke()
             $0.chain = [RevocationWorld.withList]
-            $0.answer(RevocationWorld.list, list)
+            $0.answer(RevocationWorld.list, .revoking())
             $0.revoked(from: .list(RevocationWorld.list))
         },
         RevocationCase("a list from a configured URL") {

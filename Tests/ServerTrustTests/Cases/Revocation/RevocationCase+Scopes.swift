@@ -12,16 +12,14 @@ extension RevocationCase {
         giving("only attribute certificates", .outOfScope) { $0.limit(Encoded.node(0x85, yes)) },
         giving("only some reasons, not on it", .outOfScope) { $0.limit(someReasons) },
         RevocationCase("only some reasons, on it") {
-            var list = ForgedList()
-            list.revoke()
+            var list = ForgedList.revoking()
             list.limit(someReasons)
             $0.list = list
             $0.openSSL = .differs("OpenSSL accepts such lists only with -extended_crl")
             $0.revoked(from: .list("given"))
         },
         RevocationCase("only authorities, on it") {
-            var list = ForgedList()
-            list.revoke()
+            var list = ForgedList.revoking()
             list.limit(Encoded.node(0x82, yes))
             $0.list = list
             $0.openSSL = .agrees

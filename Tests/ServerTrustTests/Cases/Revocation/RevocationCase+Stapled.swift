@@ -55,9 +55,7 @@ extension RevocationCase {
             $0.flags = .any
         },
         RevocationCase("revoked, soft") {
-            var response = ForgedResponse()
-            response.revoke()
-            $0.stapled = response
+            $0.stapled = .revoked()
             $0.flags = .any
             $0.revoked(from: .stapledResponse)
         },

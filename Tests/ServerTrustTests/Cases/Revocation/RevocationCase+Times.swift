@@ -45,8 +45,7 @@ extension RevocationCase {
         revoking("revoked, expired", openSSL: .differs(age)) { $0.nextUpdate = .seconds(-1800) },
         revoking("revoked, not yet valid", openSSL: .differs(age)) { $0.thisUpdate = .seconds(1800) },
         RevocationCase("on hold, expired") {
-            var response = ForgedResponse()
-            response.revoke(reason: 6)
+            var response = ForgedResponse.revoked(reason: 6)
             response.nextUpdate = .seconds(-1800)
             $0.stapled = response
             $0.openSSL = .agrees
@@ -61,8 +60,7 @@ extension RevocationCase {
             $0.flags = .any
         },
         RevocationCase("revoked, without nextUpdate, soft") {
-            var response = ForgedResponse()
-            response.revoke()
+            var response = ForgedResponse.revoked()
             response.nextUpdate = nil
             $0.stapled = response
             $0.flags = .any

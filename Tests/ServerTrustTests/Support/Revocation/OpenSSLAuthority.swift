@@ -12,14 +12,10 @@ struct OpenSSLAuthority {
     private let directory: ScratchDirectory
 
     init() throws {
-        let begins = TrustTime.now.advanced(by: .seconds(-86_400))
-        let ends = TrustTime.now.advanced(by: .seconds(864_000))
-        func dated(_ blueprint: Blueprint) -> Blueprint { blueprint.with(\.begins, begins).with(\.ends, ends) }
-        root = dated(.authority("OpenSSL Root")).signed()
-        var server = dated(.leaf())
-        server.more = RevocationWorld.extensions(responders: [RevocationWorld.responder])
-        leaf = server.signed(by: root)
-        responder = RevocationWorld.delegate({ ($0.begins, $0.ends) = (begins, ends) }, by: root)
+        root = Blueprint.authority("OpenSSL Root").current.signed()
+        let extensions = RevocationWorld.extensions(responders: [RevocationWorld.responder])
+        leaf = Blueprint.leaf().current.with(\.more, extensions).signed(by: root)
+        responder = RevocationWorld.delegate({ $0 = $0.current }, by: root)
         directory = try ScratchDirectory()
         try directory.write("root.pem", PEM.text([root.der]))
         try directory.write("root.key", try root.key.key.serializeAsPEM().pemString + "\n")

@@ -6,15 +6,8 @@ import TrustForge
 
 /// One server, what is said of its revocation, and what is to come of it.
 struct RevocationCase: Sendable {
-    /// How `openssl` stands to ours.
-    enum OpenSSL: Sendable {
-        /// It says the same: `openssl ocsp` of a stapled response, `openssl verify` of a list.
-        case agrees
-        /// It says otherwise, and this is why ours is right.
-        case differs(String)
-        /// It cannot be asked.
-        case cannotSay
-    }
+    /// The comparison with `openssl ocsp` for a stapled response, and with `openssl verify` for a list.
+    typealias OpenSSL = TrustCase.OpenSSL
 
     static let nonce = [UInt8](repeating: 7, count: 32)
 
