@@ -104,19 +104,19 @@ import TrustForge
             [0x30, 2, 0], [0x3f, 1, 0], [0x30, 0x85, 0, 0, 0, 0, 1, 0], [0x30, 0x84, 0xff, 0xff, 0xff, 0xff],
         ] as [[UInt8]]
     )
-    func whatIsNoDERIsNotWalked(_ bytes: [UInt8]) {
-        var walk = DERWalk(bytes[...])
-        #expect(throws: ASN1Error.self) { try walk.next() }
+    func whatIsNoDERIsNotRead(_ bytes: [UInt8]) {
+        var cursor = DERCursor(bytes[...])
+        #expect(throws: ASN1Error.self) { try cursor.next() }
         #expect(throws: (any Error).self) { try DER.parse(bytes) }
     }
 
-    @Test func whatIsDERIsWalked() throws {
+    @Test func whatIsDERIsRead() throws {
         let long = Encoded.octets([UInt8](repeating: 1, count: 70_000))
         let parts = [Encoded.integer([5]), Encoded.octets([UInt8](repeating: 2, count: 200)), long, Encoded.sequence()]
-        var walk = DERWalk(Array(parts.joined())[...])
-        for part in parts { #expect(try walk.next().map { Array($0.encoded) } == part) }
-        #expect(try walk.next()?.tag == nil)
-        var again = DERWalk(long[...])
+        var cursor = DERCursor(Array(parts.joined())[...])
+        for part in parts { #expect(try cursor.next().map { Array($0.encoded) } == part) }
+        #expect(try cursor.next()?.tag == nil)
+        var again = DERCursor(long[...])
         let element = try #require(try again.next())
         #expect(element.content.count == 70_000)
         #expect(throws: ASN1Error.self) { try element.parsed("what is long") }

@@ -74,10 +74,10 @@ import TrustForge
             connector: SocketConnector(group: .singleton),
             loop: channel.eventLoop
         )
-        let flight = HTTPFlight(FlightTarget(request.url, settings))
+        let state = HTTPRequestState(ConnectionTarget(request.url, settings))
         try channel.pipeline.syncOperations.addHandler(ByteGuard(request))
         try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
-        try exchange.send(channel, flight)
+        try exchange.send(channel, state)
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = rest.prefix(Int.random(in: 1...64, using: &chance))
@@ -85,8 +85,8 @@ import TrustForge
             _ = try? channel.writeInbound(ByteBuffer(bytes: piece))
         }
         _ = try? channel.finish(acceptAlreadyClosed: true)
-        #expect(flight.isOver)
-        return flight.trace
+        #expect(state.isOver)
+        return state.trace
     }
 
     @Test func `an overloaded server requests a pause`() {

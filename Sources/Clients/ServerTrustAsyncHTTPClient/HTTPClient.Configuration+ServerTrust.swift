@@ -37,8 +37,8 @@ extension HTTPClient.Configuration {
     ) -> HTTPClient.Configuration {
         var configuration = self
         let tls = (tlsConfiguration ?? .makeClientConfiguration()).enforcing(enforcement, manager)
-        let gatekeeper = ConnectionGatekeeper(
-            judge: ConnectionJudge(
+        let admission = ConnectionAdmission(
+            evaluator: ConnectionEvaluator(
                 manager: manager,
                 enforcement: enforcement,
                 fetcher: proxy == nil && enforcement.fetchesChains
@@ -49,10 +49,10 @@ extension HTTPClient.Configuration {
         configuration.tlsConfiguration = tls
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.http1_1ConnectionDebugInitializer = { [http1_1ConnectionDebugInitializer] channel in
-            Self.run(http1_1ConnectionDebugInitializer, on: channel, after: gatekeeper.admit(channel))
+            Self.run(http1_1ConnectionDebugInitializer, on: channel, after: admission.admit(channel))
         }
         configuration.http2ConnectionDebugInitializer = { [http2ConnectionDebugInitializer] channel in
-            Self.run(http2ConnectionDebugInitializer, on: channel, after: gatekeeper.admitHTTP2(channel))
+            Self.run(http2ConnectionDebugInitializer, on: channel, after: admission.admitHTTP2(channel))
         }
         return configuration
     }

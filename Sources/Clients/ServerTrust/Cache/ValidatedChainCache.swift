@@ -31,8 +31,8 @@ public final class ValidatedChainCache: Sendable {
         let window: ClosedRange<TrustTime>
     }
 
-    private let chains: Locked<RecentValues<Key, Entry>>
-    private let parsed: Locked<RecentValues<Sent, [TrustCertificate]>>
+    private let chains: Locked<LRUCache<Key, Entry>>
+    private let parsed: Locked<LRUCache<Sent, [TrustCertificate]>>
     private let maximumAge: Duration
 
     /// Creates an empty cache.
@@ -42,8 +42,8 @@ public final class ValidatedChainCache: Sendable {
     ///     chain takes about 10 KB.
     ///   - maximumAge: The maximum age of an entry, even if its certificates are valid for longer.
     public init(capacity: Int = 256, maximumAge: Duration = .seconds(3600)) {
-        chains = Locked(RecentValues(capacity: capacity))
-        parsed = Locked(RecentValues(capacity: capacity))
+        chains = Locked(LRUCache(capacity: capacity))
+        parsed = Locked(LRUCache(capacity: capacity))
         self.maximumAge = maximumAge
     }
 
@@ -96,7 +96,7 @@ public final class ValidatedChainCache: Sendable {
 ///
 /// When it is full, it removes the less recently used half at once. The average cost of an insertion is therefore
 /// constant, without a linked list of the entries.
-package struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package struct LRUCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var values: [Key: (value: Value, used: UInt64)] = [:]
     private var uses: UInt64 = 0
     private let capacity: Int

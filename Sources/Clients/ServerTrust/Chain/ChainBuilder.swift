@@ -17,8 +17,8 @@ struct ChainBuilder {
     private let requirements: TrustRequirements
     private let budget: EvaluationBudget
 
-    private var signatures: SignatureLedger
-    private var obstacle: ChainObstacle?
+    private var signatures: SignatureCache
+    private var reported: ChainFailure?
 
     init(_ trust: ServerTrust, policies: [any TrustPolicy], budget: EvaluationBudget) {
         anchors = trust.anchors.index
@@ -29,21 +29,21 @@ struct ChainBuilder {
         time = trust.time
         requirements = trust.requirements
         self.budget = budget
-        signatures = SignatureLedger(budget)
+        signatures = SignatureCache(budget)
     }
 
     /// Returns the first chain that passes all policies.
-    mutating func build(from leaf: TrustCertificate) throws(ChainObstacle) -> ValidatedChain {
+    mutating func build(from leaf: TrustCertificate) throws(ChainFailure) -> ValidatedChain {
         if let problem = anchors.problem {
-            throw ChainObstacle(failure: .noAnchors(problem), chain: [leaf], rank: .limit)
+            throw ChainFailure(failure: .noAnchors(problem), chain: [leaf], rank: .limit)
         }
         do {
             if anchors.contains(leaf), let chain = try accepted([leaf]) { return chain }
             if let chain = try extend([leaf]) { return chain }
         } catch {
-            throw ChainObstacle(failure: error, chain: [leaf], rank: .limit)
+            throw ChainFailure(failure: error, chain: [leaf], rank: .limit)
         }
-        throw obstacle ?? ChainObstacle(failure: Self.deadEnd([leaf]), chain: [leaf], rank: .deadEnd)
+        throw reported ?? ChainFailure(failure: Self.deadEnd([leaf]), chain: [leaf], rank: .deadEnd)
     }
 
     /// Returns a complete chain that begins with `path`; nil if no such chain exists.
@@ -91,9 +91,9 @@ struct ChainBuilder {
         return ValidatedChain(chain, at: time)
     }
 
-    private mutating func note(_ failure: TrustFailure, _ chain: [TrustCertificate], _ rank: ChainObstacle.Rank) {
-        guard rank > obstacle?.rank ?? .none else { return }
-        obstacle = ChainObstacle(failure: failure, chain: chain, rank: rank)
+    private mutating func note(_ failure: TrustFailure, _ chain: [TrustCertificate], _ rank: ChainFailure.Rank) {
+        guard rank > reported?.rank ?? .none else { return }
+        reported = ChainFailure(failure: failure, chain: chain, rank: rank)
     }
 
     /// Sorts candidate issuers: by key identifier (equal, unknown, different), then by whether they are valid now.
@@ -125,7 +125,7 @@ struct ChainBuilder {
 }
 
 /// The reason why no chain was accepted, and the certificates of the attempt.
-struct ChainObstacle: Error {
+struct ChainFailure: Error {
     /// The priority of a failure: the failure with the highest rank is reported. A complete chain that a policy refused
     /// explains more than an incomplete chain. If a limit ended the search, the limit is the reason.
     enum Rank: Int, Comparable {
@@ -153,7 +153,7 @@ enum LinkedChain {
         guard let leaf = trust.certificates.first else { return [] }
         let anchors = trust.anchors.index
         let constraints = AuthorityPolicy()
-        var signatures = SignatureLedger(budget)
+        var signatures = SignatureCache(budget)
         // Each certificate is visited once, with the path it was first found on, so that the search ends even if
         // authorities sign each other.
         var ways = [[leaf]]
@@ -238,9 +238,9 @@ final class EvaluationBudget: Sendable {
 /// An executor that evaluates one server on a separate thread. Swift's tasks share as many threads as there are
 /// processors, but certificates of an unknown server may take long to verify, and custom evaluators may block. Each
 /// evaluation has its own executor, so that evaluations do not wait for each other.
-package final class JudgingExecutor: TaskExecutor {
+package final class EvaluationExecutor: TaskExecutor {
     // A serial queue occupies one thread while it has work.
-    private let queue = DispatchQueue(label: "ServerTrust.judging")
+    private let queue = DispatchQueue(label: "ServerTrust.evaluation")
 
     package init() {}
 
@@ -251,7 +251,7 @@ package final class JudgingExecutor: TaskExecutor {
 }
 
 /// The signatures that one search has verified. Each signature is verified once.
-struct SignatureLedger {
+struct SignatureCache {
     /// The results, by the certificate and its issuer.
     private var known: [[TrustCertificate]: Bool] = [:]
     private let budget: EvaluationBudget

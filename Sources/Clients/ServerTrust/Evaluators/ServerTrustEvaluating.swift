@@ -67,7 +67,7 @@ struct WarnedHosts: Sendable {
     static let disabled = WarnedHosts()
     static let lackOfBackup = WarnedHosts()
 
-    private let hosts = Locked(RecentValues<String, Bool>(capacity: 4096))
+    private let hosts = Locked(LRUCache<String, Bool>(capacity: 4096))
 
     /// Returns false if the host is already in the set.
     func insert(_ host: String) -> Bool {
@@ -203,7 +203,7 @@ public struct RevocationTrustEvaluator: ServerTrustEvaluating {
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         let chain = try trust.validatedChain(forHost: host, validateHost: validateHost)
         let (checker, options) = (try checker(trust, host), options(trust))
-        try judge(checker.knownStatus(of: chain, in: trust, flags: options), options, of: chain, forHost: host)
+        try check(checker.knownStatus(of: chain, in: trust, flags: options), options, of: chain, forHost: host)
     }
 
     /// Builds a valid chain, and checks its revocation. May query responders and lists on the network.
@@ -211,7 +211,7 @@ public struct RevocationTrustEvaluator: ServerTrustEvaluating {
         let chain = try trust.validatedChain(forHost: host, validateHost: validateHost)
         let (checker, options) = (try checker(trust, host), options(trust))
         let status = await checker.status(of: chain, in: trust, flags: options)
-        try judge(status, options, of: chain, forHost: host)
+        try check(status, options, of: chain, forHost: host)
         // A cancelled task has not completed its queries, so an unknown status has no meaning.
         guard !Task.isCancelled else {
             throw ServerTrustError(reason: .cancelled, host: host, chain: chain.certificates)
@@ -230,7 +230,7 @@ public struct RevocationTrustEvaluator: ServerTrustEvaluating {
         trust.leaf.requiresStapledResponse ? options.union(.requirePositiveResponse) : options
     }
 
-    private func judge(
+    private func check(
         _ status: RevocationStatus,
         _ options: Options,
         of chain: ValidatedChain,

@@ -36,12 +36,12 @@ extension TrustPolicyEntry {
     ///   - node: An object with the key `policy`.
     ///   - files: Reads the files that the policy names.
     ///   - reporter: Receives mismatches of pins.
-    init(_ node: JSONNode, files: PolicyFileReferences, reporter: PinSet.Reporter?) throws(PolicyFileFault) {
+    init(_ node: JSONNode, files: PolicyFileReferences, reporter: PinSet.Reporter?) throws(PolicyFileError) {
         var object = try JSONObjectReader(node, name: "a policy")
         let name = try object.required("policy")
         guard let text = try object.string("policy")?.text, let kind = Kind(rawValue: text) else {
             let kinds = Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw PolicyFileFault("the policy is unknown; \"policy\" must be one of \(kinds)", at: name.place)
+            throw PolicyFileError("the policy is unknown; \"policy\" must be one of \(kinds)", at: name.position)
         }
         object = object.named("a policy of the kind \"\(kind.rawValue)\"")
         try object.allow(["policy"] + Self.keys(of: kind))
@@ -113,13 +113,13 @@ extension TrustPolicyEntry {
         ("requirePositiveResponse", .requirePositiveResponse), ("networkAccessDisabled", .networkAccessDisabled),
     ]
 
-    private static func flags(_ object: JSONObjectReader) throws(PolicyFileFault) -> RevocationFlags {
+    private static func flags(_ object: JSONObjectReader) throws(PolicyFileError) -> RevocationFlags {
         guard let names = try object.strings("flags") else { return .any }
         var found: RevocationFlags = []
-        for (name, place) in names {
+        for (name, position) in names {
             guard let flag = flags.first(where: { $0.name == name })?.flag else {
                 let all = flags.map(\.name).joined(separator: ", ")
-                throw PolicyFileFault("the flag \"\(name)\" is unknown; the flags are \(all)", at: place)
+                throw PolicyFileError("the flag \"\(name)\" is unknown; the flags are \(all)", at: position)
             }
             found.insert(flag)
         }
@@ -135,21 +135,24 @@ extension TrustPolicyEntry {
     private static func pins(
         _ object: JSONObjectReader,
         reporter: PinSet.Reporter?
-    ) throws(PolicyFileFault) -> PinSet {
+    ) throws(PolicyFileError) -> PinSet {
         let node = try object.required("pins")
         var pins: [PublicKeyPin] = []
-        for (text, place) in try object.strings("pins") ?? [] {
+        for (text, position) in try object.strings("pins") ?? [] {
             do {
                 pins.append(try PublicKeyPin(text))
             } catch {
-                throw PolicyFileFault(error.description, at: place)
+                throw PolicyFileError(error.description, at: position)
             }
         }
         var expires: TrustTime?
-        if let (text, place) = try object.string("expires") {
+        if let (text, position) = try object.string("expires") {
             expires = TrustTime(text)
             if expires == nil {
-                throw PolicyFileFault("\"\(text)\" is not a time; write 2027-11-01 or 2027-11-01T12:00:00Z", at: place)
+                throw PolicyFileError(
+                    "\"\(text)\" is not a time; write 2027-11-01 or 2027-11-01T12:00:00Z",
+                    at: position
+                )
             }
         }
         do {
@@ -160,12 +163,12 @@ extension TrustPolicyEntry {
                 reportsOnly: try object.bool("reportOnly", default: false),
                 reporter: reporter
             )
-        } catch let fault as PolicyFileFault {
+        } catch let fault as PolicyFileError {
             throw fault
         } catch PinError.backupPinMissing {
-            throw PolicyFileFault("\(PinError.backupPinMissing) with \"requireBackup\": false", at: node.place)
+            throw PolicyFileError("\(PinError.backupPinMissing) with \"requireBackup\": false", at: node.position)
         } catch {
-            throw PolicyFileFault("\(error)", at: node.place)
+            throw PolicyFileError("\(error)", at: node.position)
         }
     }
 }

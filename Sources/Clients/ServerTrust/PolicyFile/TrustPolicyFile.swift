@@ -99,7 +99,7 @@ public struct TrustPolicyFile: Sendable {
                 reporter: reporter
             )
         } catch {
-            let (line, column) = (error.place.line, error.place.column)
+            let (line, column) = (error.position.line, error.position.column)
             throw error.isUnreadable
                 ? .unreadableFile(file: name, line: line, column: column, problem: error.problem)
                 : .wrong(file: name, line: line, column: column, problem: error.problem)
@@ -110,7 +110,7 @@ public struct TrustPolicyFile: Sendable {
         _ node: JSONNode,
         files: PolicyFileReferences,
         reporter: PinSet.Reporter?
-    ) throws(PolicyFileFault) {
+    ) throws(PolicyFileError) {
         let object = try JSONObjectReader(node, name: "a policy file")
         try object.allow(["hosts", "allHostsMustBeEvaluated", "anchors", "systemAnchors", "revocationLists"])
         allHostsMustBeEvaluated = try object.bool("allHostsMustBeEvaluated", default: true)
@@ -128,10 +128,10 @@ public struct TrustPolicyFile: Sendable {
             do {
                 pattern = try HostPattern(member.key)
             } catch {
-                throw PolicyFileFault("\"\(member.key)\" is not a host, *.domain or **.domain", at: member.place)
+                throw PolicyFileError("\"\(member.key)\" is not a host, *.domain or **.domain", at: member.position)
             }
             if let other = patterns.updateValue(member.key, forKey: pattern) {
-                throw PolicyFileFault("\"\(member.key)\" and \"\(other)\" match the same hosts", at: member.place)
+                throw PolicyFileError("\"\(member.key)\" and \"\(other)\" match the same hosts", at: member.position)
             }
             policies[member.key] = try Self.entries(member.node, files: files, reporter: reporter)
         }
@@ -143,11 +143,11 @@ public struct TrustPolicyFile: Sendable {
         _ node: JSONNode,
         files: PolicyFileReferences,
         reporter: PinSet.Reporter?
-    ) throws(PolicyFileFault) -> [TrustPolicyEntry] {
+    ) throws(PolicyFileError) -> [TrustPolicyEntry] {
         guard case .array(let nodes) = node.value else {
             return [try TrustPolicyEntry(node, files: files, reporter: reporter)]
         }
-        guard !nodes.isEmpty else { throw PolicyFileFault("the array of policies is empty", at: node.place) }
+        guard !nodes.isEmpty else { throw PolicyFileError("the array of policies is empty", at: node.position) }
         var entries: [TrustPolicyEntry] = []
         for node in nodes { entries.append(try TrustPolicyEntry(node, files: files, reporter: reporter)) }
         return entries
@@ -213,18 +213,18 @@ struct PolicyFileReferences {
     let directory: String
 
     /// Returns all certificates of the files at the key `files`.
-    func certificates(of object: JSONObjectReader) throws(PolicyFileFault) -> [TrustCertificate] {
+    func certificates(of object: JSONObjectReader) throws(PolicyFileError) -> [TrustCertificate] {
         _ = try object.required("files")
         return try certificates(object.strings("files") ?? [])
     }
 
-    func certificates(_ files: [(text: String, place: TextPlace)]) throws(PolicyFileFault) -> [TrustCertificate] {
+    func certificates(_ files: [(text: String, position: TextPosition)]) throws(PolicyFileError) -> [TrustCertificate] {
         var certificates: [TrustCertificate] = []
-        for (file, place) in files {
+        for (file, position) in files {
             do {
                 certificates += try CertificateFiles.read(path(file))
             } catch {
-                throw Self.fault(error, file, place)
+                throw Self.fault(error, file, position)
             }
         }
         return certificates
@@ -232,35 +232,35 @@ struct PolicyFileReferences {
 
     /// Returns the keys of the files at the key `files`, which contain certificates or public keys (`PUBLIC KEY`, RFC
     /// 7468, 13).
-    func publicKeys(of object: JSONObjectReader) throws(PolicyFileFault) -> [ServerPublicKey] {
+    func publicKeys(of object: JSONObjectReader) throws(PolicyFileError) -> [ServerPublicKey] {
         _ = try object.required("files")
         var keys: [ServerPublicKey] = []
-        for (file, place) in try object.strings("files") ?? [] {
+        for (file, position) in try object.strings("files") ?? [] {
             let own: [[UInt8]?]
             do {
                 own = PEMBlocks.documents(in: try InputFile.read(path(file), limit: 1 << 20), type: "PUBLIC KEY")
             } catch {
-                throw Self.fault(.file(path: path(file), cause: error.description), file, place)
+                throw Self.fault(.file(path: path(file), cause: error.description), file, position)
             }
-            if own.isEmpty { keys += try certificates([(file, place)]).map(\.publicKey) }
+            if own.isEmpty { keys += try certificates([(file, position)]).map(\.publicKey) }
             for key in own {
-                guard let key else { throw PolicyFileFault("cannot decode a key of \(file)", at: place) }
+                guard let key else { throw PolicyFileError("cannot decode a key of \(file)", at: position) }
                 keys.append(ServerPublicKey(subjectPublicKeyInfo: key))
             }
         }
         return keys
     }
 
-    func lists(_ files: [(text: String, place: TextPlace)]) throws(PolicyFileFault) -> [RevocationList] {
+    func lists(_ files: [(text: String, position: TextPosition)]) throws(PolicyFileError) -> [RevocationList] {
         var lists: [RevocationList] = []
-        for (file, place) in files {
+        for (file, position) in files {
             do {
                 lists += try RevocationList.read(path(file))
             } catch {
                 var isUnreadable = false
                 if case .unreachable = error { isUnreadable = true }
                 let problem = "cannot read the revocation list \(path(file)): \(error)"
-                throw PolicyFileFault(problem, at: place, isUnreadable: isUnreadable)
+                throw PolicyFileError(problem, at: position, isUnreadable: isUnreadable)
             }
         }
         return lists
@@ -270,8 +270,12 @@ struct PolicyFileReferences {
         file.hasPrefix("/") || directory.isEmpty ? file : "\(directory)/\(file)"
     }
 
-    private static func fault(_ error: TrustCertificateError, _ file: String, _ place: TextPlace) -> PolicyFileFault {
-        if case .file = error { return PolicyFileFault(error.description, at: place, isUnreadable: true) }
-        return PolicyFileFault("\(file) has no usable certificate: \(error)", at: place)
+    private static func fault(
+        _ error: TrustCertificateError,
+        _ file: String,
+        _ position: TextPosition
+    ) -> PolicyFileError {
+        if case .file = error { return PolicyFileError(error.description, at: position, isUnreadable: true) }
+        return PolicyFileError("\(file) has no usable certificate: \(error)", at: position)
     }
 }

@@ -28,7 +28,7 @@ public final class RevocationChecker: RevocationChecking {
     let lists: [RevocationList]
     let listURLs: [String]
     let settings: RevocationSettings
-    let memory: RevocationMemory
+    let cache: RevocationCache
     let flights = SingleFlight<FetchKey, Result<FetchedData, RevocationProblem>>()
     private let sleep: @Sendable (Duration) async throws -> Void
     private let makeNonce: @Sendable () -> [UInt8]
@@ -78,21 +78,21 @@ public final class RevocationChecker: RevocationChecking {
         self.lists = lists
         self.listURLs = listURLs
         self.settings = settings
-        memory = RevocationMemory(settings)
+        cache = RevocationCache(settings)
         self.sleep = sleep
         self.makeNonce = makeNonce
         self.now = now
     }
 
     /// The number of cached responses of responders.
-    public var cachedAnswers: Int { memory.answerCount }
+    public var cachedAnswers: Int { cache.resultCount }
 
     /// The number of cached lists.
-    public var cachedLists: Int { memory.listCount }
+    public var cachedLists: Int { cache.listCount }
 
     /// Removes all cached responses, lists and failures.
     public func removeAll() {
-        memory.removeAll()
+        cache.removeAll()
     }
 
     /// Returns the status from local and cached data, without waiting.
@@ -101,8 +101,8 @@ public final class RevocationChecker: RevocationChecking {
         in trust: ServerTrust,
         flags: RevocationFlags
     ) -> RevocationStatus {
-        let questions = RevocationQuestion.all(about: chain, in: trust)
-        return Self.status(questions.map { ($0.certificate, localStatus($0, flags, waits: false).finding) })
+        let queries = RevocationQuery.all(about: chain, in: trust)
+        return Self.status(queries.map { ($0.certificate, localStatus($0, flags, waits: false).finding) })
     }
 
     /// Returns the status from local data, cached data and the network. If the task is cancelled, the status is unknown
@@ -125,20 +125,20 @@ public final class RevocationChecker: RevocationChecking {
         in trust: ServerTrust,
         flags: RevocationFlags
     ) async -> [(TrustCertificate, RevocationFinding)] {
-        let questions = RevocationQuestion.all(about: chain, in: trust)
-        let local = questions.map { localStatus($0, flags, waits: true) }
+        let queries = RevocationQuery.all(about: chain, in: trust)
+        let local = queries.map { localStatus($0, flags, waits: true) }
         let isRevoked = local.contains(where: \.finding.isRevoked)
         // Cached data is sufficient for most handshakes, which then need no tasks.
         guard !isRevoked, local.contains(where: { !$0.sources.isEmpty }) else {
-            return zip(questions, local).map { ($0.certificate, $1.finding) }.filter { !isRevoked || $1.isKnown }
+            return zip(queries, local).map { ($0.certificate, $1.finding) }.filter { !isRevoked || $1.isKnown }
         }
         let findings = await withTaskGroup(of: (Int, RevocationFinding).self) { group in
-            for (index, (question, local)) in zip(questions, local).enumerated() {
-                group.addTask { (index, await self.finding(local.finding, or: local.sources, question)) }
+            for (index, (query, local)) in zip(queries, local).enumerated() {
+                group.addTask { (index, await self.finding(local.finding, or: local.sources, query)) }
             }
             return await group.reduce(into: [Int: RevocationFinding]()) { $0[$1.0] = $1.1 }
         }
-        return questions.enumerated().map { ($1.certificate, findings[$0] ?? .unknown([])) }
+        return queries.enumerated().map { ($1.certificate, findings[$0] ?? .unknown([])) }
     }
 
     /// Combines the status of all certificates: revoked if one is revoked, otherwise unknown if one is unknown. The
@@ -186,17 +186,17 @@ extension RevocationChecker {
     private func finding(
         _ local: RevocationFinding,
         or sources: [QueriedSource],
-        _ question: RevocationQuestion
+        _ query: RevocationQuery
     ) async -> RevocationFinding {
         var lacks = Array(repeating: [RevocationObstacle](), count: sources.count)
-        let answer = await withTaskGroup(of: Step.self) { group in
+        let result = await withTaskGroup(of: Step.self) { group in
             var next = 0
             var waiting = 0
             var mayStart = true
             while true {
                 if mayStart, next < sources.count {
                     let index = next
-                    group.addTask { .answered(index, await self.ask(sources[index], at: index, question)) }
+                    group.addTask { .answered(index, await self.ask(sources[index], at: index, query)) }
                     group.addTask {
                         try? await self.sleep(self.settings.headStart)
                         return .headStartIsOver(index)
@@ -221,7 +221,7 @@ extension RevocationChecker {
             group.cancelAll()
             return nil
         }
-        if let answer { return answer }
+        if let result { return result }
         guard case .unknown(var obstacles) = local else { return local }
         // Problems of local lists are already recorded.
         for lack in lacks.joined() where !obstacles.contains(lack) { obstacles.append(lack) }
@@ -232,25 +232,25 @@ extension RevocationChecker {
     private func ask(
         _ source: QueriedSource,
         at index: Int,
-        _ question: RevocationQuestion
+        _ query: RevocationQuery
     ) async -> RevocationFinding {
         let least = min(settings.headStart, settings.timeLimit)
         let limit = max(least, settings.timeLimit - settings.headStart * index)
         do throws(RevocationProblem) {
-            if source.method == .lists, let known = memory.list(from: source.url),
-                known.content.issuer != question.certificate.x509.issuer, let nextUpdate = known.nextUpdate,
-                question.time <= nextUpdate
+            if source.method == .lists, let known = cache.list(from: source.url),
+                known.content.issuer != query.certificate.x509.issuer, let nextUpdate = known.nextUpdate,
+                query.time <= nextUpdate
             {
                 // The query would return the same list.
                 throw .otherIssuer
             }
-            switch try await fetched(source, question, limit) {
+            switch try await fetched(source, query, limit) {
             case .response(let response, let nonce):
-                return try answer(response, nonce: nonce, about: question, from: source.name).finding
+                return try result(response, nonce: nonce, about: query, from: source.name).finding
             case .list(let list):
-                let answer = try answer(list, about: question)
-                if answer.validity != nil, list.nextUpdate != nil { memory.remember(list, from: source.url) }
-                return answer.finding
+                let result = try result(list, about: query)
+                if result.validity != nil, list.nextUpdate != nil { cache.remember(list, from: source.url) }
+                return result.finding
             }
         } catch {
             return .unknown([RevocationObstacle(error, from: source.name)])
@@ -260,26 +260,26 @@ extension RevocationChecker {
     /// Returns the data of a source. Evaluations that need the same data share one request.
     private func fetched(
         _ source: QueriedSource,
-        _ question: RevocationQuestion,
+        _ query: RevocationQuery,
         _ limit: Duration
     ) async throws(RevocationProblem) -> FetchedData {
         let isList = source.method == .lists
         let key = FetchKey(
             url: source.url,
-            certificate: isList ? nil : question.certificate,
-            issuer: isList ? nil : question.issuer.publicKey
+            certificate: isList ? nil : query.certificate,
+            issuer: isList ? nil : query.issuer.publicKey
         )
         let outcome = await flights.value(
             for: key,
-            { await self.outcome(of: source, question) },
+            { await self.outcome(of: source, query) },
             { (try? await self.sleep(limit)) == nil ? nil : .failure(.timedOut(limit)) }
         )
         switch outcome {
         // These results do not depend on the source.
         case nil, .failure(.cancelled), .failure(.noFetcher): break
         case .failure(let problem):
-            memory.remember(problem, of: source.url, until: now() + settings.pauseAfterFailure)
-        case .success: memory.forgetFailure(of: source.url)
+            cache.remember(problem, of: source.url, until: now() + settings.pauseAfterFailure)
+        case .success: cache.forgetFailure(of: source.url)
         }
         guard let outcome else { throw .cancelled }
         return try outcome.get()
@@ -287,7 +287,7 @@ extension RevocationChecker {
 
     private func outcome(
         of source: QueriedSource,
-        _ question: RevocationQuestion
+        _ query: RevocationQuery
     ) async -> Result<FetchedData, RevocationProblem> {
         do throws(RevocationProblem) {
             guard source.method == .ocsp else {
@@ -295,7 +295,7 @@ extension RevocationChecker {
                 return .success(.list(try RevocationList(bytes: list, name: source.url)))
             }
             let nonce = settings.usesNonce ? makeNonce() : nil
-            let request = OCSPRequest(id: OCSPCertificateID(of: question, digest: .sha1), nonce: nonce)
+            let request = OCSPRequest(id: OCSPCertificateID(of: query, digest: .sha1), nonce: nonce)
             guard let body = try? request.encoded() else { throw .unencodableRequest }
             return .success(.response(try await bytes(.ocsp(source.url, body, settings)), nonce: nonce))
         } catch {
@@ -319,6 +319,6 @@ extension RevocationChecker {
     /// response is required, each evaluation queries, and the result is nil.
     func recentFailure(of url: String, _ flags: RevocationFlags) -> RevocationProblem? {
         guard !flags.contains(.requirePositiveResponse) else { return nil }
-        return memory.failure(of: url, at: now())
+        return cache.failure(of: url, at: now())
     }
 }

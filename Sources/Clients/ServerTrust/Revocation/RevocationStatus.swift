@@ -106,7 +106,7 @@ extension RevocationRecord: CustomStringConvertible {
 }
 
 /// The status of a certificate according to a signed response or list.
-struct RevocationAnswer: Hashable, Sendable {
+struct RevocationResult: Hashable, Sendable {
     /// The revocation; nil if the certificate is good.
     let record: RevocationRecord?
 
@@ -119,16 +119,16 @@ struct RevocationAnswer: Hashable, Sendable {
         _ record: RevocationRecord?,
         from thisUpdate: TrustTime,
         to end: TrustTime?,
-        about question: RevocationQuestion,
+        about query: RevocationQuery,
         _ settings: RevocationSettings
     ) {
         self.record = record
         // Includes handshakes that began shortly before the response was issued.
         let start = thisUpdate.advanced(by: .zero - settings.clockSkew)
-        let time = question.time
+        let time = query.time
         var end = end
         if let record, record.reason != .certificateHold {
-            end = max(end ?? question.certificate.notAfter, question.certificate.notAfter)
+            end = max(end ?? query.certificate.notAfter, query.certificate.notAfter)
         }
         validity = end.flatMap { end in start <= time && time <= end ? start...end : nil }
     }
@@ -160,7 +160,7 @@ package enum RevocationFinding: Hashable, Sendable {
 }
 
 /// A query for the status of one certificate, with the data to verify the responses.
-struct RevocationQuestion: Sendable {
+struct RevocationQuery: Sendable {
     let certificate: TrustCertificate
     /// The next certificate of the validated chain.
     let issuer: TrustCertificate
@@ -172,9 +172,9 @@ struct RevocationQuestion: Sendable {
     let lists: [RevocationList]
 
     /// Returns a query for each certificate of a chain except the anchor, which has no issuer in the chain.
-    static func all(about chain: ValidatedChain, in trust: ServerTrust) -> [RevocationQuestion] {
+    static func all(about chain: ValidatedChain, in trust: ServerTrust) -> [RevocationQuery] {
         zip(chain.certificates, chain.certificates.dropFirst()).enumerated().map { index, link in
-            RevocationQuestion(
+            RevocationQuery(
                 certificate: link.0,
                 issuer: link.1,
                 time: trust.time,

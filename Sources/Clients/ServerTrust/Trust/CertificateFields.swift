@@ -202,7 +202,7 @@ extension CertificateFields {
 }
 
 /// The signed data of an OCSP response or a revocation list, with its signature.
-struct Signed: Sendable {
+struct SignedData: Sendable {
     private let bytes: ArraySlice<UInt8>
     private let algorithm: ASN1ObjectIdentifier
     private let signature: ArraySlice<UInt8>

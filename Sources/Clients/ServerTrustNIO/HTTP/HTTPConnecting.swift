@@ -23,7 +23,7 @@ package struct SocketConnector: HTTPConnecting {
     package func nextLoop() -> any EventLoop { group.next() }
 
     package func connect(
-        to target: FlightTarget,
+        to target: ConnectionTarget,
         on loop: any EventLoop,
         prepare: @escaping @Sendable (any Channel) throws -> Void
     ) -> EventLoopFuture<any Channel> {
@@ -52,14 +52,14 @@ package protocol HTTPConnecting: Sendable {
 
     /// Connects to a name or an address. Before the channel is used, it is passed to `prepare` on the event loop.
     func connect(
-        to target: FlightTarget,
+        to target: ConnectionTarget,
         on loop: any EventLoop,
         prepare: @escaping @Sendable (any Channel) throws -> Void
     ) -> EventLoopFuture<any Channel>
 }
 
 /// The destination of a connection: the server, or its proxy.
-package struct FlightTarget: Sendable {
+package struct ConnectionTarget: Sendable {
     /// The name or address.
     package let host: String
     package let port: Int

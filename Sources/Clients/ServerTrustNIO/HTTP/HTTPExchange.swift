@@ -33,28 +33,28 @@ struct HTTPExchange: Sendable {
     let loop: any EventLoop
 
     func run() async -> HTTPTrace {
-        let target = FlightTarget(request.url, settings)
-        let flight = HTTPFlight(target)
-        return await flight.outcome(on: loop) {
+        let target = ConnectionTarget(request.url, settings)
+        let state = HTTPRequestState(target)
+        return await state.outcome(on: loop) {
             connector.connect(to: target, on: loop) { channel in
-                try flight.adopt(channel)
+                try state.adopt(channel)
                 if !settings.allowsLocalAddresses, settings.proxy == nil {
                     try channel.pipeline.syncOperations.addHandler(LocalAddressGuard())
                 }
                 try channel.pipeline.syncOperations.addHandler(AbortHandler())
             }
-            .flatMap { openTunnel($0, flight) }
-            .flatMap { secure($0, flight) }
-            .flatMapThrowing { try send($0, flight) }
-            .whenFailure { flight.fail($0) }
+            .flatMap { openTunnel($0, state) }
+            .flatMap { secure($0, state) }
+            .flatMapThrowing { try send($0, state) }
+            .whenFailure { state.fail($0) }
         }
     }
 
-    private func openTunnel(_ channel: any Channel, _ flight: HTTPFlight) -> EventLoopFuture<any Channel> {
+    private func openTunnel(_ channel: any Channel, _ state: HTTPRequestState) -> EventLoopFuture<any Channel> {
         guard let proxy = settings.proxy, request.url.scheme == .https else {
             return loop.makeSucceededFuture(channel)
         }
-        flight.reach(.tunnel)
+        state.reach(.tunnel)
         return loop.makeCompletedFuture {
             let opened = loop.makePromise(of: Void.self)
             let pipeline = channel.pipeline.syncOperations
@@ -72,9 +72,9 @@ struct HTTPExchange: Sendable {
         .map { channel }
     }
 
-    private func secure(_ channel: any Channel, _ flight: HTTPFlight) -> EventLoopFuture<any Channel> {
+    private func secure(_ channel: any Channel, _ state: HTTPRequestState) -> EventLoopFuture<any Channel> {
         guard request.url.scheme == .https else { return loop.makeSucceededFuture(channel) }
-        flight.reach(.handshake)
+        state.reach(.handshake)
         guard let tls else {
             return loop.makeFailedFuture(TrustedHTTPFailure.handshakeFailed(cause: "this client has no TLS"))
         }
@@ -83,16 +83,16 @@ struct HTTPExchange: Sendable {
         }
         .flatMap { $0 }
         .map { handshake in
-            flight.note { $0.handshake = handshake }
+            state.note { $0.handshake = handshake }
             return channel
         }
     }
 
-    func send(_ channel: any Channel, _ flight: HTTPFlight) throws {
-        if settings.endsWithHandshake { return flight.finish() }
+    func send(_ channel: any Channel, _ state: HTTPRequestState) throws {
+        if settings.endsWithHandshake { return state.finish() }
         let pipeline = channel.pipeline.syncOperations
         try addHTTPHandlers(to: pipeline, informational: .forward)
-        try pipeline.addHandler(ResponseHandler(request, head: head, settings, flight: flight))
+        try pipeline.addHandler(ResponseHandler(request, head: head, settings, state: state))
     }
 
     /// Adds the encoder and the decoder. The decoder is behind the encoder, because it must receive the method of the
@@ -120,7 +120,7 @@ struct HTTPExchange: Sendable {
 
 /// The state of a request. A response, an error, the time limit or cancellation ends it, on any thread. The first of
 /// them counts.
-final class HTTPFlight: Sendable {
+final class HTTPRequestState: Sendable {
     private struct State {
         var trace = HTTPTrace()
         var isOver = false
@@ -131,9 +131,9 @@ final class HTTPFlight: Sendable {
     }
 
     private let state = Locked(State())
-    private let target: FlightTarget
+    private let target: ConnectionTarget
 
-    init(_ target: FlightTarget) {
+    init(_ target: ConnectionTarget) {
         self.target = target
         state.withLock { $0.trace.times[.connecting] = SystemClock.monotonic }
     }
@@ -244,20 +244,21 @@ final class ResponseHandler: ChannelInboundHandler {
     private let request: TrustedHTTPRequest
     private let head: HTTPRequestHead
     private let settings: TrustedHTTPSettings
-    private let flight: HTTPFlight
+    private let state: HTTPRequestState
     private var informational = 0
     private var hasHead = false
     private var body: [UInt8] = []
 
-    init(_ request: TrustedHTTPRequest, head: HTTPRequestHead, _ settings: TrustedHTTPSettings, flight: HTTPFlight) {
-        (self.request, self.head, self.settings, self.flight) = (request, head, settings, flight)
+    init(_ request: TrustedHTTPRequest, head: HTTPRequestHead, _ settings: TrustedHTTPSettings, state: HTTPRequestState)
+    {
+        (self.request, self.head, self.settings, self.state) = (request, head, settings, state)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        flight.reach(.head)
+        state.reach(.head)
         let written = context.eventLoop.makePromise(of: Void.self)
-        written.futureResult.whenSuccess { [flight] in
-            flight.note { if $0.stage == .head { $0.sent = SystemClock.monotonic } }
+        written.futureResult.whenSuccess { [state] in
+            state.note { if $0.stage == .head { $0.sent = SystemClock.monotonic } }
         }
         context.triggerUserOutboundEvent(HTTPRequestBegins(), promise: nil)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
@@ -268,16 +269,16 @@ final class ResponseHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !flight.isOver else { return }
+        guard !state.isOver else { return }
         do throws(TrustedHTTPFailure) {
             if try isComplete(unwrapInboundIn(data)) { finish(context) }
         } catch {
-            flight.finish(error)
+            state.finish(error)
         }
     }
 
     private func finish(_ context: ChannelHandlerContext) {
-        flight.finish(body: body)
+        state.finish(body: body)
         // The response is already delivered, so the caller does not wait while TLS waits for the closing alert of the
         // peer (RFC 8446, 6.1).
         if !settings.omitsClosingAlert { context.close(promise: nil) }
@@ -285,16 +286,16 @@ final class ResponseHandler: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard event is HTTPResponseSuffices else { return context.fireUserInboundEventTriggered(event) }
-        if !flight.isOver { finish(context) }
+        if !state.isOver { finish(context) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if settings.omitsClosingAlert, case NIOSSLError.uncleanShutdown = error { return }
-        flight.fail(error)
+        state.fail(error)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        flight.fail(ChannelError.eof)
+        state.fail(ChannelError.eof)
         context.fireChannelInactive()
     }
 
@@ -325,8 +326,8 @@ final class ResponseHandler: ChannelInboundHandler {
             }
         default:
             hasHead = true
-            flight.note { $0.head = head }
-            flight.reach(.body)
+            state.note { $0.head = head }
+            state.reach(.body)
             let hasBody = request.method != .HEAD && head.status.code != 204 && head.status.code != 304
             if hasBody, settings.sufficientBodyBytes == nil { try checkFraming(head.headers) }
         }

@@ -73,7 +73,7 @@ package enum TrustedHTTPStage: String, Hashable, Sendable, CaseIterable {
 
 extension TrustedHTTPFailure {
     /// Converts an error of SwiftNIO or NIOSSL.
-    init(_ error: any Error, _ stage: TrustedHTTPStage, _ target: FlightTarget) {
+    init(_ error: any Error, _ stage: TrustedHTTPStage, _ target: ConnectionTarget) {
         switch error {
         case let failure as TrustedHTTPFailure: self = failure
         case let error as ServerTrustError: self = .untrusted(error)
@@ -93,7 +93,7 @@ extension TrustedHTTPFailure {
         }
     }
 
-    private init(_ error: NIOConnectionError, _ target: FlightTarget) {
+    private init(_ error: NIOConnectionError, _ target: ConnectionTarget) {
         let failures = error.connectionErrors.map { "\($0.target): \(Self.cause($0.error))" }
         let lookup = error.dnsAAAAError ?? error.dnsAError
         if failures.isEmpty, let lookup {
@@ -104,7 +104,7 @@ extension TrustedHTTPFailure {
         }
     }
 
-    private init(_ error: HTTPParserError, _ stage: TrustedHTTPStage, _ target: FlightTarget) {
+    private init(_ error: HTTPParserError, _ stage: TrustedHTTPStage, _ target: ConnectionTarget) {
         switch error {
         case .invalidEOFState: self = .connectionClosed(stage)
         case .headerOverflow: self = .headersTooLarge(limit: target.settings.maximumHeaderBytes)

@@ -280,7 +280,7 @@ package struct FirstResult<Value: Sendable>: Sendable {
         _ evaluate: @escaping @Sendable () async throws -> Value
     ) -> FirstResult {
         let result = FirstResult(on: loop)
-        let task = Task(executorPreference: JudgingExecutor()) {
+        let task = Task(executorPreference: EvaluationExecutor()) {
             do {
                 result.complete(.success(try await evaluate()))
             } catch {

@@ -12,7 +12,7 @@ struct WebConnector: HTTPConnecting {
     func nextLoop() -> any EventLoop { RuntimeWarmUp.loops.next() }
 
     func connect(
-        to target: FlightTarget,
+        to target: ConnectionTarget,
         on loop: any EventLoop,
         prepare: @escaping @Sendable (any Channel) throws -> Void
     ) -> EventLoopFuture<any Channel> {

@@ -20,7 +20,7 @@ final class TestingConnector: HTTPConnecting {
     func nextLoop() -> any EventLoop { loop }
 
     func connect(
-        to target: FlightTarget,
+        to target: ConnectionTarget,
         on loop: any EventLoop,
         prepare: @escaping @Sendable (any Channel) throws -> Void
     ) -> EventLoopFuture<any Channel> {

@@ -28,7 +28,7 @@ struct CanonicalName {
             switch Self.compared(part, otherPart) {
             case .inside: continue
             case .outside: return .outside
-            case .doubtful: result = .doubtful
+            case .undetermined: result = .undetermined
             }
         }
         return result
@@ -41,7 +41,7 @@ struct CanonicalName {
         let comparisons = zip(part, other).map { $0.text.compared(with: $1.text) }
         if comparisons.allSatisfy({ $0 == .inside }) { return .inside }
         let isCertain = (part + other).allSatisfy(\.text.isCertain)
-        return comparisons.contains(.doubtful) || part.count > 1 && !isCertain ? .doubtful : .outside
+        return comparisons.contains(.undetermined) || part.count > 1 && !isCertain ? .undetermined : .outside
     }
 }
 
@@ -86,10 +86,10 @@ struct CanonicalText {
             && folded.unicodeScalars.allSatisfy { $0.isASCII || !$0.properties.changesWhenNFKCCaseFolded }
     }
 
-    /// Returns `inside` for the same text, `outside` for a different text, and `doubtful` if a difference is uncertain.
+    /// Returns `inside` for the same text, `outside` for a different text, and `undetermined` if a difference is uncertain.
     func compared(with other: CanonicalText) -> Containment {
         if text == other.text { return .inside }
-        return isCertain && other.isCertain ? .outside : .doubtful
+        return isCertain && other.isCertain ? .outside : .undetermined
     }
 }
 

@@ -49,8 +49,8 @@ enum NameConstraint {
         case (.allHosts, .host): .inside
         case (.hosts(let domain, let isOnlyBelow), .host(let host, let isWildcard)):
             Self.containment(of: host, isWildcard: isWildcard, in: domain, isOnlyBelow: isOnlyBelow)
-        case (.addresses(let range), .address(let address)): range?.containment(of: address) ?? .doubtful
-        case (.mailbox(let mailbox), .mailbox(let other)): other?.compared(with: mailbox) ?? .doubtful
+        case (.addresses(let range), .address(let address)): range?.containment(of: address) ?? .undetermined
+        case (.mailbox(let mailbox), .mailbox(let other)): other?.compared(with: mailbox) ?? .undetermined
         case (.mailboxes(let domain, let isBelow), .mailbox(let mailbox)):
             Self.containment(of: mailbox?.host, in: domain, isBelow: isBelow)
         case (.identifiers(let domain, let isBelow), .identifier(let host)):
@@ -58,7 +58,7 @@ enum NameConstraint {
         case (.directory(let subtree), .directory(let name)): name.contained(in: subtree)
         case (.otherName, .otherName), (.x400Address, .x400Address), (.ediPartyName, .ediPartyName),
             (.registeredID, .registeredID):
-            .doubtful
+            .undetermined
         default: nil
         }
     }
@@ -69,17 +69,17 @@ enum NameConstraint {
     }
 
     /// Returns whether a host name is in a DNS subtree. A wildcard represents every name directly below its parent. If
-    /// only some of these are in the subtree, the result is `doubtful`.
+    /// only some of these are in the subtree, the result is `undetermined`.
     private static func containment(
         of host: DNSName?,
         isWildcard: Bool,
         in domain: DNSName?,
         isOnlyBelow: Bool
     ) -> Containment {
-        guard let host, let domain else { return .doubtful }
+        guard let host, let domain else { return .undetermined }
         guard isWildcard else { return host.isBelow(domain) || !isOnlyBelow && host == domain ? .inside : .outside }
         if host == domain || host.isBelow(domain) { return .inside }
-        return domain.isBelow(host) ? .doubtful : .outside
+        return domain.isBelow(host) ? .undetermined : .outside
     }
 
     private static func containment(
@@ -87,7 +87,7 @@ enum NameConstraint {
         in domain: DNSName?,
         isBelow: Bool
     ) -> Containment {
-        guard let host, let domain else { return .doubtful }
+        guard let host, let domain else { return .undetermined }
         return (isBelow ? host.isBelow(domain) : host == domain) ? .inside : .outside
     }
 }
@@ -108,9 +108,9 @@ struct ConstrainedRange {
     }
 
     func containment(of other: [UInt8]) -> Containment {
-        guard other.count == 4 || other.count == 16 else { return .doubtful }
+        guard other.count == 4 || other.count == 16 else { return .undetermined }
         if holds(other[...]) { return .inside }
-        return other.starts(with: Self.mapped) && holds(other.suffix(4)) ? .doubtful : .outside
+        return other.starts(with: Self.mapped) && holds(other.suffix(4)) ? .undetermined : .outside
     }
 
     /// The prefix of IPv4-mapped addresses. A connection to `::ffff:192.0.2.1` reaches 192.0.2.1.
@@ -121,10 +121,10 @@ struct ConstrainedRange {
     }
 }
 
-/// The relation of a name to a subtree of names. If a name cannot be parsed or compared, the relation is `doubtful`,
+/// The relation of a name to a subtree of names. If a name cannot be parsed or compared, the relation is `undetermined`,
 /// which counts as excluded and as not permitted.
 enum Containment: Hashable {
-    case inside, outside, doubtful
+    case inside, outside, undetermined
 }
 
 /// A name of a certificate, parsed once for comparison with many constraints (RFC 5280, 4.2.1.10). Nil means that the
@@ -199,12 +199,12 @@ struct ConstrainedMailbox {
         self.host = host
     }
 
-    /// Returns whether this is the same mailbox as another. The result is `doubtful` if the local parts differ only in
+    /// Returns whether this is the same mailbox as another. The result is `undetermined` if the local parts differ only in
     /// case or contain quotes, because only the host defines which local parts are the same.
     func compared(with other: ConstrainedMailbox) -> Containment {
         guard host == other.host else { return .outside }
         if local == other.local { return .inside }
         let isQuoted = (local + other.local).utf8.contains { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
-        return isQuoted || local.lowercased() == other.local.lowercased() ? .doubtful : .outside
+        return isQuoted || local.lowercased() == other.local.lowercased() ? .undetermined : .outside
     }
 }

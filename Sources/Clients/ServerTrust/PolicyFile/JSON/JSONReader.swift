@@ -5,13 +5,13 @@ struct JSONReader {
 
     private let bytes: [UInt8]
     private var index = 0
-    private var place = TextPlace()
+    private var position = TextPosition()
 
     /// Parses a complete text.
-    static func read(_ bytes: [UInt8]) throws(PolicyFileFault) -> JSONNode {
+    static func read(_ bytes: [UInt8]) throws(PolicyFileError) -> JSONNode {
         var reader = JSONReader(bytes: bytes)
         guard String(validating: bytes, as: UTF8.self) != nil else {
-            throw PolicyFileFault("the file is not in UTF-8", at: reader.place)
+            throw PolicyFileError("the file is not in UTF-8", at: reader.position)
         }
         let node = try reader.value(depth: 0)
         try reader.skipBlanks()
@@ -23,9 +23,9 @@ struct JSONReader {
         self.bytes = bytes
     }
 
-    private mutating func value(depth: Int) throws(PolicyFileFault) -> JSONNode {
+    private mutating func value(depth: Int) throws(PolicyFileError) -> JSONNode {
         try skipBlanks()
-        let start = place
+        let start = position
         guard depth < Self.maximumDepth else {
             throw fault("values are nested more than \(Self.maximumDepth) levels deep")
         }
@@ -36,10 +36,10 @@ struct JSONReader {
         case UInt8(ascii: "\""): value = .string(try string())
         default: value = try word()
         }
-        return JSONNode(value: value, place: start)
+        return JSONNode(value: value, position: start)
     }
 
-    private mutating func members(depth: Int) throws(PolicyFileFault) -> [JSONNode.Member] {
+    private mutating func members(depth: Int) throws(PolicyFileError) -> [JSONNode.Member] {
         var members: [JSONNode.Member] = []
         var keys: Set<String> = []
         advance()
@@ -47,22 +47,22 @@ struct JSONReader {
         if take(UInt8(ascii: "}")) { return [] }
         while true {
             try skipBlanks()
-            let start = place
+            let start = position
             guard current == UInt8(ascii: "\"") else { throw fault("a key in quotation marks is missing") }
             let key = try string()
             guard keys.insert(key).inserted else {
-                throw PolicyFileFault("the key \"\(key)\" is duplicated", at: start)
+                throw PolicyFileError("the key \"\(key)\" is duplicated", at: start)
             }
             try skipBlanks()
             guard take(UInt8(ascii: ":")) else { throw fault("a colon is missing after the key \"\(key)\"") }
-            members.append(JSONNode.Member(key: key, place: start, node: try value(depth: depth + 1)))
+            members.append(JSONNode.Member(key: key, position: start, node: try value(depth: depth + 1)))
             try skipBlanks()
             if take(UInt8(ascii: "}")) { return members }
             guard take(UInt8(ascii: ",")) else { throw fault("a comma or } is missing") }
         }
     }
 
-    private mutating func elements(depth: Int) throws(PolicyFileFault) -> [JSONNode] {
+    private mutating func elements(depth: Int) throws(PolicyFileError) -> [JSONNode] {
         var elements: [JSONNode] = []
         advance()
         try skipBlanks()
@@ -76,8 +76,8 @@ struct JSONReader {
     }
 
     /// Parses `true`, `false`, `null` or a number.
-    private mutating func word() throws(PolicyFileFault) -> JSONNode.Value {
-        let start = place
+    private mutating func word() throws(PolicyFileError) -> JSONNode.Value {
+        let start = position
         var text = ""
         while let byte = current, Self.isOfWord(byte) {
             text.unicodeScalars.append(Unicode.Scalar(byte))
@@ -87,18 +87,18 @@ struct JSONReader {
         case "true": return .bool(true)
         case "false": return .bool(false)
         case "null": return .null
-        case "" where index == bytes.count: throw PolicyFileFault("the file ends too early", at: start)
-        case "": throw PolicyFileFault("a value is missing", at: start)
+        case "" where index == bytes.count: throw PolicyFileError("the file ends too early", at: start)
+        case "": throw PolicyFileError("a value is missing", at: start)
         default:
             guard text.wholeMatch(of: #/-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/#) != nil else {
-                throw PolicyFileFault("\(text) is not a value; strings need quotation marks", at: start)
+                throw PolicyFileError("\(text) is not a value; strings need quotation marks", at: start)
             }
             return .number(text)
         }
     }
 
-    private mutating func string() throws(PolicyFileFault) -> String {
-        let start = place
+    private mutating func string() throws(PolicyFileError) -> String {
+        let start = position
         var units: [UInt8] = []
         advance()
         while let byte = current {
@@ -116,10 +116,10 @@ struct JSONReader {
                 advance()
             }
         }
-        throw PolicyFileFault("the string has no closing quotation mark", at: start)
+        throw PolicyFileError("the string has no closing quotation mark", at: start)
     }
 
-    private mutating func escaped() throws(PolicyFileFault) -> Unicode.Scalar {
+    private mutating func escaped() throws(PolicyFileError) -> Unicode.Scalar {
         let escapes: [UInt8: Unicode.Scalar] = [
             UInt8(ascii: "\""): "\"", UInt8(ascii: "\\"): "\\", UInt8(ascii: "/"): "/", UInt8(ascii: "b"): "\u{8}",
             UInt8(ascii: "f"): "\u{c}", UInt8(ascii: "n"): "\n", UInt8(ascii: "r"): "\r", UInt8(ascii: "t"): "\t",
@@ -143,7 +143,7 @@ struct JSONReader {
         throw fault("a lone surrogate is not a character")
     }
 
-    private mutating func hexadecimal() throws(PolicyFileFault) -> UInt32 {
+    private mutating func hexadecimal() throws(PolicyFileError) -> UInt32 {
         let digits = bytes[index...].prefix(4)
         let text = String(decoding: digits, as: UTF8.self)
         guard digits.count == 4, text.allSatisfy(\.isHexDigit), let code = UInt32(text, radix: 16) else {
@@ -161,10 +161,10 @@ extension JSONReader {
 
     private mutating func advance() {
         if current == UInt8(ascii: "\n") {
-            place.line += 1
-            place.column = 1
+            position.line += 1
+            position.column = 1
         } else {
-            place.column += 1
+            position.column += 1
         }
         index += 1
     }
@@ -175,12 +175,12 @@ extension JSONReader {
         return true
     }
 
-    private mutating func skipBlanks() throws(PolicyFileFault) {
+    private mutating func skipBlanks() throws(PolicyFileError) {
         while let byte = current, [0x20, 0x09, 0x0a, 0x0d].contains(byte) { advance() }
         if current == UInt8(ascii: "/") || current == UInt8(ascii: "#") { throw fault("JSON has no comments") }
     }
 
-    private func fault(_ problem: String) -> PolicyFileFault { PolicyFileFault(problem, at: place) }
+    private func fault(_ problem: String) -> PolicyFileError { PolicyFileError(problem, at: position) }
 
     private static func isOfWord(_ byte: UInt8) -> Bool {
         byte >= 0x80 || "+-._".utf8.contains(byte) || UnicodeScalar(byte).properties.isAlphabetic
@@ -203,12 +203,12 @@ struct JSONNode: Sendable {
     struct Member: Sendable {
         let key: String
         /// The position of the key.
-        let place: TextPlace
+        let position: TextPosition
         let node: JSONNode
     }
 
     let value: Value
-    let place: TextPlace
+    let position: TextPosition
 
     /// The name of the type for error messages.
     var kind: String {
@@ -224,7 +224,7 @@ struct JSONNode: Sendable {
 }
 
 /// A position in a text.
-struct TextPlace: Hashable, Sendable {
+struct TextPosition: Hashable, Sendable {
     /// The line, from 1.
     var line = 1
     /// The column in bytes, from 1.
@@ -232,15 +232,15 @@ struct TextPlace: Hashable, Sendable {
 }
 
 /// An error in a policy file, with its position.
-struct PolicyFileFault: Error {
-    let place: TextPlace
+struct PolicyFileError: Error {
+    let position: TextPosition
     let problem: String
     /// A Boolean value that indicates whether the cause is another file that cannot be read.
     var isUnreadable = false
 
-    init(_ problem: String, at place: TextPlace, isUnreadable: Bool = false) {
+    init(_ problem: String, at position: TextPosition, isUnreadable: Bool = false) {
         self.problem = problem
-        self.place = place
+        self.position = position
         self.isUnreadable = isUnreadable
     }
 }
@@ -249,16 +249,16 @@ struct PolicyFileFault: Error {
 struct JSONObjectReader {
     /// The name of the object in error messages, for example `a policy of the kind "pins"`.
     private(set) var name: String
-    let place: TextPlace
+    let position: TextPosition
     private let members: [JSONNode.Member]
 
-    init(_ node: JSONNode, name: String) throws(PolicyFileFault) {
+    init(_ node: JSONNode, name: String) throws(PolicyFileError) {
         guard case .object(let members) = node.value else {
-            throw PolicyFileFault("\(name) must be an object, not \(node.kind)", at: node.place)
+            throw PolicyFileError("\(name) must be an object, not \(node.kind)", at: node.position)
         }
         self.name = name
         self.members = members
-        place = node.place
+        position = node.position
     }
 
     /// Returns the same object with another name for error messages.
@@ -271,51 +271,51 @@ struct JSONObjectReader {
     /// Checks that the object has no other keys.
     ///
     /// - Throws: An error that contains all unknown keys.
-    func allow(_ keys: [String]) throws(PolicyFileFault) {
+    func allow(_ keys: [String]) throws(PolicyFileError) {
         let unknown = members.filter { !keys.contains($0.key) }
         guard let first = unknown.first else { return }
         let names = unknown.map { "\"\($0.key)\"" }.joined(separator: ", ")
-        throw PolicyFileFault(
+        throw PolicyFileError(
             "\(name) has no \(unknown.count == 1 ? "key" : "keys") \(names); the keys are \(keys.joined(separator: ", "))",
-            at: first.place
+            at: first.position
         )
     }
 
     func node(_ key: String) -> JSONNode? { members.first { $0.key == key }?.node }
 
-    func required(_ key: String) throws(PolicyFileFault) -> JSONNode {
-        guard let node = node(key) else { throw PolicyFileFault("\(name) requires the key \"\(key)\"", at: place) }
+    func required(_ key: String) throws(PolicyFileError) -> JSONNode {
+        guard let node = node(key) else { throw PolicyFileError("\(name) requires the key \"\(key)\"", at: position) }
         return node
     }
 
-    func bool(_ key: String, default otherwise: Bool) throws(PolicyFileFault) -> Bool {
+    func bool(_ key: String, default otherwise: Bool) throws(PolicyFileError) -> Bool {
         guard let node = node(key) else { return otherwise }
         guard case .bool(let value) = node.value else {
-            throw PolicyFileFault("\"\(key)\" must be true or false, not \(node.kind)", at: node.place)
+            throw PolicyFileError("\"\(key)\" must be true or false, not \(node.kind)", at: node.position)
         }
         return value
     }
 
-    func string(_ key: String) throws(PolicyFileFault) -> (text: String, place: TextPlace)? {
+    func string(_ key: String) throws(PolicyFileError) -> (text: String, position: TextPosition)? {
         guard let node = node(key) else { return nil }
         guard case .string(let text) = node.value else {
-            throw PolicyFileFault("\"\(key)\" must be a string, not \(node.kind)", at: node.place)
+            throw PolicyFileError("\"\(key)\" must be a string, not \(node.kind)", at: node.position)
         }
-        return (text, node.place)
+        return (text, node.position)
     }
 
     /// Returns an array of strings, each with its position; nil if the key is missing.
-    func strings(_ key: String) throws(PolicyFileFault) -> [(text: String, place: TextPlace)]? {
+    func strings(_ key: String) throws(PolicyFileError) -> [(text: String, position: TextPosition)]? {
         guard let node = node(key) else { return nil }
         guard case .array(let elements) = node.value else {
-            throw PolicyFileFault("\"\(key)\" must be an array of strings, not \(node.kind)", at: node.place)
+            throw PolicyFileError("\"\(key)\" must be an array of strings, not \(node.kind)", at: node.position)
         }
-        var texts: [(String, TextPlace)] = []
+        var texts: [(String, TextPosition)] = []
         for element in elements {
             guard case .string(let text) = element.value else {
-                throw PolicyFileFault("\"\(key)\" must contain only strings, not \(element.kind)", at: element.place)
+                throw PolicyFileError("\"\(key)\" must contain only strings, not \(element.kind)", at: element.position)
             }
-            texts.append((text, element.place))
+            texts.append((text, element.position))
         }
         return texts
     }

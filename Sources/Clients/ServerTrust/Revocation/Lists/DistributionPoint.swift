@@ -118,7 +118,7 @@ extension IssuingDistributionPoint {
 ///
 /// The parser of SwiftASN1 parses all nested elements first, which takes thirty times the size of the document in
 /// memory. This type is for long data that is not yet verified.
-struct DERWalk {
+struct DERCursor {
     struct Element {
         let tag: UInt8
         /// The complete element, with its tag and length.

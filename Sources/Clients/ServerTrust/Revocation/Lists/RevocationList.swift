@@ -101,43 +101,43 @@ final class RevocationListContent: Sendable {
     let nextUpdate: TrustTime?
     let scope: IssuingDistributionPoint
     let entries: RevocationListEntries
-    let signed: Signed
+    let signed: SignedData
     let fingerprint: [UInt8]
 
     private static let deltaIndicator: ASN1ObjectIdentifier = [2, 5, 29, 27]
     private static let times: Set<UInt8> = [0x17, 0x18]
 
     init(der: [UInt8]) throws {
-        var document = DERWalk(der[...])
-        var parts = DERWalk(try document.next(0x30, "list").content)
+        var document = DERCursor(der[...])
+        var parts = DERCursor(try document.next(0x30, "list").content)
         try document.end()
         let body = try parts.next(0x30, "list")
         let algorithm = try parts.next(0x30, "signature algorithm")
         let signature = try parts.next(0x03, "signature")
         try parts.end()
-        signed = try Signed(
+        signed = try SignedData(
             body.encoded,
             algorithm: try algorithm.parsed("the signature algorithm"),
             signature: try signature.parsed("the signature")
         )
-        var walk = DERWalk(body.content)
-        let version = walk.nextTag == 0x02 ? try walk.next()?.content : nil
+        var cursor = DERCursor(body.content)
+        let version = cursor.nextTag == 0x02 ? try cursor.next()?.content : nil
         guard version == nil || version == [0] || version == [1] else {
             throw ASN1Error.invalidASN1Object(reason: "the version is neither 1 nor 2")
         }
-        guard try walk.next()?.encoded == algorithm.encoded else {
+        guard try cursor.next()?.encoded == algorithm.encoded else {
             throw ASN1Error.invalidASN1Object(reason: "the two signature algorithms differ (RFC 5280, 5.1.1.2)")
         }
-        let name = try walk.next(0x30, "issuer").parsed("the issuer's name")
+        let name = try cursor.next(0x30, "issuer").parsed("the issuer's name")
         try name.requireSmallSets()
         issuer = try DistinguishedName(derEncoded: name)
-        guard let first = try walk.next() else { throw ASN1Error.invalidASN1Object(reason: "there is no thisUpdate") }
+        guard let first = try cursor.next() else { throw ASN1Error.invalidASN1Object(reason: "there is no thisUpdate") }
         thisUpdate = try TrustTime(try first.parsed("thisUpdate"))
-        let hasNextUpdate = walk.nextTag.map(Self.times.contains) ?? false
-        nextUpdate = hasNextUpdate ? try walk.next().map { try TrustTime(try $0.parsed("nextUpdate")) } : nil
-        let list = walk.nextTag == 0x30 ? try walk.next() : nil
+        let hasNextUpdate = cursor.nextTag.map(Self.times.contains) ?? false
+        nextUpdate = hasNextUpdate ? try cursor.next().map { try TrustTime(try $0.parsed("nextUpdate")) } : nil
+        let list = cursor.nextTag == 0x30 ? try cursor.next() : nil
         entries = RevocationListEntries(list?.content ?? [], hasExtensions: version == [1])
-        let extensions = try Self.extensions(&walk, areAllowed: version == [1])
+        let extensions = try Self.extensions(&cursor, areAllowed: version == [1])
         // A delta list is refused even if the extension is not critical, because a certificate that is missing there
         // may be on the base list.
         guard extensions[oid: Self.deltaIndicator] == nil else { throw RevocationProblem.deltaList }
@@ -149,16 +149,16 @@ final class RevocationListContent: Sendable {
         fingerprint = Array(SHA256.hash(data: der))
     }
 
-    private static func extensions(_ walk: inout DERWalk, areAllowed: Bool) throws -> Certificate.Extensions {
-        guard let extensions = walk.nextTag == 0xa0 ? try walk.next() : nil else {
-            try walk.end()
+    private static func extensions(_ cursor: inout DERCursor, areAllowed: Bool) throws -> Certificate.Extensions {
+        guard let extensions = cursor.nextTag == 0xa0 ? try cursor.next() : nil else {
+            try cursor.end()
             return Certificate.Extensions()
         }
-        try walk.end()
+        try cursor.end()
         guard areAllowed else {
             throw ASN1Error.invalidASN1Object(reason: "a list of version 1 has extensions (RFC 5280, 5.1.2.1)")
         }
-        var inside = DERWalk(extensions.content)
+        var inside = DERCursor(extensions.content)
         let list = try inside.next(0x30, "extension").parsed("the list of extensions")
         try inside.end()
         return try Certificate.Extensions(encoded: list)
@@ -223,9 +223,9 @@ final class RevocationListEntries: Sendable {
 
     /// The number of entries up to the first invalid one.
     var count: Int {
-        var walk = DERWalk(bytes)
+        var cursor = DERCursor(bytes)
         var count = 0
-        while (try? walk.next()) != nil { count += 1 }
+        while (try? cursor.next()) != nil { count += 1 }
         return count
     }
 
@@ -239,7 +239,7 @@ final class RevocationListEntries: Sendable {
             if let entry = try entry(at: place, of: serialNumber) { return entry }
             // Another serial number has the same hash.
             var found: RevocationListEntry?
-            try walk { found = try entry(at: $0.encoded.startIndex, of: serialNumber) ?? found }
+            try forEachEntry { found = try entry(at: $0.encoded.startIndex, of: serialNumber) ?? found }
             return found
         } catch let problem as RevocationProblem {
             throw problem
@@ -256,8 +256,8 @@ final class RevocationListEntries: Sendable {
     private func readPlaces() throws -> [Int: Int] {
         if let known = places.withLock({ $0 }) { return known }
         var found: [Int: Int] = [:]
-        try walk { entry in
-            var parts = DERWalk(entry.content)
+        try forEachEntry { entry in
+            var parts = DERCursor(entry.content)
             let serialNumber = try parts.next(0x02, "serial number").content
             // Most entries have only a time and a reason.
             let hasTime = try parts.next().map { $0.tag == 0x17 || $0.tag == 0x18 } ?? false
@@ -271,48 +271,48 @@ final class RevocationListEntries: Sendable {
         return found
     }
 
-    private func isUsual(_ extensions: DERWalk.Element?) -> Bool {
+    private func isUsual(_ extensions: DERCursor.Element?) -> Bool {
         guard let encoded = extensions?.encoded else { return true }
         return hasExtensions && encoded.count == Self.onlyReason.count + 1 && encoded.starts(with: Self.onlyReason)
     }
 
     private func entry(at place: Int, of serialNumber: ArraySlice<UInt8>) throws -> RevocationListEntry? {
-        var walk = DERWalk(bytes[place...])
-        guard let node = try walk.next()?.parsed("an entry") else { return nil }
+        var cursor = DERCursor(bytes[place...])
+        guard let node = try cursor.next()?.parsed("an entry") else { return nil }
         let (number, entry) = try RevocationListEntry.read(node, hasExtensions: hasExtensions)
         return number == serialNumber ? entry : nil
     }
 
-    private func walk(_ body: (DERWalk.Element) throws -> Void) throws {
-        var walk = DERWalk(bytes)
-        while walk.nextTag != nil { try body(try walk.next(0x30, "entry")) }
+    private func forEachEntry(_ body: (DERCursor.Element) throws -> Void) throws {
+        var cursor = DERCursor(bytes)
+        while cursor.nextTag != nil { try body(try cursor.next(0x30, "entry")) }
     }
 }
 
 extension RevocationChecker {
     /// Evaluates a list for one certificate (RFC 5280, 6.3.3).
-    func answer(
+    func result(
         _ list: RevocationList,
-        about question: RevocationQuestion
-    ) throws(RevocationProblem) -> RevocationAnswer {
+        about query: RevocationQuery
+    ) throws(RevocationProblem) -> RevocationResult {
         let content = list.content
-        guard content.issuer == question.certificate.x509.issuer else { throw .otherIssuer }
-        guard content.scope.includes(question.certificate) else { throw .outOfScope }
-        if let usage = try? question.issuer.keyUsage(), !usage.cRLSign { throw .mayNotSignLists }
-        try memory.check(list, question)
+        guard content.issuer == query.certificate.x509.issuer else { throw .otherIssuer }
+        guard content.scope.includes(query.certificate) else { throw .outOfScope }
+        if let usage = try? query.issuer.keyUsage(), !usage.cRLSign { throw .mayNotSignLists }
+        try cache.check(list, query)
         // The entries are parsed after the signature is verified, because any server could send a list for the URL.
-        let record = try content.entries.entry(of: question.certificate.fields.serialNumber).map { entry in
+        let record = try content.entries.entry(of: query.certificate.fields.serialNumber).map { entry in
             RevocationRecord(time: entry.time, reason: entry.reason, source: .list(list.name))
         }
         // A revocation is permanent, so an outdated list counts too. Only a hold can end (RFC 5280, 5.3.1).
         if record == nil || record?.reason == .certificateHold {
-            guard content.thisUpdate <= question.time.advanced(by: settings.clockSkew) else {
+            guard content.thisUpdate <= query.time.advanced(by: settings.clockSkew) else {
                 throw .notYetValid(content.thisUpdate)
             }
             guard let nextUpdate = content.nextUpdate else { throw .withoutNextUpdate }
-            guard question.time <= nextUpdate.advanced(by: settings.clockSkew) else { throw .expired(nextUpdate) }
+            guard query.time <= nextUpdate.advanced(by: settings.clockSkew) else { throw .expired(nextUpdate) }
             guard record != nil || !content.scope.hasOnlySomeReasons else { throw .outOfScope }
         }
-        return RevocationAnswer(record, from: content.thisUpdate, to: content.nextUpdate, about: question, settings)
+        return RevocationResult(record, from: content.thisUpdate, to: content.nextUpdate, about: query, settings)
     }
 }

@@ -45,12 +45,12 @@ struct OCSPCertificateID: Hashable {
 }
 
 extension OCSPCertificateID {
-    init(of question: RevocationQuestion, digest: OCSPDigest) {
+    init(of query: RevocationQuery, digest: OCSPDigest) {
         self.init(
             digest: digest,
-            issuerNameHash: digest.hash(question.certificate.fields.issuer),
-            issuerKeyHash: digest.hash(question.issuer.fields.publicKeyBits),
-            serialNumber: question.certificate.fields.serialNumber
+            issuerNameHash: digest.hash(query.certificate.fields.issuer),
+            issuerKeyHash: digest.hash(query.issuer.fields.publicKeyBits),
+            serialNumber: query.certificate.fields.serialNumber
         )
     }
 
@@ -69,9 +69,9 @@ extension OCSPCertificateID {
     }
 
     /// Returns whether this identifies the certificate of a query.
-    func names(_ question: RevocationQuestion) -> Bool {
+    func names(_ query: RevocationQuery) -> Bool {
         guard let digest else { return false }
-        return self == OCSPCertificateID(of: question, digest: digest)
+        return self == OCSPCertificateID(of: query, digest: digest)
     }
 
     func serialize(into coder: inout DER.Serializer) throws {

@@ -5,7 +5,7 @@ import X509
 /// too, but its types are not public, and its policy neither accepts stapled responses nor reports why one was refused.
 struct OCSPResponse {
     let data: OCSPResponseData
-    let signed: Signed
+    let signed: SignedData
     /// The certificates in the response, each in DER. One of them may be the signer's.
     let certificates: [[UInt8]]
 }
@@ -42,7 +42,7 @@ extension OCSPResponse {
             }
             return OCSPResponse(
                 data: try OCSPResponseData(body),
-                signed: try Signed(body.encodedBytes, algorithm: algorithm, signature: signature),
+                signed: try SignedData(body.encodedBytes, algorithm: algorithm, signature: signature),
                 certificates: certificates ?? []
             )
         }

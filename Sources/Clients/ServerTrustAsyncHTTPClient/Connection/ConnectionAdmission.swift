@@ -12,8 +12,8 @@ import ServerTrustNIO
 ///
 /// If a connection is refused, the channel must close before its initializer fails. The connection pool stops the
 /// program if a channel closes while the pool waits to retry the connection.
-struct ConnectionGatekeeper: Sendable {
-    let judge: ConnectionJudge
+struct ConnectionAdmission: Sendable {
+    let evaluator: ConnectionEvaluator
     let isProxied: Bool
 
     /// Evaluates an HTTP/1.1 connection. Call it on the channel's event loop, after the handshake.
@@ -36,7 +36,7 @@ struct ConnectionGatekeeper: Sendable {
 
     private func admit(_ channel: any Channel, gate: FrameGate?) -> EventLoopFuture<Void> {
         guard let handler = try? channel.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self) else {
-            guard !judge.enforcement.allowsPlainHTTP else { return channel.eventLoop.makeSucceededVoidFuture() }
+            guard !evaluator.enforcement.allowsPlainHTTP else { return channel.eventLoop.makeSucceededVoidFuture() }
             let host = channel.remoteAddress?.ipAddress ?? "an unknown host"
             return refuse(
                 channel,
@@ -59,9 +59,9 @@ struct ConnectionGatekeeper: Sendable {
     private func verdict(on peer: ConnectionPeer, _ channel: any Channel) -> EventLoopFuture<Void> {
         let verdict = FirstResult<Void>.evaluation(
             of: peer.host,
-            within: judge.enforcement.evaluationTimeLimit,
+            within: evaluator.enforcement.evaluationTimeLimit,
             on: channel.eventLoop
-        ) { try await judge.judge(peer, on: channel.eventLoop) }
+        ) { try await evaluator.evaluate(peer, on: channel.eventLoop) }
         channel.closeFuture.whenComplete { _ in verdict.complete(.failure(HTTPClientError.remoteConnectionClosed)) }
         return verdict.future
     }
@@ -90,7 +90,7 @@ struct ConnectionGatekeeper: Sendable {
     /// Closes the connection below TLS, so that it does not wait for the peer. The returned future fails after the
     /// connection has closed.
     private func refuse(_ channel: any Channel, _ error: any Error) -> EventLoopFuture<Void> {
-        if error is ServerTrustError { judge.enforcement.configuration.logger.warning("\(error)") }
+        if error is ServerTrustError { evaluator.enforcement.configuration.logger.warning("\(error)") }
         let refusal = channel.eventLoop.makePromise(of: Void.self)
         channel.closeFuture.whenComplete { _ in refusal.fail(error) }
         let pipeline = channel.pipeline.syncOperations

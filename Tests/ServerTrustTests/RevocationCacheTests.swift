@@ -5,7 +5,7 @@ import TrustForge
 @testable import ServerTrust
 
 /// What is asked once, and what again.
-@Suite struct RevocationMemoryTests {
+@Suite struct RevocationCacheTests {
     private static let responder = RevocationWorld.responder
     private static let place = RevocationWorld.list
     private static let hard: RevocationFlags = [.any, .requirePositiveResponse]
@@ -87,9 +87,9 @@ import TrustForge
     }
 
     @Test func whatWasLearntWithSHA1IsNotForThoseWhoDoNotAllowIt() {
-        let memory = RevocationMemory(RevocationSettings())
-        func question(_ allowsSHA1: Bool) -> RevocationQuestion {
-            RevocationQuestion(
+        let cache = RevocationCache(RevocationSettings())
+        func query(_ allowsSHA1: Bool) -> RevocationQuery {
+            RevocationQuery(
                 certificate: RevocationWorld.plain.certificate,
                 issuer: RevocationWorld.authority.certificate,
                 time: World.now,
@@ -99,10 +99,10 @@ import TrustForge
             )
         }
         let end = World.now.advanced(by: .seconds(60))
-        let answer = RevocationAnswer(nil, from: World.now, to: end, about: question(true), RevocationSettings())
-        memory.remember(answer, to: question(true))
-        #expect(memory.answer(to: question(true)) == answer)
-        #expect(memory.answer(to: question(false)) == nil)
+        let result = RevocationResult(nil, from: World.now, to: end, about: query(true), RevocationSettings())
+        cache.remember(result, of: query(true))
+        #expect(cache.result(of: query(true)) == result)
+        #expect(cache.result(of: query(false)) == nil)
     }
 
     @Test func anOldStapledResponseDoesNotBuryANewerOne() async throws {
@@ -173,7 +173,7 @@ import TrustForge
         #expect(fetcher.requests.isEmpty)
     }
 
-    @Test func theMemoryIsBounded() async throws {
+    @Test func theCacheIsBounded() async throws {
         var settings = RevocationSettings()
         settings.cachedAnswers = 4
         let checker = RevocationChecker(settings: settings)

@@ -2,12 +2,12 @@ import SwiftASN1
 import X509
 
 /// The evaluation of an OCSP response for one certificate (RFC 6960, 3.2 and 4.2.2).
-struct OCSPJudge {
-    let question: RevocationQuestion
+struct OCSPResponseVerifier {
+    let query: RevocationQuery
     let settings: RevocationSettings
     /// A function that returns whether a responder's certificate is on an available list. It is called unless the
     /// certificate has the extension id-pkix-ocsp-nocheck (RFC 6960, 4.2.2.2.1).
-    let isRevoked: (RevocationQuestion) -> Bool
+    let isRevoked: (RevocationQuery) -> Bool
 
     /// Verifies a response, and returns the revocation status.
     ///
@@ -16,34 +16,34 @@ struct OCSPJudge {
     ///   - nonce: The nonce of the request; nil if it had none. A response without a nonce is accepted, because most
     ///     responders sign responses in advance (RFC 9654, 2.1).
     ///   - source: The source of the response.
-    func answer(
+    func result(
         _ der: [UInt8],
         nonce: [UInt8]?,
         from source: RevocationSource
-    ) throws(RevocationProblem) -> RevocationAnswer {
+    ) throws(RevocationProblem) -> RevocationResult {
         guard der.count <= settings.maximumResponseBytes else {
             throw .tooLarge(limit: settings.maximumResponseBytes)
         }
         let response = try OCSPResponse(der: der)
-        let statements = response.data.responses.filter { $0.id.names(question) }
+        let statements = response.data.responses.filter { $0.id.names(query) }
         guard !statements.isEmpty else { throw .otherCertificate }
         try checkSigner(of: response)
         try response.data.extensions.requireNoCritical(but: [OCSPRequest.nonceIdentifier])
         for statement in statements { try statement.extensions.requireNoCritical() }
-        return try answer(statements, of: response.data, nonce: nonce, from: source)
+        return try result(statements, of: response.data, nonce: nonce, from: source)
     }
 
     /// Returns the worst valid status if the response has several for the certificate.
-    private func answer(
+    private func result(
         _ statements: [OCSPSingleResponse],
         of data: OCSPResponseData,
         nonce: [UInt8]?,
         from source: RevocationSource
-    ) throws(RevocationProblem) -> RevocationAnswer {
+    ) throws(RevocationProblem) -> RevocationResult {
         var problem: RevocationProblem?
         for statement in statements.sorted(by: { Self.severity($0) > Self.severity($1) }) {
             do {
-                return try answer(statement, of: data, nonce: nonce, from: source)
+                return try result(statement, of: data, nonce: nonce, from: source)
             } catch {
                 guard error != .unknownToResponder else { throw error }
                 problem = problem ?? error
@@ -52,12 +52,12 @@ struct OCSPJudge {
         throw problem ?? .otherCertificate
     }
 
-    private func answer(
+    private func result(
         _ statement: OCSPSingleResponse,
         of data: OCSPResponseData,
         nonce: [UInt8]?,
         from source: RevocationSource
-    ) throws(RevocationProblem) -> RevocationAnswer {
+    ) throws(RevocationProblem) -> RevocationResult {
         var record: RevocationRecord?
         if case .revoked(let time, let reason) = statement.status {
             record = RevocationRecord(time: time, reason: reason, source: source)
@@ -69,18 +69,18 @@ struct OCSPJudge {
             try checkTimes(statement, data.producedAt)
         }
         guard statement.status != .unknown else { throw .unknownToResponder }
-        return RevocationAnswer(record, from: statement.thisUpdate, to: statement.nextUpdate, about: question, settings)
+        return RevocationResult(record, from: statement.thisUpdate, to: statement.nextUpdate, about: query, settings)
     }
 
     private func checkTimes(_ statement: OCSPSingleResponse, _ producedAt: TrustTime) throws(RevocationProblem) {
-        let latest = question.time.advanced(by: settings.clockSkew)
+        let latest = query.time.advanced(by: settings.clockSkew)
         guard statement.thisUpdate <= latest else { throw .notYetValid(statement.thisUpdate) }
         guard producedAt <= latest else { throw .notYetValid(producedAt) }
         if let nextUpdate = statement.nextUpdate {
-            guard question.time <= nextUpdate.advanced(by: settings.clockSkew) else { throw .expired(nextUpdate) }
+            guard query.time <= nextUpdate.advanced(by: settings.clockSkew) else { throw .expired(nextUpdate) }
         } else {
             let end = statement.thisUpdate.advanced(by: settings.maximumAgeWithoutNextUpdate)
-            guard question.time <= end else { throw .tooOld(statement.thisUpdate) }
+            guard query.time <= end else { throw .tooOld(statement.thisUpdate) }
         }
     }
 
@@ -95,7 +95,7 @@ struct OCSPJudge {
 
 /// The verification of a response's signature. The signer must be the certificate's issuer, or a responder that the
 /// issuer authorized (RFC 6960, 4.2.2.2). Responders that are trusted by local configuration are not supported.
-extension OCSPJudge {
+extension OCSPResponseVerifier {
     /// The maximum number of certificates that are read from one response.
     private static let maximumCertificates = 8
     /// The extension id-pkix-ocsp-nocheck.
@@ -104,9 +104,9 @@ extension OCSPJudge {
     private func checkSigner(of response: OCSPResponse) throws(RevocationProblem) {
         var problem = RevocationProblem.signedByStranger
         let responder = response.data.responder
-        if responder.names(question.issuer) {
+        if responder.names(query.issuer) {
             do {
-                return try response.signed.check(by: question.issuer, allowsSHA1: question.allowsSHA1)
+                return try response.signed.check(by: query.issuer, allowsSHA1: query.allowsSHA1)
             } catch {
                 problem = error
             }
@@ -117,7 +117,7 @@ extension OCSPJudge {
             else { continue }
             do {
                 try checkDelegated(certificate)
-                return try response.signed.check(by: certificate, allowsSHA1: question.allowsSHA1)
+                return try response.signed.check(by: certificate, allowsSHA1: query.allowsSHA1)
             } catch {
                 if problem == .signedByStranger || error != .signedByStranger { problem = error }
             }
@@ -126,11 +126,11 @@ extension OCSPJudge {
     }
 
     private func checkDelegated(_ responder: TrustCertificate) throws(RevocationProblem) {
-        let issuer = question.issuer.x509
+        let issuer = query.issuer.x509
         guard responder.x509.issuer == issuer.subject,
-            responder.isSigned(by: question.issuer)
+            responder.isSigned(by: query.issuer)
         else { throw .signedByStranger }
-        if responder.x509.signatureAlgorithm == .sha1WithRSAEncryption, !question.allowsSHA1 {
+        if responder.x509.signatureAlgorithm == .sha1WithRSAEncryption, !query.allowsSHA1 {
             throw .weakSignature("SHA-1 with RSA")
         }
         do {
@@ -140,26 +140,26 @@ extension OCSPJudge {
             if let usage = try responder.keyUsage(), !usage.digitalSignature, !usage.nonRepudiation {
                 throw RevocationProblem.mayNotSignResponses
             }
-            try CriticalExtensionPolicy().check([responder], at: question.time)
+            try CriticalExtensionPolicy().check([responder], at: query.time)
         } catch {
             guard case .criticalExtension(_, let identifier)? = error as? TrustFailure else {
                 throw .mayNotSignResponses
             }
             throw .criticalExtension(identifier: identifier)
         }
-        guard responder.notBefore <= question.time, question.time <= responder.notAfter else {
+        guard responder.notBefore <= query.time, query.time <= responder.notAfter else {
             throw .responderNotValid(responder.notBefore...max(responder.notBefore, responder.notAfter))
         }
         guard responder.x509.extensions[oid: Self.noCheck] == nil else { return }
-        let question = RevocationQuestion(
+        let query = RevocationQuery(
             certificate: responder,
-            issuer: question.issuer,
-            time: question.time,
-            allowsSHA1: question.allowsSHA1,
+            issuer: query.issuer,
+            time: query.time,
+            allowsSHA1: query.allowsSHA1,
             stapledResponse: nil,
-            lists: question.lists
+            lists: query.lists
         )
-        guard !isRevoked(question) else { throw .responderRevoked }
+        guard !isRevoked(query) else { throw .responderRevoked }
     }
 }
 

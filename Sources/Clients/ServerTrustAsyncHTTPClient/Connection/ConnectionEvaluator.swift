@@ -7,20 +7,20 @@ import ServerTrust
 import ServerTrustNIO
 
 /// The evaluation of the servers of connections by a manager.
-struct ConnectionJudge: Sendable {
+struct ConnectionEvaluator: Sendable {
     let manager: ServerTrustManager
     let enforcement: ServerTrustEnforcement
     /// The fetcher of the certificates that a server sends; nil if they cannot be fetched.
     let fetcher: ChainFetcher?
     /// The other certificates of trusted servers, by the server's own certificate. They are reused for later connections.
-    private let chains = Locked(RecentValues<[UInt8], [[UInt8]]>(capacity: 256))
+    private let chains = Locked(LRUCache<[UInt8], [[UInt8]]>(capacity: 256))
 
     /// Evaluates the server of a connection. Returns if it is trusted.
     ///
     /// async-http-client provides only the server's own certificate. The other certificates are fetched with a second
     /// connection. They only help to build the chain. The signature of each certificate is verified with the key of the
     /// next one, so their origin does not matter.
-    func judge(_ peer: ConnectionPeer, on eventLoop: any EventLoop) async throws(ServerTrustError) {
+    func evaluate(_ peer: ConnectionPeer, on eventLoop: any EventLoop) async throws(ServerTrustError) {
         let others = await others(of: peer, on: eventLoop)
         do {
             let trust = try enforcement.configuration.trust(

@@ -2,16 +2,16 @@ import LinuxSupport
 import X509
 
 /// A cache of responses, lists, verified signatures and failures. Thread-safe.
-final class RevocationMemory: Sendable {
+final class RevocationCache: Sendable {
     /// The identity of signed data. Its status depends on the issuer's key and on the permitted algorithms.
     private struct Key<Subject: Hashable & Sendable>: Hashable, Sendable {
         let subject: Subject
         let issuer: ServerPublicKey
         let allowsSHA1: Bool
 
-        init(_ subject: Subject, _ question: RevocationQuestion) {
-            (self.subject, issuer) = (subject, question.issuer.publicKey)
-            allowsSHA1 = question.allowsSHA1
+        init(_ subject: Subject, _ query: RevocationQuery) {
+            (self.subject, issuer) = (subject, query.issuer.publicKey)
+            allowsSHA1 = query.allowsSHA1
         }
     }
 
@@ -21,16 +21,16 @@ final class RevocationMemory: Sendable {
     }
 
     private struct State {
-        var answers: RecentValues<Key<TrustCertificate>, RevocationAnswer>
-        var lists: RecentValues<String, RevocationList>
+        var results: LRUCache<Key<TrustCertificate>, RevocationResult>
+        var lists: LRUCache<String, RevocationList>
         /// The lists with a valid signature, by fingerprint. Invalid signatures are not cached, because they are rare.
-        var signatures = RecentValues<Key<[UInt8]>, Bool>(capacity: 256)
+        var signatures = LRUCache<Key<[UInt8]>, Bool>(capacity: 256)
         /// The failures by URL.
-        var failures = RecentValues<String, Failure>(capacity: 256)
+        var failures = LRUCache<String, Failure>(capacity: 256)
 
         init(_ settings: RevocationSettings) {
-            answers = RecentValues(capacity: settings.cachedAnswers)
-            lists = RecentValues(capacity: settings.cachedLists)
+            results = LRUCache(capacity: settings.cachedAnswers)
+            lists = LRUCache(capacity: settings.cachedLists)
         }
     }
 
@@ -42,7 +42,7 @@ final class RevocationMemory: Sendable {
         state = Locked(State(settings))
     }
 
-    var answerCount: Int { state.withLock { $0.answers.count } }
+    var resultCount: Int { state.withLock { $0.results.count } }
 
     var listCount: Int { state.withLock { $0.lists.count } }
 
@@ -51,24 +51,24 @@ final class RevocationMemory: Sendable {
     }
 
     /// Returns the cached response that is valid at the time of the query; nil if no response is cached.
-    func answer(to question: RevocationQuestion) -> RevocationAnswer? {
-        let key = Key(question.certificate, question)
+    func result(of query: RevocationQuery) -> RevocationResult? {
+        let key = Key(query.certificate, query)
         return state.withLock { state in
-            guard let answer = state.answers[key] else { return nil }
-            guard answer.validity?.contains(question.time) == true else {
-                state.answers[key] = nil
+            guard let result = state.results[key] else { return nil }
+            guard result.validity?.contains(query.time) == true else {
+                state.results[key] = nil
                 return nil
             }
-            return answer
+            return result
         }
     }
 
-    func remember(_ answer: RevocationAnswer, to question: RevocationQuestion) {
-        guard answer.validity?.contains(question.time) == true else { return }
+    func remember(_ result: RevocationResult, of query: RevocationQuery) {
+        guard result.validity?.contains(query.time) == true else { return }
         // An attacker may staple an older, still valid good response. It must not replace a cached revocation.
-        if let known = self.answer(to: question), known.record != nil, answer.record == nil { return }
-        let key = Key(question.certificate, question)
-        state.withLock { $0.answers[key] = answer }
+        if let known = self.result(of: query), known.record != nil, result.record == nil { return }
+        let key = Key(query.certificate, query)
+        state.withLock { $0.results[key] = result }
     }
 
     /// Returns the list that was last fetched from a URL. The caller verifies it again.
@@ -101,10 +101,10 @@ final class RevocationMemory: Sendable {
     }
 
     /// Verifies the signature of a list. A valid signature is verified once.
-    func check(_ list: RevocationList, _ question: RevocationQuestion) throws(RevocationProblem) {
-        let key = Key(list.content.fingerprint, question)
+    func check(_ list: RevocationList, _ query: RevocationQuery) throws(RevocationProblem) {
+        let key = Key(list.content.fingerprint, query)
         guard state.withLock({ $0.signatures[key] }) == nil else { return }
-        try list.content.signed.check(by: question.issuer, allowsSHA1: question.allowsSHA1)
+        try list.content.signed.check(by: query.issuer, allowsSHA1: query.allowsSHA1)
         state.withLock { $0.signatures[key] = true }
     }
 }
@@ -113,12 +113,12 @@ extension RevocationChecker {
     /// Returns the status of one certificate from local and cached data, and the sources to query for it. If the
     /// evaluation does not wait, there are no such sources.
     func localStatus(
-        _ question: RevocationQuestion,
+        _ query: RevocationQuery,
         _ flags: RevocationFlags,
         waits: Bool
     ) -> (finding: RevocationFinding, sources: [QueriedSource]) {
         let methods = flags.methods
-        let findings = methods.map { localStatus(question, $0) }
+        let findings = methods.map { localStatus(query, $0) }
         if let revoked = findings.first(where: \.isRevoked) { return (revoked, []) }
         var obstacles: [RevocationObstacle] = []
         var queried: [QueriedSource] = []
@@ -126,7 +126,7 @@ extension RevocationChecker {
             // The certificate is good, unless a preferred source reports it as revoked.
             guard case .unknown(let more) = finding else { return (finding, queried) }
             obstacles += more
-            let sources = sources(question, method)
+            let sources = sources(query, method)
             guard !sources.isEmpty else { continue }
             if let problem = queryRefusal(flags) ?? (waits ? nil : .wouldWait) {
                 if !obstacles.contains(RevocationObstacle(problem)) { obstacles.append(RevocationObstacle(problem)) }
@@ -141,21 +141,21 @@ extension RevocationChecker {
     }
 
     /// Returns the status according to one method, from local and cached data.
-    private func localStatus(_ question: RevocationQuestion, _ method: RevocationMethod) -> RevocationFinding {
+    private func localStatus(_ query: RevocationQuery, _ method: RevocationMethod) -> RevocationFinding {
         var findings: [RevocationFinding]
         switch method {
         case .ocsp:
-            findings = [question.stapledResponse].compactMap { $0 }.map { response in
+            findings = [query.stapledResponse].compactMap { $0 }.map { response in
                 Self.finding(.stapledResponse) { () throws(RevocationProblem) in
-                    try answer(response, nonce: nil, about: question, from: .stapledResponse)
+                    try result(response, nonce: nil, about: query, from: .stapledResponse)
                 }
             }
             // The cache is read even after a good stapled response, because it may have a newer response with another
             // status.
-            if let answer = memory.answer(to: question) { findings.append(answer.finding) }
+            if let result = cache.result(of: query) { findings.append(result.finding) }
         case .lists:
-            findings = lists(about: question).map { list in
-                Self.finding(.list(list.name)) { () throws(RevocationProblem) in try answer(list, about: question) }
+            findings = lists(about: query).map { list in
+                Self.finding(.list(list.name)) { () throws(RevocationProblem) in try result(list, about: query) }
             }
         }
         return findings.first(where: \.isRevoked)
@@ -164,28 +164,28 @@ extension RevocationChecker {
 
     private static func finding(
         _ source: RevocationSource,
-        _ answer: () throws(RevocationProblem) -> RevocationAnswer
+        _ result: () throws(RevocationProblem) -> RevocationResult
     ) -> RevocationFinding {
         do {
-            return try answer().finding
+            return try result().finding
         } catch {
             return .unknown([RevocationObstacle(error, from: source)])
         }
     }
 
     /// Evaluates a response, and caches the status if possible.
-    func answer(
+    func result(
         _ response: [UInt8],
         nonce: [UInt8]?,
-        about question: RevocationQuestion,
+        about query: RevocationQuery,
         from source: RevocationSource
-    ) throws(RevocationProblem) -> RevocationAnswer {
-        let judge = OCSPJudge(question: question, settings: settings) { responder in
+    ) throws(RevocationProblem) -> RevocationResult {
+        let verifier = OCSPResponseVerifier(query: query, settings: settings) { responder in
             self.localStatus(responder, .lists).isRevoked
         }
-        let answer = try judge.answer(response, nonce: nonce, from: source)
-        memory.remember(answer, to: question)
-        return answer
+        let result = try verifier.result(response, nonce: nonce, from: source)
+        cache.remember(result, of: query)
+        return result
     }
 
     /// Returns the reason why no queries may be sent; nil if they may.
@@ -195,20 +195,20 @@ extension RevocationChecker {
     }
 
     /// Returns the sources to query for a certificate.
-    private func sources(_ question: RevocationQuestion, _ method: RevocationMethod) -> [QueriedSource] {
+    private func sources(_ query: RevocationQuery, _ method: RevocationMethod) -> [QueriedSource] {
         let limit = max(0, settings.maximumSources)
         let urls: [String] =
             switch method {
-            case .ocsp: Array(RevocationURL.responders(of: question.certificate).prefix(limit))
-            case .lists: listURLs + DistributionPoint.locations(in: question.certificate).prefix(limit)
+            case .ocsp: Array(RevocationURL.responders(of: query.certificate).prefix(limit))
+            case .lists: listURLs + DistributionPoint.locations(in: query.certificate).prefix(limit)
             }
         return urls.map { QueriedSource(method: method, url: $0) }
     }
 
     /// Returns the local lists of the certificate's issuer. Lists of other issuers are not reported as a problem.
-    private func lists(about question: RevocationQuestion) -> [RevocationList] {
-        let issuer = question.certificate.x509.issuer
-        let fetched = sources(question, .lists).compactMap { memory.list(from: $0.url) }
-        return (question.lists + lists + fetched).filter { $0.content.issuer == issuer }
+    private func lists(about query: RevocationQuery) -> [RevocationList] {
+        let issuer = query.certificate.x509.issuer
+        let fetched = sources(query, .lists).compactMap { cache.list(from: $0.url) }
+        return (query.lists + lists + fetched).filter { $0.content.issuer == issuer }
     }
 }
