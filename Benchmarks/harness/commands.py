@@ -43,7 +43,7 @@ def measure(context: Context) -> dict:
 
 def _subcommands(binary: Path) -> set[str]:
     text = subprocess.run([binary, "--help"], capture_output=True, text=True, check=True).stdout
-    return set(re.findall(r"^  ([a-z]+) ", text.partition("SUBCOMMANDS:")[2], re.MULTILINE))
+    return set(re.findall(r"^  ([a-z-]+) ", text.partition("SUBCOMMANDS:")[2], re.MULTILINE))
 
 
 def _alternating(commands: dict[str, list[str]], measure: object, rounds: int) -> dict[str, list[int]]:

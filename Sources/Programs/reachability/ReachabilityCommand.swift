@@ -9,22 +9,36 @@ struct ReachabilityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reachability",
         abstract: "Report whether the network is reachable, and every change.",
-        // Omitted for space. The last line of the help shows the usage.
-        usage: "",
+        usage: "reachability <subcommand> [<arguments>]",
         discussion: """
-            Examples: reachability status; reachability watch example.org
+            Examples: reachability status
+                      reachability watch example.org
             """,
-        subcommands: [
-            Watch.self, Status.self, Why.self, CompanionPart<CheckArguments>.self, Wait.self, Run.self, Retry.self,
-            List.self, Record.self, Replay.self,
-            Serve.self, Outages.self, Availability.self, Report.self, Note.self, Maintenance.self, CheckNow.self,
-            CompanionPart<DownloadArguments>.self, Outbox.self, CompanionPart<PinArguments>.self,
-            CompanionPart<TrustArguments>.self, Fleet.self,
+        groupedSubcommands: [
+            CommandGroup(name: "Watch and query", subcommands: [Watch.self, Status.self, List.self, Wait.self]),
+            CommandGroup(
+                name: "Find faults",
+                subcommands: [Why.self, CompanionPart<CheckArguments>.self, Record.self, Replay.self]
+            ),
+            CommandGroup(
+                name: "Run and retry",
+                subcommands: [Run.self, Retry.self, CompanionPart<DownloadArguments>.self, Outbox.self]
+            ),
+            CommandGroup(
+                name: "Service",
+                subcommands: [
+                    Serve.self, Outages.self, Availability.self, Report.self, Note.self, Maintenance.self,
+                    CheckNow.self, Fleet.self,
+                ]
+            ),
+            CommandGroup(
+                name: "TLS",
+                subcommands: [CompanionPart<PinArguments>.self, CompanionPart<TrustArguments>.self]
+            ),
         ]
     )
 
-    // Hidden for space, like --help.
-    @Flag(help: ArgumentHelp("Show the version.", visibility: .hidden))
+    @Flag(help: "Show the version.")
     var version = false
 
     func validate() throws {

@@ -49,18 +49,12 @@ package enum CommandProcess {
 }
 
 extension String {
-    /// The help text with fewer lines. A command with only subcommands is shown without the section about `--help`. The root, which has no
-    /// usage line, is also shown without two empty lines.
+    /// The help text with fewer lines: without the section about `--help` if it is the only option, and with the hint next to the list.
     fileprivate var shortened: String {
-        let text = replacing(
+        replacing(
             "OPTIONS:\n  -h, --help              Show help information.\n\nSUBCOMMANDS:",
             with: "SUBCOMMANDS:"
         ).replacing(scalars: "\n\n  See 'reachability help", with: "\n  See 'reachability help")
-        if text.contains("\nUSAGE:") { return text }
-        return text.replacing(scalars: "\n\nSUBCOMMANDS:", with: "\nSUBCOMMANDS:").replacing(
-            "\n\nExamples:",
-            with: "\nExamples:"
-        )
     }
 
     /// The text without newlines at its end.
