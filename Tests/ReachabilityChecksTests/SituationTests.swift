@@ -17,438 +17,196 @@ struct SituationTests {
     static let web = CheckTarget("https://www.example.org", name: "www.example.org", decisive: .http)
     static let port = CheckTarget("203.0.113.7:80", decisive: .tcp)
 
-    private static func row(
-        _ number: Int,
-        _ name: String,
-        _ place: CheckPlace,
-        _ reason: ProbeReason,
-        _ situation: Situation
-    ) -> Row {
-        Row(number: number, description: "\(number) \(name)", place: place, reason: reason, situation: situation)
-    }
-
     private static let none = Situation()
     private static let dead = none.hop(.silent).server(.silent).anchor(.silent)
     private static let alive = none.gateway(.answered)
 
-    static let kernel = [
-        row(1, "everything works", .works, .internetProven, none.allWell),
-        row(2, "no route", .thisMachine, .noRoute, Situation(reason: .noRoute)),
-        row(3, "cable disconnected", .link, ProbeReason(rawValue: "noCarrier"), Situation(reason: .noCarrier)),
-        row(
-            3,
-            "interface or VRF deleted",
-            .link,
-            ProbeReason(rawValue: "noInterface"),
-            Situation(reason: .noInterface)
-        ),
-        row(
-            3,
-            "the interface discards packets",
-            .link,
-            ProbeReason(rawValue: "discarded"),
-            Situation(reason: .discarded)
-        ),
-        row(4, "the packet filter drops everything", .thisMachine, .firewall, dead.gateway(.blockedHere(1))),
-        row(
-            5,
-            "the packet filter rejects everything",
-            .thisMachine,
-            .firewall,
-            none.gateway(Situation.error(3, 13, .thisMachine)).anchor(.silent)
-        ),
-        row(
-            4,
-            "the packet filter drops all packets beyond the routers",
-            .thisMachine,
-            .firewall,
-            alive.hop().server(.blockedHere(1)).anchor(.blockedHere(1), "a.example", .echo).anchor(.silent)
-        ),
-        row(
-            6,
-            "the packet filter drops TCP",
-            .thisMachine,
-            .tcpFiltered,
-            alive.hop().server().anchor(.silent).anchor(.answered, "a.example", .echo)
-        ),
-        row(
-            7,
-            "wrong clock, by certificates",
-            .thisMachine,
-            .clockWrong,
-            alive.hop().handshake(.anchor("a"), .notYetValid).handshake(.anchor("b"), .notYetValid)
-        ),
-        row(7, "wrong clock, by Date", .thisMachine, .clockWrong, alive.echoed(offset: .seconds(200_000))),
-        row(
-            8,
-            "address conflict",
-            .link,
-            .addressConflict,
-            none.gateway(
-                .answered,
-                NeighbourFacts(before: .reachable, after: .reachable, age: .seconds(1), isContested: true)
-            )
-        ),
-        row(
-            8,
-            "this machine's only address is a duplicate",
-            .link,
-            .addressConflict,
-            Situation(reason: .noSourceAddress).changed { $0.evidence.duplicates = [Situation.host] }
-        ),
-        row(
-            8,
-            "this machine's address is a duplicate, and packets use the link-local one",
-            .link,
-            .addressConflict,
-            dead.gateway(.answered).changed {
-                $0.evidence.duplicates = [Situation.host]
-                $0.evidence.path.source = Situation.address("fe80::2")
-            }
-        ),
-        row(
-            8,
-            "one of this machine's addresses is a duplicate",
-            .works,
-            .internetProven,
-            none.allWell.changed {
-                $0.evidence.duplicates = [Situation.host]
-            }
-        ),
+    static let kernel: [Row] = [
+        none.allWell.row(1, "everything works", .works, .internetProven),
+        Situation(reason: .noRoute).row(2, "no route", .thisMachine, .noRoute),
+        Situation(reason: .noCarrier).row(3, "cable disconnected", .link, ProbeReason(rawValue: "noCarrier")),
+        Situation(reason: .noInterface).row(3, "interface or VRF deleted", .link, ProbeReason(rawValue: "noInterface")),
+        Situation(reason: .discarded)
+            .row(3, "the interface discards packets", .link, ProbeReason(rawValue: "discarded")),
+        dead.gateway(.blockedHere(1)).row(4, "the packet filter drops everything", .thisMachine, .firewall),
+        none.gateway(Situation.error(3, 13, .thisMachine)).anchor(.silent)
+            .row(5, "the packet filter rejects everything", .thisMachine, .firewall),
+        alive.hop().server(.blockedHere(1)).anchor(.blockedHere(1), "a.example", .echo).anchor(.silent)
+            .row(4, "the packet filter drops all packets beyond the routers", .thisMachine, .firewall),
+        alive.hop().server().anchor(.silent).anchor(.answered, "a.example", .echo)
+            .row(6, "the packet filter drops TCP", .thisMachine, .tcpFiltered),
+        alive.hop().handshake(.anchor("a"), .notYetValid).handshake(.anchor("b"), .notYetValid)
+            .row(7, "wrong clock, by certificates", .thisMachine, .clockWrong),
+        alive.echoed(offset: .seconds(200_000)).row(7, "wrong clock, by Date", .thisMachine, .clockWrong),
+        none.gateway(
+            .answered,
+            NeighbourFacts(before: .reachable, after: .reachable, age: .seconds(1), isContested: true)
+        )
+        .row(8, "address conflict", .link, .addressConflict),
+        Situation(reason: .noSourceAddress).changed { $0.evidence.duplicates = [Situation.host] }
+            .row(8, "this machine's only address is a duplicate", .link, .addressConflict),
+        dead.gateway(.answered).changed {
+            $0.evidence.duplicates = [Situation.host]
+            $0.evidence.path.source = Situation.address("fe80::2")
+        }
+        .row(8, "this machine's address is a duplicate, and packets use the link-local one", .link, .addressConflict),
+        none.allWell.changed {
+            $0.evidence.duplicates = [Situation.host]
+        }
+        .row(8, "one of this machine's addresses is a duplicate", .works, .internetProven),
     ]
 
-    static let line = [
-        row(
-            9,
-            "gateway dead",
-            .gateway,
-            .neighbourFailed,
-            dead.gateway(.silent, NeighbourFacts(before: .none, after: .failed, age: .milliseconds(3100)))
-        ),
-        row(
-            10,
-            "gateway dead, neighbour entry still reachable",
-            .gateway,
+    static let line: [Row] = [
+        dead.gateway(.silent, NeighbourFacts(before: .none, after: .failed, age: .milliseconds(3100)))
+            .row(9, "gateway dead", .gateway, .neighbourFailed),
+        dead.gateway(
             .silent,
-            dead.gateway(
-                .silent,
-                NeighbourFacts(before: .reachable, after: .reachable, age: .seconds(3), confirmedAge: .seconds(9))
+            NeighbourFacts(before: .reachable, after: .reachable, age: .seconds(3), confirmedAge: .seconds(9))
+        )
+        .row(10, "gateway dead, neighbour entry still reachable", .gateway, .silent),
+        dead.row(10, "silence, and the gateway was not probed", .inconclusive, .notEnoughEvidence),
+        dead.gateway(.skipped(.notNeeded)).gateway(.skipped(.notPermitted))
+            .row(10, "silence, and probes of the gateway were not permitted", .inconclusive, .notEnoughEvidence),
+        dead.gateway(.blockedHere(EACCES))
+            .row(
+                10,
+                "silence, and a rule of this machine refuses probes of the gateway",
+                .inconclusive,
+                .notEnoughEvidence
+            ),
+        dead.server(Situation.error(3, 0, .gateway))
+            .row(13, "gateway not probed, and its errors arrive", .upstream, .noRoute),
+        none.hop(.silent).anchor(.silent).over(.ipv6).verified()
+            .row(48, "the gateway of a silent family was not probed", .degraded, .ipv4Broken),
+        dead.over(.ipv6).hop().anchor(.silent)
+            .row(
+                17,
+                "the gateway of one family was not probed, the provider drops the other",
+                .upstream,
+                .silentBeyond
+            ),
+        none.gateway(.silent).hop().verified().row(11, "the gateway answers no echo", .works, .internetProven),
+        none.gateway(.silent).hop(.silent).verified().row(12, "gateway without ICMP", .works, .internetProven),
+        dead.gateway(.answered).row(13, "the gateway forwards nothing", .upstream, .silentBeyond),
+        alive.anchor(Situation.error(3, 13, .gateway)).row(14, "the gateway prohibits", .upstream, .prohibited),
+        alive.anchor(Situation.error(3, 0, .gateway)).row(15, "the gateway has no route", .upstream, .noRoute),
+        alive.anchor(Situation.error(3, 1, .unknown, Situation.address("10.9.0.1")))
+            .row(16, "cable of the gateway disconnected", .upstream, .hostUnreachable),
+        alive.hop().server(.silent).anchor(.silent).row(17, "the provider drops everything", .upstream, .silentBeyond),
+        alive.hop().server(.silent).over(.ipv6).gateway(.answered).hop()
+            .row(
+                17,
+                "the provider drops both families, and DNS servers have addresses of one",
+                .upstream,
+                .silentBeyond
+            ),
+        alive.hop().server(.silent).anchor(.silent).anchor(.answered, "a.example", .echo)
+            .row(18, "only echoes pass", .upstream, .filtered),
+        Situation(gateway: nil).hop(.silent).server(.silent).anchor(.silent)
+            .row(19, "no data session", .upstream, .silentBeyond),
+        alive.hop().verified().anchor(.silent, "a.example", .http).row(20, "port 80 blocked", .works, .internetProven),
+        alive.hop().server().adding(.tls, .anchor("a"), .silent) { $0.phases[.connect] = .zero }
+            .adding(.mtu, .anchor("a"), .answered)
+            .row(21, "path MTU black hole", .upstream, .pathMTU),
+    ]
+
+    static let portals: [Row] = [
+        alive.hop().page(.anchor("a"), 302, location: "http://p/").page(.nobody, 302)
+            .row(22, "portal", .portal, .redirected),
+        alive.page(.anchor("a"), 511).row(22, "511", .portal, .networkAuthenticationRequired),
+        alive.page(.anchor("a"), 204).row(23, "a portal fakes the status 204", .portal, .challengeWrong),
+        alive.echoed("a").page(.anchor("b"), 302, location: "http://p/").page(.nobody, 302)
+            .row(24, "a portal lets one anchor pass", .portal, .redirected),
+        alive.server().asked(.invented, addresses: ["10.1.0.1"]).page(.lure, 302)
+            .row(25, "a portal by DNS", .portal, .portalByDNS),
+        alive.hop().asked(.known, addresses: ["10.1.0.1"]).asked(.invented, addresses: ["10.1.0.1"])
+            .row(25, "a portal by DNS, whose address was not contacted", .portal, .portalByDNS),
+        alive.page(.anchor("a"), 302, location: "http://portal.example").over(.ipv6)
+            .adding(.http, .lure, .blockedHere(ENETUNREACH))
+            .row(25, "a portal over one family, and no path of the other", .portal, .redirected),
+        alive.page(.anchor("a"), 302).handshake(.anchor("b"), .untrusted, issuer: "P")
+            .row(26, "a portal intercepts TLS", .portal, .challengeWrong),
+        alive.hop().adding(.portalAPI, .portal, .answered) {
+            $0.evidence.portal = PortalInformation(
+                isCaptive: true,
+                userPortalURL: "https://p/",
+                secondsRemaining: 5
             )
-        ),
-        row(10, "silence, and the gateway was not probed", .inconclusive, .notEnoughEvidence, dead),
-        row(
-            10,
-            "silence, and probes of the gateway were not permitted",
-            .inconclusive,
-            .notEnoughEvidence,
-            dead.gateway(.skipped(.notNeeded)).gateway(.skipped(.notPermitted))
-        ),
-        row(
-            10,
-            "silence, and a rule of this machine refuses probes of the gateway",
-            .inconclusive,
-            .notEnoughEvidence,
-            dead.gateway(.blockedHere(EACCES))
-        ),
-        row(
-            13,
-            "gateway not probed, and its errors arrive",
-            .upstream,
-            .noRoute,
-            dead.server(Situation.error(3, 0, .gateway))
-        ),
-        row(
-            48,
-            "the gateway of a silent family was not probed",
-            .degraded,
-            .ipv4Broken,
-            none.hop(.silent).anchor(.silent).over(.ipv6).verified()
-        ),
-        row(
-            17,
-            "the gateway of one family was not probed, the provider drops the other",
-            .upstream,
-            .silentBeyond,
-            dead.over(.ipv6).hop().anchor(.silent)
-        ),
-        row(11, "the gateway answers no echo", .works, .internetProven, none.gateway(.silent).hop().verified()),
-        row(12, "gateway without ICMP", .works, .internetProven, none.gateway(.silent).hop(.silent).verified()),
-        row(13, "the gateway forwards nothing", .upstream, .silentBeyond, dead.gateway(.answered)),
-        row(14, "the gateway prohibits", .upstream, .prohibited, alive.anchor(Situation.error(3, 13, .gateway))),
-        row(15, "the gateway has no route", .upstream, .noRoute, alive.anchor(Situation.error(3, 0, .gateway))),
-        row(
-            16,
-            "cable of the gateway disconnected",
-            .upstream,
-            .hostUnreachable,
-            alive.anchor(Situation.error(3, 1, .unknown, Situation.address("10.9.0.1")))
-        ),
-        row(17, "the provider drops everything", .upstream, .silentBeyond, alive.hop().server(.silent).anchor(.silent)),
-        row(
-            17,
-            "the provider drops both families, and DNS servers have addresses of one",
-            .upstream,
-            .silentBeyond,
-            alive.hop().server(.silent).over(.ipv6).gateway(.answered).hop()
-        ),
-        row(
-            18,
-            "only echoes pass",
-            .upstream,
-            .filtered,
-            alive.hop().server(.silent).anchor(.silent).anchor(.answered, "a.example", .echo)
-        ),
-        row(
-            19,
-            "no data session",
-            .upstream,
-            .silentBeyond,
-            Situation(gateway: nil).hop(.silent).server(.silent).anchor(.silent)
-        ),
-        row(20, "port 80 blocked", .works, .internetProven, alive.hop().verified().anchor(.silent, "a.example", .http)),
-        row(
-            21,
-            "path MTU black hole",
-            .upstream,
-            .pathMTU,
-            alive.hop().server().adding(.tls, .anchor("a"), .silent) { $0.phases[.connect] = .zero }
-                .adding(.mtu, .anchor("a"), .answered)
-        ),
+        }
+        .row(27, "the captive portal API reports captive", .portal, .captive),
+        alive.hop().adding(.portalAPI, .portal, .answered) {
+            $0.evidence.portal = PortalInformation(isCaptive: true)
+        }.over(.ipv6).allWell
+            .row(27, "the captive portal API reports captive over one family, the other works", .portal, .captive),
+        dead.gateway(.answered).adding(.portalAPI, .portal, .answered) {
+            $0.evidence.portal = PortalInformation(isCaptive: false)
+        }
+        .row(28, "the captive portal API reports open, and there is no internet", .upstream, .silentBeyond),
+        none.allWell.page(.nobody, 503).row(29, "transparent proxy", .works, .internetProven),
+        alive.echoed("a").echoed("b").handshake(.anchor("a"), .untrusted, issuer: "X")
+            .handshake(.anchor("b"), .untrusted, issuer: "X")
+            .row(30, "TLS intercepted", .tls, .intercepted),
+        Situation(web).allWell.handshake(.target, .expired).row(31, "a certificate is invalid", .tls, .expired),
     ]
 
-    static let portals = [
-        row(
-            22,
-            "portal",
-            .portal,
-            .redirected,
-            alive.hop().page(.anchor("a"), 302, location: "http://p/").page(.nobody, 302)
-        ),
-        row(22, "511", .portal, .networkAuthenticationRequired, alive.page(.anchor("a"), 511)),
-        row(23, "a portal fakes the status 204", .portal, .challengeWrong, alive.page(.anchor("a"), 204)),
-        row(
-            24,
-            "a portal lets one anchor pass",
-            .portal,
-            .redirected,
-            alive.echoed("a").page(.anchor("b"), 302, location: "http://p/").page(.nobody, 302)
-        ),
-        row(
-            25,
-            "a portal by DNS",
-            .portal,
-            .portalByDNS,
-            alive.server().asked(.invented, addresses: ["10.1.0.1"]).page(.lure, 302)
-        ),
-        row(
-            25,
-            "a portal by DNS, whose address was not contacted",
-            .portal,
-            .portalByDNS,
-            alive.hop().asked(.known, addresses: ["10.1.0.1"]).asked(.invented, addresses: ["10.1.0.1"])
-        ),
-        row(
-            25,
-            "a portal over one family, and no path of the other",
-            .portal,
-            .redirected,
-            alive.page(.anchor("a"), 302, location: "http://portal.example").over(.ipv6)
-                .adding(.http, .lure, .blockedHere(ENETUNREACH))
-        ),
-        row(
-            26,
-            "a portal intercepts TLS",
-            .portal,
-            .challengeWrong,
-            alive.page(.anchor("a"), 302).handshake(.anchor("b"), .untrusted, issuer: "P")
-        ),
-        row(
-            27,
-            "the captive portal API reports captive",
-            .portal,
-            .captive,
-            alive.hop().adding(.portalAPI, .portal, .answered) {
-                $0.evidence.portal = PortalInformation(
-                    isCaptive: true,
-                    userPortalURL: "https://p/",
-                    secondsRemaining: 5
-                )
-            }
-        ),
-        row(
-            27,
-            "the captive portal API reports captive over one family, the other works",
-            .portal,
-            .captive,
-            alive.hop().adding(.portalAPI, .portal, .answered) {
-                $0.evidence.portal = PortalInformation(isCaptive: true)
-            }.over(.ipv6).allWell
-        ),
-        row(
-            28,
-            "the captive portal API reports open, and there is no internet",
-            .upstream,
-            .silentBeyond,
-            dead.gateway(.answered).adding(.portalAPI, .portal, .answered) {
-                $0.evidence.portal = PortalInformation(isCaptive: false)
-            }
-        ),
-        row(29, "transparent proxy", .works, .internetProven, none.allWell.page(.nobody, 503)),
-        row(
-            30,
-            "TLS intercepted",
-            .tls,
-            .intercepted,
-            alive.echoed("a").echoed("b").handshake(.anchor("a"), .untrusted, issuer: "X")
-                .handshake(.anchor("b"), .untrusted, issuer: "X")
-        ),
-        row(31, "a certificate is invalid", .tls, .expired, Situation(web).allWell.handshake(.target, .expired)),
+    static let names: [Row] = [
+        alive.hop().server(.silent).verified().row(32, "DNS silent", .dns, .serverSilent),
+        alive.hop().server(code: .serverFailure).verified().row(33, "SERVFAIL", .dns, .serverFailed),
+        alive.hop().server(code: .refused).verified().row(33, "REFUSED", .dns, .serverRefused),
+        alive.server(.invalid(.malformedAnswer)).verified().row(33, "malformed", .dns, .malformedAnswer),
+        alive.server(.invalid(.mismatchedAnswer)).verified().row(33, "another identifier", .dns, .mismatchedAnswer),
+        alive.hop().server(code: .nameError).row(33, "NXDOMAIN for all names", .dns, .knownAnswerDiffers),
+        alive.hop().asked(.known).verified().row(33, "no address in the answer", .dns, .knownAnswerDiffers),
+        alive.asked(.known, addresses: ["10.9.9.9"]).verified().row(33, "other addresses", .dns, .knownAnswerDiffers),
+        alive.hop().asked(.known).changed {
+            $0.evidence.results[$0.evidence.results.count - 1].evidence.dns?.isRecursive = false
+        }
+        .row(33, "a server that is not recursive", .dns, .notRecursive),
+        none.allWell.server(.answered, Situation.host, code: .nameError)
+            .row(39, "one server answers NXDOMAIN for all names", .degraded, .knownAnswerDiffers),
+        alive.server(.invalid(.truncatedWithoutTCP)).verified().row(34, "truncated", .dns, .truncatedWithoutTCP),
+        none.allWell.asked(.invented, addresses: ["192.0.2.9"]).row(35, "invented", .dns, .inventsAnswers),
+        none.allWell.asked(.expected("n"), addresses: ["192.0.2.9"]).changed {
+            $0.evidence.expectations = ["n": [Situation.host]]
+        }
+        .row(36, "wrong answer", .dns, .wrongAnswer),
+        Situation(web).allWell.asked(.target, code: .nameError).row(37, "the name does not exist", .dns, .nameNotFound),
+        alive.hop().verified().changed { $0.evidence.servers = [] }
+            .row(38, "no server is configured", .dns, .noServerConfigured),
+        none.allWell.server(.silent, Situation.gateway).row(39, "one server is silent", .degraded, .serverSilent),
+        alive.verified().adding(.dns, .server(Situation.resolver, .known), .answered) {
+            $0.evidence.firstAnswer = .milliseconds(1600)
+        }
+        .row(39, "slow", .degraded, .slow),
+        none.allWell.asked(.known, .silent, Situation.resolver, .aaaa)
+            .row(39, "AAAA questions are not answered", .degraded, .unansweredAAAA),
     ]
 
-    static let names = [
-        row(32, "DNS silent", .dns, .serverSilent, alive.hop().server(.silent).verified()),
-        row(33, "SERVFAIL", .dns, .serverFailed, alive.hop().server(code: .serverFailure).verified()),
-        row(33, "REFUSED", .dns, .serverRefused, alive.hop().server(code: .refused).verified()),
-        row(33, "malformed", .dns, .malformedAnswer, alive.server(.invalid(.malformedAnswer)).verified()),
-        row(33, "another identifier", .dns, .mismatchedAnswer, alive.server(.invalid(.mismatchedAnswer)).verified()),
-        row(33, "NXDOMAIN for all names", .dns, .knownAnswerDiffers, alive.hop().server(code: .nameError)),
-        row(33, "no address in the answer", .dns, .knownAnswerDiffers, alive.hop().asked(.known).verified()),
-        row(33, "other addresses", .dns, .knownAnswerDiffers, alive.asked(.known, addresses: ["10.9.9.9"]).verified()),
-        row(
-            33,
-            "a server that is not recursive",
-            .dns,
-            .notRecursive,
-            alive.hop().asked(.known).changed {
-                $0.evidence.results[$0.evidence.results.count - 1].evidence.dns?.isRecursive = false
-            }
-        ),
-        row(
-            39,
-            "one server answers NXDOMAIN for all names",
-            .degraded,
-            .knownAnswerDiffers,
-            none.allWell.server(.answered, Situation.host, code: .nameError)
-        ),
-        row(34, "truncated", .dns, .truncatedWithoutTCP, alive.server(.invalid(.truncatedWithoutTCP)).verified()),
-        row(35, "invented", .dns, .inventsAnswers, none.allWell.asked(.invented, addresses: ["192.0.2.9"])),
-        row(
-            36,
-            "wrong answer",
-            .dns,
-            .wrongAnswer,
-            none.allWell.asked(.expected("n"), addresses: ["192.0.2.9"]).changed {
-                $0.evidence.expectations = ["n": [Situation.host]]
-            }
-        ),
-        row(
-            37,
-            "the name does not exist",
-            .dns,
-            .nameNotFound,
-            Situation(web).allWell.asked(.target, code: .nameError)
-        ),
-        row(
-            38,
-            "no server is configured",
-            .dns,
-            .noServerConfigured,
-            alive.hop().verified().changed { $0.evidence.servers = [] }
-        ),
-        row(39, "one server is silent", .degraded, .serverSilent, none.allWell.server(.silent, Situation.gateway)),
-        row(
-            39,
-            "slow",
-            .degraded,
-            .slow,
-            alive.verified().adding(.dns, .server(Situation.resolver, .known), .answered) {
-                $0.evidence.firstAnswer = .milliseconds(1600)
-            }
-        ),
-        row(
-            39,
-            "AAAA questions are not answered",
-            .degraded,
-            .unansweredAAAA,
-            none.allWell.asked(.known, .silent, Situation.resolver, .aaaa)
-        ),
-    ]
-
-    static let targets = [
-        row(40, "the host is down", .host, .silent, Situation(port).allWell.target(.tcp, .silent)),
-        row(
-            40,
-            "the host is down, and a router reports it",
-            .host,
-            .hostUnreachable,
-            Situation(port).allWell.target(.tcp, Situation.error(3, 1, .hop(3), Situation.address("203.0.113.1")))
-        ),
-        row(
-            41,
-            "packets to the port are dropped",
-            .host,
-            .portFiltered,
-            Situation(port).allWell.target(.tcp, .silent).target(.echo, .answered)
-        ),
-        row(
-            42,
-            "the host rejects",
-            .host,
-            .prohibited,
-            Situation(port).allWell.target(.tcp, Situation.error(3, 13, .peer))
-        ),
-        row(43, "the port is closed", .service, .refused, Situation(port).allWell.target(.tcp, .refused(.peer))),
-        row(
-            44,
-            "hangs",
-            .service,
-            .stalled,
-            Situation(web).allWell.target(.tcp, .answered).target(.http, .silent, connected: true)
-        ),
-        row(
-            44,
-            "status",
-            .service,
-            .statusNotExpected,
-            Situation(web).allWell.target(.http, .invalid(.statusNotExpected))
-        ),
-        row(44, "the answer is not HTTP", .service, .notHTTP, Situation(web).allWell.target(.http, .invalid(.notHTTP))),
-        row(
-            45,
-            "the anchors are dead",
-            .works,
-            .targetAnswers,
-            Situation(port).gateway(.answered).anchor(.silent).target(.tcp, .answered)
-        ),
-        row(
-            46,
-            "half of the anchors prove the internet",
-            .inconclusive,
-            .anchorsDisagree,
-            alive.hop().verified("a").anchor(.silent, "b")
-        ),
-        row(
-            47,
-            "the anchors answer with errors over verified TLS",
-            .works,
-            .internetProven,
-            alive.hop().verified(status: 500)
-        ),
-        row(
-            48,
-            "IPv6 is broken",
-            .degraded,
-            .ipv6Broken,
-            none.allWell.over(.ipv6).gateway(.answered).hop(.silent).anchor(.silent)
-        ),
-        row(
-            49,
-            "a VPN over a dead line",
-            .gateway,
-            .silent,
-            Situation(gateway: nil).anchor(.silent).changed { $0.evidence.underlay = [dead.gateway(.silent).evidence] }
-        ),
-        row(50, "nothing proves the internet", .works, .upstreamAnswers, alive.hop().server()),
+    static let targets: [Row] = [
+        Situation(port).allWell.target(.tcp, .silent).row(40, "the host is down", .host, .silent),
+        Situation(port).allWell.target(.tcp, Situation.error(3, 1, .hop(3), Situation.address("203.0.113.1")))
+            .row(40, "the host is down, and a router reports it", .host, .hostUnreachable),
+        Situation(port).allWell.target(.tcp, .silent).target(.echo, .answered)
+            .row(41, "packets to the port are dropped", .host, .portFiltered),
+        Situation(port).allWell.target(.tcp, Situation.error(3, 13, .peer))
+            .row(42, "the host rejects", .host, .prohibited),
+        Situation(port).allWell.target(.tcp, .refused(.peer)).row(43, "the port is closed", .service, .refused),
+        Situation(web).allWell.target(.tcp, .answered).target(.http, .silent, connected: true)
+            .row(44, "hangs", .service, .stalled),
+        Situation(web).allWell.target(.http, .invalid(.statusNotExpected))
+            .row(44, "status", .service, .statusNotExpected),
+        Situation(web).allWell.target(.http, .invalid(.notHTTP)).row(44, "the answer is not HTTP", .service, .notHTTP),
+        Situation(port).gateway(.answered).anchor(.silent).target(.tcp, .answered)
+            .row(45, "the anchors are dead", .works, .targetAnswers),
+        alive.hop().verified("a").anchor(.silent, "b")
+            .row(46, "half of the anchors prove the internet", .inconclusive, .anchorsDisagree),
+        alive.hop().verified(status: 500)
+            .row(47, "the anchors answer with errors over verified TLS", .works, .internetProven),
+        none.allWell.over(.ipv6).gateway(.answered).hop(.silent).anchor(.silent)
+            .row(48, "IPv6 is broken", .degraded, .ipv6Broken),
+        Situation(gateway: nil).anchor(.silent).changed { $0.evidence.underlay = [dead.gateway(.silent).evidence] }
+            .row(49, "a VPN over a dead line", .gateway, .silent),
+        alive.hop().server().row(50, "nothing proves the internet", .works, .upstreamAnswers),
     ]
 
     private static func anchor(_ reason: ProbeReason) -> Situation {
@@ -456,70 +214,35 @@ struct SituationTests {
     }
 
     /// Packets pass, and the only anchor proves nothing.
-    static let anchors = [
-        row(31, "the anchor's certificate is from an unknown authority", .tls, .untrusted, anchor(.untrusted)),
-        row(31, "the anchor's certificate has expired", .tls, .expired, anchor(.expired)),
-        row(7, "the anchor's certificate is not valid yet", .thisMachine, .clockWrong, anchor(.notYetValid)),
-        row(
-            46,
-            "the anchor does not have the page",
-            .inconclusive,
-            .anchorsProveNothing,
-            alive.hop().server().adding(.http, .anchor("a"), .invalid(.statusNotExpected)) {
-                $0.phases[.connect] = .zero
-                $0.evidence.http = HTTPFacts(status: 404, challenge: .missing)
-            }
-        ),
-        row(
-            46,
-            "the anchor's port is closed",
-            .inconclusive,
-            .anchorsProveNothing,
-            alive.hop().server().anchor(.refused(.peer))
-        ),
-        row(46, "the anchor is silent", .inconclusive, .anchorsProveNothing, alive.hop().server().anchor(.silent)),
-        row(
-            18,
-            "only DNS passes",
-            .upstream,
-            .filtered,
-            alive.hop().server().anchor(.silent).anchor(.silent, "b.example")
-        ),
-        row(
-            37,
-            "the anchor's name does not exist",
-            .dns,
-            .nameNotFound,
-            alive.hop().server().anchor(.invalid(.nameNotFound), "a.example", .resolve)
-        ),
-        row(
-            33,
-            "the anchor's name is unknown to a server that knows no name",
-            .dns,
-            .knownAnswerDiffers,
-            alive.hop().server(code: .nameError).anchor(.invalid(.nameNotFound), "a.example", .resolve)
-        ),
-        row(
-            31,
-            "the anchor's authority is unknown, and the target refuses",
-            .service,
-            .refused,
-            Situation(port).gateway(.answered).hop().server().handshake(.anchor("a"), .untrusted)
-                .target(.tcp, .refused(.peer))
-        ),
+    static let anchors: [Row] = [
+        anchor(.untrusted).row(31, "the anchor's certificate is from an unknown authority", .tls, .untrusted),
+        anchor(.expired).row(31, "the anchor's certificate has expired", .tls, .expired),
+        anchor(.notYetValid).row(7, "the anchor's certificate is not valid yet", .thisMachine, .clockWrong),
+        alive.hop().server().adding(.http, .anchor("a"), .invalid(.statusNotExpected)) {
+            $0.phases[.connect] = .zero
+            $0.evidence.http = HTTPFacts(status: 404, challenge: .missing)
+        }
+        .row(46, "the anchor does not have the page", .inconclusive, .anchorsProveNothing),
+        alive.hop().server().anchor(.refused(.peer))
+            .row(46, "the anchor's port is closed", .inconclusive, .anchorsProveNothing),
+        alive.hop().server().anchor(.silent).row(46, "the anchor is silent", .inconclusive, .anchorsProveNothing),
+        alive.hop().server().anchor(.silent).anchor(.silent, "b.example")
+            .row(18, "only DNS passes", .upstream, .filtered),
+        alive.hop().server().anchor(.invalid(.nameNotFound), "a.example", .resolve)
+            .row(37, "the anchor's name does not exist", .dns, .nameNotFound),
+        alive.hop().server(code: .nameError).anchor(.invalid(.nameNotFound), "a.example", .resolve)
+            .row(33, "the anchor's name is unknown to a server that knows no name", .dns, .knownAnswerDiffers),
+        Situation(port).gateway(.answered).hop().server().handshake(.anchor("a"), .untrusted)
+            .target(.tcp, .refused(.peer))
+            .row(31, "the anchor's authority is unknown, and the target refuses", .service, .refused),
     ]
 
     /// Packets that the packet filter drops may be unsolicited.
-    static let noise = [
-        row(4, "answers are dropped", .thisMachine, .firewall, noisy(.reachable)),
-        row(9, "unsolicited packets are dropped, and the gateway is dead", .gateway, .neighbourFailed, noisy(.failed)),
-        row(
-            9,
-            "unsolicited packets are dropped, and the gateway is being resolved",
-            .gateway,
-            .neighbourFailed,
-            noisy(.incomplete)
-        ),
+    static let noise: [Row] = [
+        noisy(.reachable).row(4, "answers are dropped", .thisMachine, .firewall),
+        noisy(.failed).row(9, "unsolicited packets are dropped, and the gateway is dead", .gateway, .neighbourFailed),
+        noisy(.incomplete)
+            .row(9, "unsolicited packets are dropped, and the gateway is being resolved", .gateway, .neighbourFailed),
     ]
 
     private static func noisy(_ state: NeighbourFacts.State) -> Situation {
@@ -539,67 +262,32 @@ struct SituationTests {
     private static let tunnel = NetworkInterface(index: 9, name: "wg0", type: .tunnel)
 
     /// Silence behind a tunnel is the provider's fault only if the path to its far end works.
-    static let tunnels = [
-        row(
-            49,
-            "a tunnel without a known far end",
-            .inconclusive,
-            .silentBeyond,
-            tunnelled(alive.hop().anchor(.silent))
-        ),
-        row(49, "a tunnel with a dead gateway", .inconclusive, .silent, tunnelled(dead.gateway(.silent))),
-        row(
-            49,
-            "a tunnel with a gateway that is not resolved",
-            .inconclusive,
-            .neighbourFailed,
-            tunnelled(dead.gateway(.silent, NeighbourFacts(before: .none, after: .failed, age: .milliseconds(3100))))
-        ),
-        row(
-            49,
-            "a tunnel over a working path",
-            .upstream,
-            .silentBeyond,
-            tunnelled(alive.hop().anchor(.silent), alive.hop().server())
-        ),
-        row(49, "a tunnel that works", .works, .internetProven, tunnelled(none.allWell)),
-        row(
-            49,
-            "a router behind a tunnel reports an error",
-            .upstream,
-            .noRoute,
-            tunnelled(alive.anchor(Situation.error(3, 0, .gateway)))
-        ),
-        row(
-            49,
-            "a target is silent behind another tunnel than that of the uplink",
-            .inconclusive,
-            .silent,
-            Situation(port).allWell.target(.tcp, .silent).changed {
-                $0.evidence.path.interface = tunnel
-                $0.evidence.sharesLine = false
-            }
-        ),
-        row(
-            49,
-            "a tunnel accepts no packet, and there is no other line",
-            .inconclusive,
-            .neighbourFailed,
-            Situation(port, gateway: nil).target(.tcp, givenUp).changed {
-                $0.evidence.path.interface = tunnel
-                $0.evidence.sharesLine = false
-            }
-        ),
-        row(
-            49,
-            "a tunnel accepts no packet, and the uplink is another path",
-            .inconclusive,
-            .silent,
-            Situation(port).allWell.target(.tcp, givenUp).changed {
-                $0.evidence.path.interface = tunnel
-                $0.evidence.sharesLine = false
-            }
-        ),
+    static let tunnels: [Row] = [
+        tunnelled(alive.hop().anchor(.silent))
+            .row(49, "a tunnel without a known far end", .inconclusive, .silentBeyond),
+        tunnelled(dead.gateway(.silent)).row(49, "a tunnel with a dead gateway", .inconclusive, .silent),
+        tunnelled(dead.gateway(.silent, NeighbourFacts(before: .none, after: .failed, age: .milliseconds(3100))))
+            .row(49, "a tunnel with a gateway that is not resolved", .inconclusive, .neighbourFailed),
+        tunnelled(alive.hop().anchor(.silent), alive.hop().server())
+            .row(49, "a tunnel over a working path", .upstream, .silentBeyond),
+        tunnelled(none.allWell).row(49, "a tunnel that works", .works, .internetProven),
+        tunnelled(alive.anchor(Situation.error(3, 0, .gateway)))
+            .row(49, "a router behind a tunnel reports an error", .upstream, .noRoute),
+        Situation(port).allWell.target(.tcp, .silent).changed {
+            $0.evidence.path.interface = tunnel
+            $0.evidence.sharesLine = false
+        }
+        .row(49, "a target is silent behind another tunnel than that of the uplink", .inconclusive, .silent),
+        Situation(port, gateway: nil).target(.tcp, givenUp).changed {
+            $0.evidence.path.interface = tunnel
+            $0.evidence.sharesLine = false
+        }
+        .row(49, "a tunnel accepts no packet, and there is no other line", .inconclusive, .neighbourFailed),
+        Situation(port).allWell.target(.tcp, givenUp).changed {
+            $0.evidence.path.interface = tunnel
+            $0.evidence.sharesLine = false
+        }
+        .row(49, "a tunnel accepts no packet, and the uplink is another path", .inconclusive, .silent),
     ]
 
     /// Returns a target with addresses of both families that is checked repeatedly.
@@ -608,169 +296,99 @@ struct SituationTests {
             .changed { $0.evidence.comparesFamilies = isCompared }
     }
 
-    static let families = [
-        row(20, "IPv6 is silent", .degraded, .ipv6Broken, both(.answered, .silent)),
-        row(20, "IPv4 is silent", .degraded, .ipv4Broken, both(.silent, .answered)),
-        row(20, "a router refuses IPv6", .degraded, .ipv6Broken, both(.answered, Situation.error(3, 0, .gateway))),
-        row(45, "the host listens on IPv4 only", .works, .targetAnswers, both(.answered, .refused(.peer))),
-        row(45, "both families answer", .works, .targetAnswers, both(.answered, .answered)),
-        row(
-            45,
-            "a single check ends at the answer",
-            .works,
-            .targetAnswers,
-            both(.answered, .silent, isCompared: false)
-        ),
+    static let families: [Row] = [
+        both(.answered, .silent).row(20, "IPv6 is silent", .degraded, .ipv6Broken),
+        both(.silent, .answered).row(20, "IPv4 is silent", .degraded, .ipv4Broken),
+        both(.answered, Situation.error(3, 0, .gateway)).row(20, "a router refuses IPv6", .degraded, .ipv6Broken),
+        both(.answered, .refused(.peer)).row(45, "the host listens on IPv4 only", .works, .targetAnswers),
+        both(.answered, .answered).row(45, "both families answer", .works, .targetAnswers),
+        both(.answered, .silent, isCompared: false)
+            .row(45, "a single check ends at the answer", .works, .targetAnswers),
     ]
 
     private static let givenUp = Situation.error(3, 1, .thisMachine)
 
     /// A neighbour entry that another program left incomplete, and a user without permission for echoes.
-    static let neighbours = [
-        row(
-            9,
-            "packets were discarded before the gateway answered",
-            .inconclusive,
-            .notEnoughEvidence,
-            alive.hop(givenUp).server(givenUp).anchor(givenUp)
-        ),
-        row(
-            9,
-            "packets were discarded before the gateway and the second hop answered",
-            .inconclusive,
-            .notEnoughEvidence,
-            alive.hop().server(givenUp).anchor(givenUp)
-        ),
-        row(
-            9,
-            "packets to a target were discarded, and the internet answers",
-            .inconclusive,
-            .notEnoughEvidence,
-            Situation(port).allWell.target(.tcp, givenUp)
-        ),
-        row(
-            9,
-            "the gateway is not resolved",
-            .gateway,
-            .neighbourFailed,
-            none.gateway(givenUp).hop(givenUp).anchor(givenUp)
-        ),
-        row(
-            10,
-            "a gateway as the target, without permission for echoes and without a reset, is silent",
-            .gateway,
-            .silent,
-            dead.gateway(.silent).gateway(.skipped(.notPermitted))
-        ),
-        row(
-            8,
-            "the reverse path filter passes only packets from the gateway",
-            .inconclusive,
-            .reversePathFilter,
-            dead.gateway(.refused(.peer)).changed {
-                $0.evidence.dropped = [.ipv4: 5]
-                $0.evidence.isReversePathFiltered = true
-            }
-        ),
-        row(
-            10,
-            "a gateway as the target, without permission for echoes, sends a reset",
-            .upstream,
-            .silentBeyond,
-            dead.gateway(.silent).gateway(.skipped(.notPermitted)).gateway(.refused(.gateway))
-        ),
+    static let neighbours: [Row] = [
+        alive.hop(givenUp).server(givenUp).anchor(givenUp)
+            .row(9, "packets were discarded before the gateway answered", .inconclusive, .notEnoughEvidence),
+        alive.hop().server(givenUp).anchor(givenUp)
+            .row(
+                9,
+                "packets were discarded before the gateway and the second hop answered",
+                .inconclusive,
+                .notEnoughEvidence
+            ),
+        Situation(port).allWell.target(.tcp, givenUp)
+            .row(9, "packets to a target were discarded, and the internet answers", .inconclusive, .notEnoughEvidence),
+        none.gateway(givenUp).hop(givenUp).anchor(givenUp)
+            .row(9, "the gateway is not resolved", .gateway, .neighbourFailed),
+        dead.gateway(.silent).gateway(.skipped(.notPermitted))
+            .row(
+                10,
+                "a gateway as the target, without permission for echoes and without a reset, is silent",
+                .gateway,
+                .silent
+            ),
+        dead.gateway(.refused(.peer)).changed {
+            $0.evidence.dropped = [.ipv4: 5]
+            $0.evidence.isReversePathFiltered = true
+        }
+        .row(8, "the reverse path filter passes only packets from the gateway", .inconclusive, .reversePathFilter),
+        dead.gateway(.silent).gateway(.skipped(.notPermitted)).gateway(.refused(.gateway))
+            .row(10, "a gateway as the target, without permission for echoes, sends a reset", .upstream, .silentBeyond),
     ]
 
     private static let missing = ProbeOutcome.blockedHere(ENETUNREACH)
 
     /// This machine refuses to send. Any error number is not an answer of another host.
-    static let refusals = [
-        row(5, "a rule prohibits the port", .thisMachine, .init(rawValue: "prohibited"), refused(EACCES)),
-        row(5, "a rule of the type unreachable", .thisMachine, .noRoute, refused(ENETUNREACH)),
-        row(5, "a route of the type unreachable", .thisMachine, .init(rawValue: "unreachable"), refused(EHOSTUNREACH)),
-        row(5, "a route of the type blackhole", .thisMachine, .init(rawValue: "blackholed"), refused(EINVAL)),
-        row(5, "the link is down", .thisMachine, .init(rawValue: "linkDown"), refused(ENETDOWN)),
-        row(
-            5,
-            "the source address does not exist",
-            .thisMachine,
-            .init(rawValue: "noSourceAddress"),
-            refused(EADDRNOTAVAIL)
-        ),
-        row(5, "the interface does not exist", .thisMachine, .init(rawValue: "noInterface"), refused(ENODEV)),
-        row(5, "another error", .thisMachine, .init(rawValue: "refused"), refused(EAFNOSUPPORT)),
-        row(
-            5,
-            "a rule prohibits the port, and there is no evidence of the internet",
-            .thisMachine,
-            .init(rawValue: "prohibited"),
-            Situation(port).gateway(.silent).hop(.silent).server(.silent).target(.tcp, .blockedHere(EACCES))
-        ),
-        row(
-            5,
-            "a rule prohibits the port, and the host answers echoes",
-            .thisMachine,
-            .init(rawValue: "prohibited"),
-            refused(EACCES).target(.echo, .answered)
-        ),
-        row(
-            5,
-            "a rule prohibits DNS to a server that answers echoes",
-            .thisMachine,
-            .init(rawValue: "prohibited"),
-            Situation(CheckTarget("dns://203.0.113.7/n", decisive: .dns)).allWell.target(.dns, .blockedHere(EACCES))
-                .target(.echo, .answered)
-        ),
-        row(
-            5,
-            "a rule prohibits everything",
-            .thisMachine,
-            .init(rawValue: "prohibited"),
-            none.gateway(.blockedHere(EACCES)).hop(.blockedHere(EACCES)).server(.blockedHere(EACCES))
-                .changed { $0.evidence.families = [.ipv4] }
-        ),
-        row(
-            5,
-            "a rule prohibits the port of the only anchor",
-            .thisMachine,
-            .noRoute,
-            alive.hop().server().anchor(missing)
-        ),
-        row(
-            5,
-            "no packet is sent to DNS servers of a family without a route",
-            .thisMachine,
-            .noRoute,
-            none.server(missing).over(.ipv6).gateway(.answered).hop().verified()
-        ),
-        row(
-            33,
-            "one DNS server fails, and no packet is sent to the other",
-            .dns,
-            .serverFailed,
-            alive.hop().server(missing).server(.answered, Situation.host, code: .serverFailure).verified()
-        ),
-        row(
-            9,
-            "the gateway is dead, and a rule prohibits a port",
-            .gateway,
-            .silent,
-            dead.gateway(.silent).server(missing)
-        ),
-        row(
-            43,
-            "a rule over one family, the other refuses",
-            .service,
-            .refused,
-            refused(EACCES).over(.ipv6).target(.tcp, .refused(.peer))
-        ),
-        row(
-            45,
-            "a rule over one family, and the other answers",
-            .works,
-            .targetAnswers,
-            refused(EACCES).over(.ipv6).target(.tcp, .answered)
-        ),
+    static let refusals: [Row] = [
+        refused(EACCES).row(5, "a rule prohibits the port", .thisMachine, .init(rawValue: "prohibited")),
+        refused(ENETUNREACH).row(5, "a rule of the type unreachable", .thisMachine, .noRoute),
+        refused(EHOSTUNREACH).row(5, "a route of the type unreachable", .thisMachine, .init(rawValue: "unreachable")),
+        refused(EINVAL).row(5, "a route of the type blackhole", .thisMachine, .init(rawValue: "blackholed")),
+        refused(ENETDOWN).row(5, "the link is down", .thisMachine, .init(rawValue: "linkDown")),
+        refused(EADDRNOTAVAIL)
+            .row(5, "the source address does not exist", .thisMachine, .init(rawValue: "noSourceAddress")),
+        refused(ENODEV).row(5, "the interface does not exist", .thisMachine, .init(rawValue: "noInterface")),
+        refused(EAFNOSUPPORT).row(5, "another error", .thisMachine, .init(rawValue: "refused")),
+        Situation(port).gateway(.silent).hop(.silent).server(.silent).target(.tcp, .blockedHere(EACCES))
+            .row(
+                5,
+                "a rule prohibits the port, and there is no evidence of the internet",
+                .thisMachine,
+                .init(rawValue: "prohibited")
+            ),
+        refused(EACCES).target(.echo, .answered)
+            .row(
+                5,
+                "a rule prohibits the port, and the host answers echoes",
+                .thisMachine,
+                .init(rawValue: "prohibited")
+            ),
+        Situation(CheckTarget("dns://203.0.113.7/n", decisive: .dns)).allWell.target(.dns, .blockedHere(EACCES))
+            .target(.echo, .answered)
+            .row(
+                5,
+                "a rule prohibits DNS to a server that answers echoes",
+                .thisMachine,
+                .init(rawValue: "prohibited")
+            ),
+        none.gateway(.blockedHere(EACCES)).hop(.blockedHere(EACCES)).server(.blockedHere(EACCES))
+            .changed { $0.evidence.families = [.ipv4] }
+            .row(5, "a rule prohibits everything", .thisMachine, .init(rawValue: "prohibited")),
+        alive.hop().server().anchor(missing)
+            .row(5, "a rule prohibits the port of the only anchor", .thisMachine, .noRoute),
+        none.server(missing).over(.ipv6).gateway(.answered).hop().verified()
+            .row(5, "no packet is sent to DNS servers of a family without a route", .thisMachine, .noRoute),
+        alive.hop().server(missing).server(.answered, Situation.host, code: .serverFailure).verified()
+            .row(33, "one DNS server fails, and no packet is sent to the other", .dns, .serverFailed),
+        dead.gateway(.silent).server(missing)
+            .row(9, "the gateway is dead, and a rule prohibits a port", .gateway, .silent),
+        refused(EACCES).over(.ipv6).target(.tcp, .refused(.peer))
+            .row(43, "a rule over one family, the other refuses", .service, .refused),
+        refused(EACCES).over(.ipv6).target(.tcp, .answered)
+            .row(45, "a rule over one family, and the other answers", .works, .targetAnswers),
     ]
 
     private static func refused(_ number: Int32) -> Situation {
@@ -778,56 +396,21 @@ struct SituationTests {
     }
 
     /// Anchors with addresses of one family, on a network with both.
-    static let oneFamily = [
-        row(
-            46,
-            "the anchors are silent over IPv4",
-            .inconclusive,
-            .anchorsProveNothing,
-            alive.hop().server().anchor(.silent).over(.ipv6).hop()
-        ),
-        row(
-            46,
-            "the anchors are silent over IPv6",
-            .inconclusive,
-            .anchorsProveNothing,
-            alive.hop().server().over(.ipv6).hop().anchor(.silent)
-        ),
-        row(
-            46,
-            "the anchors are silent over both families",
-            .inconclusive,
-            .anchorsProveNothing,
-            alive.hop().server().anchor(.silent).over(.ipv6).hop().anchor(.silent)
-        ),
-        row(
-            1,
-            "the internet is proven over IPv4",
-            .works,
-            .internetProven,
-            alive.hop().server().echoed().over(.ipv6).hop().server()
-        ),
-        row(
-            1,
-            "the internet is proven over IPv6",
-            .works,
-            .internetProven,
-            alive.hop().server().over(.ipv6).hop().echoed()
-        ),
-        row(
-            31,
-            "the anchor's certificate over IPv6 is from an unknown authority",
-            .tls,
-            .untrusted,
-            alive.hop().server().over(.ipv6).hop().server().handshake(.anchor("a"), .untrusted)
-        ),
-        row(
-            48,
-            "one anchor answers, and is silent over IPv6",
-            .degraded,
-            .ipv6Broken,
-            none.allWell.over(.ipv6).gateway(.answered).hop().anchor(.silent)
-        ),
+    static let oneFamily: [Row] = [
+        alive.hop().server().anchor(.silent).over(.ipv6).hop()
+            .row(46, "the anchors are silent over IPv4", .inconclusive, .anchorsProveNothing),
+        alive.hop().server().over(.ipv6).hop().anchor(.silent)
+            .row(46, "the anchors are silent over IPv6", .inconclusive, .anchorsProveNothing),
+        alive.hop().server().anchor(.silent).over(.ipv6).hop().anchor(.silent)
+            .row(46, "the anchors are silent over both families", .inconclusive, .anchorsProveNothing),
+        alive.hop().server().echoed().over(.ipv6).hop().server()
+            .row(1, "the internet is proven over IPv4", .works, .internetProven),
+        alive.hop().server().over(.ipv6).hop().echoed()
+            .row(1, "the internet is proven over IPv6", .works, .internetProven),
+        alive.hop().server().over(.ipv6).hop().server().handshake(.anchor("a"), .untrusted)
+            .row(31, "the anchor's certificate over IPv6 is from an unknown authority", .tls, .untrusted),
+        none.allWell.over(.ipv6).gateway(.answered).hop().anchor(.silent)
+            .row(48, "one anchor answers, and is silent over IPv6", .degraded, .ipv6Broken),
     ]
 
     private static func expecting(_ addresses: String...) -> Situation {
@@ -837,107 +420,47 @@ struct SituationTests {
     private static let other = Situation.address("10.1.0.53")
 
     /// Names with expected addresses.
-    static let expectations = [
-        row(
-            36,
-            "one server is silent, and the other is right",
-            .degraded,
-            .serverSilent,
-            rightServer.silent(.expected("n"), other)
-        ),
-        row(
-            36,
-            "the port of one server is blocked upstream, and the other is right",
-            .degraded,
-            .serverUnreachable,
-            rightServer.asked(.expected("n"), Situation.error(3, 13, .hop(2)), other)
-        ),
-        row(
-            36,
-            "both servers are silent",
-            .dns,
-            .serverSilent,
-            expecting("203.0.113.7").silent(.expected("n")).silent(.expected("n"), other)
-        ),
-        row(
-            36,
-            "one server is silent, and the other is wrong",
-            .dns,
-            .wrongAnswer,
-            expecting("203.0.113.8").asked(.expected("n"), addresses: ["203.0.113.7"]).silent(.expected("n"), other)
-        ),
-        row(
-            33,
-            "one server fails, and the other is right",
-            .dns,
-            .serverFailed,
-            rightServer.asked(.expected("n"), .invalid(.serverFailed), other)
-        ),
-        row(
-            37,
-            "one server answers NXDOMAIN, and the other is right",
-            .dns,
-            .nameNotFound,
-            rightServer.asked(.expected("n"), .answered, other, code: .nameError)
-        ),
-        row(
-            36,
-            "questions for the expected family are not answered",
-            .dns,
-            .unansweredAAAA,
-            expecting("2001:db8::7").asked(.expected("n"), addresses: ["203.0.113.7"])
-                .asked(.expected("n"), .silent, Situation.resolver, .aaaa)
-        ),
-        row(
-            1,
-            "questions for the other family are not answered",
-            .works,
-            .internetProven,
-            rightServer.asked(.expected("n"), .silent, Situation.resolver, .aaaa)
-        ),
-        row(
-            5,
-            "no packet is sent to either server",
-            .thisMachine,
-            .noRoute,
-            expecting("203.0.113.7").asked(.expected("n"), missing)
-        ),
+    static let expectations: [Row] = [
+        rightServer.silent(.expected("n"), other)
+            .row(36, "one server is silent, and the other is right", .degraded, .serverSilent),
+        rightServer.asked(.expected("n"), Situation.error(3, 13, .hop(2)), other)
+            .row(
+                36,
+                "the port of one server is blocked upstream, and the other is right",
+                .degraded,
+                .serverUnreachable
+            ),
+        expecting("203.0.113.7").silent(.expected("n")).silent(.expected("n"), other)
+            .row(36, "both servers are silent", .dns, .serverSilent),
+        expecting("203.0.113.8").asked(.expected("n"), addresses: ["203.0.113.7"]).silent(.expected("n"), other)
+            .row(36, "one server is silent, and the other is wrong", .dns, .wrongAnswer),
+        rightServer.asked(.expected("n"), .invalid(.serverFailed), other)
+            .row(33, "one server fails, and the other is right", .dns, .serverFailed),
+        rightServer.asked(.expected("n"), .answered, other, code: .nameError)
+            .row(37, "one server answers NXDOMAIN, and the other is right", .dns, .nameNotFound),
+        expecting("2001:db8::7").asked(.expected("n"), addresses: ["203.0.113.7"])
+            .asked(.expected("n"), .silent, Situation.resolver, .aaaa)
+            .row(36, "questions for the expected family are not answered", .dns, .unansweredAAAA),
+        rightServer.asked(.expected("n"), .silent, Situation.resolver, .aaaa)
+            .row(1, "questions for the other family are not answered", .works, .internetProven),
+        expecting("203.0.113.7").asked(.expected("n"), missing)
+            .row(5, "no packet is sent to either server", .thisMachine, .noRoute),
     ]
 
     private static let rightServer = expecting("203.0.113.7").asked(.expected("n"), addresses: ["203.0.113.7"])
 
     /// Large packets to a target that answers.
-    static let sizes = [
-        row(
-            21,
-            "lost",
-            .degraded,
-            .pathMTU,
-            sized([(1500, false), (100, true), (1500, false), (1280, true), (100, true)])
-        ),
-        row(
-            21,
-            "the large packet and a middle one are lost",
-            .degraded,
-            .pathMTU,
-            sized([(1500, false), (100, true), (1500, false), (1280, false), (100, true)])
-        ),
-        row(
-            45,
-            "the large packet and the second control are lost",
-            .works,
-            .targetAnswers,
-            sized([(1500, false), (100, true), (1500, false), (1280, false), (100, false)])
-        ),
-        row(
-            45,
-            "the large packet is lost once",
-            .works,
-            .targetAnswers,
-            sized([(100, true), (1500, false), (1500, true), (1280, true)])
-        ),
-        row(45, "answered", .works, .targetAnswers, sized([(100, true), (1500, true)])),
-        row(45, "no packet is answered", .works, .targetAnswers, sized([(100, false), (1500, false)])),
+    static let sizes: [Row] = [
+        sized([(1500, false), (100, true), (1500, false), (1280, true), (100, true)])
+            .row(21, "lost", .degraded, .pathMTU),
+        sized([(1500, false), (100, true), (1500, false), (1280, false), (100, true)])
+            .row(21, "the large packet and a middle one are lost", .degraded, .pathMTU),
+        sized([(1500, false), (100, true), (1500, false), (1280, false), (100, false)])
+            .row(45, "the large packet and the second control are lost", .works, .targetAnswers),
+        sized([(100, true), (1500, false), (1500, true), (1280, true)])
+            .row(45, "the large packet is lost once", .works, .targetAnswers),
+        sized([(100, true), (1500, true)]).row(45, "answered", .works, .targetAnswers),
+        sized([(100, false), (1500, false)]).row(45, "no packet is answered", .works, .targetAnswers),
     ]
 
     private static let pinged = CheckTarget("icmp://10.1.0.1", decisive: .echo)
@@ -952,39 +475,19 @@ struct SituationTests {
             .changed { $0.evidence.isOnLink = true }
     }
 
-    static let pings = [
-        row(43, "silent", .host, .silent, pinging()),
-        row(45, "the gateway answers as a gateway", .works, .targetAnswers, pinging().gateway(.refused(.gateway))),
-        row(
-            45,
-            "the gateway answers as a DNS server",
-            .works,
-            .targetAnswers,
-            pinging().server(.answered, Situation.gateway)
-        ),
-        row(
-            45,
-            "the gateway refuses a packet to another host",
-            .works,
-            .targetAnswers,
-            pinging().server(Situation.error(3, 13, .gateway))
-        ),
-        row(43, "another host answers", .host, .silent, pinging().server()),
-        row(10, "the gateway is the target of an echo, and is dead", .gateway, .silent, dead(gateway: .silent)),
-        row(
-            11,
-            "the gateway is the target of an echo, and only forwards",
-            .host,
-            .silent,
-            dead(gateway: .silent).hop().verified()
-        ),
-        row(
-            43,
-            "an echo is permitted and not answered",
-            .host,
-            .silent,
-            Situation(pinged).adding(.echo, .target, .silent, to: Situation.gateway).gateway(.answered).hop().verified()
-        ),
+    static let pings: [Row] = [
+        pinging().row(43, "silent", .host, .silent),
+        pinging().gateway(.refused(.gateway)).row(45, "the gateway answers as a gateway", .works, .targetAnswers),
+        pinging().server(.answered, Situation.gateway)
+            .row(45, "the gateway answers as a DNS server", .works, .targetAnswers),
+        pinging().server(Situation.error(3, 13, .gateway))
+            .row(45, "the gateway refuses a packet to another host", .works, .targetAnswers),
+        pinging().server().row(43, "another host answers", .host, .silent),
+        dead(gateway: .silent).row(10, "the gateway is the target of an echo, and is dead", .gateway, .silent),
+        dead(gateway: .silent).hop().verified()
+            .row(11, "the gateway is the target of an echo, and only forwards", .host, .silent),
+        Situation(pinged).adding(.echo, .target, .silent, to: Situation.gateway).gateway(.answered).hop().verified()
+            .row(43, "an echo is permitted and not answered", .host, .silent),
     ]
 
     private static func sized(_ sizes: [(Int, Bool)]) -> Situation {
@@ -996,21 +499,11 @@ struct SituationTests {
     }
 
     /// A documentation prefix that is used as a network.
-    static let laboratories = [
-        row(
-            22,
-            "the unassigned address answers",
-            .portal,
-            .redirected,
-            captive(Situation.address("192.0.2.1"), Situation(port).target(.tcp, .answered))
-        ),
-        row(
-            45,
-            "the target is in the network of the unassigned address",
-            .works,
-            .targetAnswers,
-            captive(Situation.address("203.0.113.1"), Situation(port).target(.tcp, .answered))
-        ),
+    static let laboratories: [Row] = [
+        captive(Situation.address("192.0.2.1"), Situation(port).target(.tcp, .answered))
+            .row(22, "the unassigned address answers", .portal, .redirected),
+        captive(Situation.address("203.0.113.1"), Situation(port).target(.tcp, .answered))
+            .row(45, "the target is in the network of the unassigned address", .works, .targetAnswers),
     ]
 
     private static func captive(_ address: IPAddress, _ situation: Situation) -> Situation {
@@ -1127,5 +620,17 @@ struct SituationTests {
         #expect(Self.dead.gateway(.silent, early).verdict.confidence == .likely)
         let nobody = Self.alive.hop().server().adding(.interception, .nobody, Situation.error(3, 0, .gateway))
         #expect(nobody.verdict.place == .works)
+    }
+}
+
+extension Situation {
+    /// Returns the row for this situation with the expected place and reason.
+    fileprivate func row(
+        _ number: Int,
+        _ name: String,
+        _ place: CheckPlace,
+        _ reason: ProbeReason
+    ) -> SituationTests.Row {
+        .init(number: number, description: "\(number) \(name)", place: place, reason: reason, situation: self)
     }
 }

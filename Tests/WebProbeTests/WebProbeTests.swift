@@ -8,217 +8,116 @@ import WebLab
 
 /// The behaviour of a server, the request, and the expected result.
 struct WebCase: Sendable, CustomTestStringConvertible {
-    var name: String
-    var behaviour: WebBehaviour
-    var purpose: WebRequest.Purpose
-    var outcome: ProbeOutcome
+    let testDescription: String
+    let behaviour: WebBehaviour
+    let purpose: WebRequest.Purpose
+    let outcome: ProbeOutcome
+    /// The status of the answer; nil without an answer.
+    let status: Int?
     var failedPhase: ProbePhase?
     var phases: Set<ProbePhase> = [.connect, .request, .firstByte, .transfer]
-    var status: Int?
     /// True if the answer never ends, so that the test waits for the time limit.
     var isEndless = false
 
-    var testDescription: String { name }
+    init(
+        _ name: String,
+        _ behaviour: WebBehaviour,
+        _ purpose: WebRequest.Purpose,
+        _ outcome: ProbeOutcome,
+        _ status: Int?
+    ) {
+        (testDescription, self.behaviour, self.purpose) = (name, behaviour, purpose)
+        (self.outcome, self.status) = (outcome, status)
+    }
+
+    /// Creates a case in which the server ends the exchange in a phase.
+    private static func failing(
+        in phase: ProbePhase,
+        _ name: String,
+        _ behaviour: WebBehaviour,
+        _ outcome: ProbeOutcome,
+        _ status: Int? = nil,
+        purpose: WebRequest.Purpose = .target,
+        isEndless: Bool = false
+    ) -> WebCase {
+        var one = WebCase(name, behaviour, purpose, outcome, status)
+        (one.failedPhase, one.isEndless) = (phase, isEndless)
+        one.phases = phase == .transfer ? [.connect, .request, .firstByte] : [.connect, .request]
+        return one
+    }
+
+    /// Creates a case in which the unassigned address answers. The body is not read.
+    private static func intercepting(_ name: String, _ behaviour: WebBehaviour, _ status: Int) -> WebCase {
+        var one = WebCase(name, behaviour, .page, .answered, status)
+        one.phases = [.connect, .request, .firstByte]
+        return one
+    }
+
+    private static func bytes(_ text: String) -> WebBehaviour { .bytes(Array(text.utf8)) }
 
     static let anchor = WebRequest.Purpose.anchor(nonce: WebWorld.nonce)
+    private static let otherNonce = WebBehaviour.answer(204, headers: [("Reachability-Response", "0123")])
+    private static let interim = "HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    private static let long = String(repeating: "a", count: 100_000)
 
     static let answered: [WebCase] = [
-        WebCase(name: "the nonce is echoed", behaviour: .anchor, purpose: anchor, outcome: .answered, status: 204),
+        WebCase("the nonce is echoed", .anchor, anchor, .answered, 204),
+        WebCase("the nonce is not echoed", .faked, anchor, .invalid(.challengeWrong), 204),
+        WebCase("another nonce is echoed", otherNonce, anchor, .invalid(.challengeWrong), 204),
+        WebCase("an anchor redirects", .redirect(to: "https://p.example/"), anchor, .invalid(.statusNotExpected), 302),
         WebCase(
-            name: "the nonce is not echoed",
-            behaviour: .faked,
-            purpose: anchor,
-            outcome: .invalid(.challengeWrong),
-            status: 204
+            "an anchor requires network authentication",
+            .authenticationRequired,
+            anchor,
+            .invalid(.networkAuthenticationRequired),
+            511
         ),
-        WebCase(
-            name: "another nonce is echoed",
-            behaviour: .answer(204, headers: [("Reachability-Response", "0123")]),
-            purpose: anchor,
-            outcome: .invalid(.challengeWrong),
-            status: 204
-        ),
-        WebCase(
-            name: "an anchor redirects",
-            behaviour: .redirect(to: "https://portal.example/"),
-            purpose: anchor,
-            outcome: .invalid(.statusNotExpected),
-            status: 302
-        ),
-        WebCase(
-            name: "an anchor requires network authentication",
-            behaviour: .authenticationRequired,
-            purpose: anchor,
-            outcome: .invalid(.networkAuthenticationRequired),
-            status: 511
-        ),
-        WebCase(
-            name: "a target redirects",
-            behaviour: .redirect(to: "/x"),
-            purpose: .target,
-            outcome: .answered,
-            status: 302
-        ),
-        WebCase(
-            name: "a target does not have the path",
-            behaviour: .answer(404),
-            purpose: .target,
-            outcome: .answered,
-            status: 404
-        ),
-        WebCase(
-            name: "a target answers with a server error",
-            behaviour: .answer(503),
-            purpose: .target,
-            outcome: .invalid(.statusNotExpected),
-            status: 503
-        ),
-        WebCase(
-            name: "an interim response precedes the final one",
-            behaviour: .bytes(Array("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)),
-            purpose: .target,
-            outcome: .answered,
-            status: 200
-        ),
-        WebCase(
-            name: "the response arrives byte by byte",
-            behaviour: .byteByByte(.page("<p>slow</p>")),
-            purpose: .target,
-            outcome: .answered,
-            status: 200
-        ),
-        WebCase(
-            name: "the response is longer than needed",
-            behaviour: .body(3_000_000),
-            purpose: .target,
-            outcome: .answered,
-            status: 200
-        ),
-        WebCase(
-            name: "the unassigned address answers with a page",
-            behaviour: .page("<p>Log in</p>"),
-            purpose: .page,
-            outcome: .answered,
-            phases: [.connect, .request, .firstByte],
-            status: 200
-        ),
-        WebCase(
-            name: "the unassigned address answers with a server error",
-            behaviour: .answer(500),
-            purpose: .page,
-            outcome: .answered,
-            phases: [.connect, .request, .firstByte],
-            status: 500
-        ),
+        WebCase("a target redirects", .redirect(to: "/x"), .target, .answered, 302),
+        WebCase("a target does not have the path", .answer(404), .target, .answered, 404),
+        WebCase("a target answers with a server error", .answer(503), .target, .invalid(.statusNotExpected), 503),
+        WebCase("an interim response precedes the final one", bytes(interim), .target, .answered, 200),
+        WebCase("the response arrives byte by byte", .byteByByte(.page("<p>slow</p>")), .target, .answered, 200),
+        WebCase("the response is longer than needed", .body(3_000_000), .target, .answered, 200),
+        intercepting("the unassigned address answers with a page", .page("<p>Log in</p>"), 200),
+        intercepting("the unassigned address answers with a server error", .answer(500), 500),
     ]
+
+    private static let captive = "{\"captive\":true,\"user-portal-url\":\"https://portal.example/\"}"
+    private static let padded = "{\"captive\":true}" + String(repeating: " ", count: 70_000)
 
     static let portal: [WebCase] = [
-        WebCase(
-            name: "the captive portal API reports captive",
-            behaviour: .portalAPI("{\"captive\":true,\"user-portal-url\":\"https://portal.example/\"}"),
-            purpose: .portalAPI,
-            outcome: .answered,
-            status: 200
-        ),
-        WebCase(
-            name: "the captive portal API's answer is not JSON",
-            behaviour: .portalAPI("<html>"),
-            purpose: .portalAPI,
-            outcome: .invalid(.bodyNotExpected),
-            status: 200
-        ),
-        WebCase(
-            name: "the captive portal API's answer is too large",
-            behaviour: .portalAPI("{\"captive\":true}" + String(repeating: " ", count: 70_000)),
-            purpose: .portalAPI,
-            outcome: .invalid(.tooLarge),
-            failedPhase: .transfer,
-            phases: [.connect, .request, .firstByte],
-            status: 200
-        ),
-        WebCase(
-            name: "the captive portal API does not have the path",
-            behaviour: .answer(404),
-            purpose: .portalAPI,
-            outcome: .invalid(.statusNotExpected),
-            status: 404
+        WebCase("the captive portal API reports captive", .portalAPI(captive), .portalAPI, .answered, 200),
+        WebCase("its answer is not JSON", .portalAPI("<html>"), .portalAPI, .invalid(.bodyNotExpected), 200),
+        WebCase("it does not have the path", .answer(404), .portalAPI, .invalid(.statusNotExpected), 404),
+        failing(
+            in: .transfer,
+            "its answer is too large",
+            .portalAPI(padded),
+            .invalid(.tooLarge),
+            200,
+            purpose: .portalAPI
         ),
     ]
 
+    private static let interims = String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 100)
+    private static let upgrade = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"
+    private static let closed = ProbeOutcome.invalid(.closedWithoutAnswer)
+
     static let broken: [WebCase] = [
-        WebCase(
-            name: "the connection is closed immediately",
-            behaviour: .closedConnection,
-            purpose: .target,
-            outcome: .invalid(.closedWithoutAnswer),
-            failedPhase: .firstByte,
-            phases: [.connect, .request]
-        ),
-        WebCase(
-            name: "the connection is closed after the request",
-            behaviour: .closedRequest,
-            purpose: .target,
-            outcome: .invalid(.closedWithoutAnswer),
-            failedPhase: .firstByte,
-            phases: [.connect, .request]
-        ),
-        WebCase(
-            name: "the answer is not HTTP",
-            behaviour: .bytes(Array("220 mail.example ESMTP\r\n".utf8)),
-            purpose: .target,
-            outcome: .invalid(.notHTTP),
-            failedPhase: .firstByte,
-            phases: [.connect, .request]
-        ),
-        WebCase(
-            name: "the head never ends",
-            behaviour: .bytes(Array(("HTTP/1.1 200 OK\r\nA: " + String(repeating: "a", count: 100_000)).utf8)),
-            purpose: .target,
-            outcome: .invalid(.tooLarge),
-            failedPhase: .firstByte,
-            phases: [.connect, .request]
-        ),
-        WebCase(
-            name: "the reason phrase never ends",
-            behaviour: .bytes(Array(("HTTP/1.1 200 " + String(repeating: "a", count: 100_000)).utf8)),
-            purpose: .target,
-            outcome: .invalid(.tooLarge),
-            failedPhase: .firstByte,
-            phases: [.connect, .request]
-        ),
-        WebCase(
-            name: "interim responses never end",
-            behaviour: .bytes(Array(String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 100).utf8)),
-            purpose: .target,
-            outcome: .invalid(.notHTTP),
-            failedPhase: .firstByte,
-            phases: [.connect, .request]
-        ),
-        WebCase(
-            name: "the answer is another protocol",
-            behaviour: .bytes(Array("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n".utf8)),
-            purpose: .target,
-            outcome: .invalid(.notHTTP),
-            failedPhase: .firstByte,
-            phases: [.connect, .request]
-        ),
-        WebCase(
-            name: "there is no answer",
-            behaviour: .silentRequest,
-            purpose: .target,
-            outcome: .silent,
-            failedPhase: .firstByte,
-            phases: [.connect, .request],
-            isEndless: true
-        ),
-        WebCase(
-            name: "the body is incomplete",
-            behaviour: .stalledBody(2000),
-            purpose: .target,
-            outcome: .invalid(.stalled),
-            failedPhase: .transfer,
-            phases: [.connect, .request, .firstByte],
-            status: 200,
+        failing(in: .firstByte, "the connection is closed immediately", .closedConnection, closed),
+        failing(in: .firstByte, "the connection is closed after the request", .closedRequest, closed),
+        failing(in: .firstByte, "the answer is not HTTP", bytes("220 mail.example ESMTP\r\n"), .invalid(.notHTTP)),
+        failing(in: .firstByte, "the head never ends", bytes("HTTP/1.1 200 OK\r\nA: \(long)"), .invalid(.tooLarge)),
+        failing(in: .firstByte, "the reason phrase never ends", bytes("HTTP/1.1 200 \(long)"), .invalid(.tooLarge)),
+        failing(in: .firstByte, "interim responses never end", bytes(interims), .invalid(.notHTTP)),
+        failing(in: .firstByte, "the answer is another protocol", bytes(upgrade), .invalid(.notHTTP)),
+        failing(in: .firstByte, "there is no answer", .silentRequest, .silent, isEndless: true),
+        failing(
+            in: .transfer,
+            "the body is incomplete",
+            .stalledBody(2000),
+            .invalid(.stalled),
+            200,
             isEndless: true
         ),
     ]
