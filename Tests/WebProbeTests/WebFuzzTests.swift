@@ -50,11 +50,9 @@ import TrustForge
         let request = WebRequest(try TrustedHTTPURL("http://web.example/"), purpose)
         let trace = try trace(of: bytes, request, &chance)
         if purpose == .portalAPI { #expect(trace.body.count <= WebLimits.portal) }
-        let outcome = WebOutcome(trace, of: request, trust.witness(for: purpose), now: trust.now())
         let probe = ProbeRequest(request.kind, .target, binding: ProbeBinding(family: .ipv4))
         var result = ProbeResult(probe, generation: 1, .answered)
-        if purpose == .portalAPI { result.evidence.portal = try? PortalInformation(json: trace.body) }
-        result.take(outcome, of: request)
+        result.take(trace, of: request, trust.witness(for: purpose), now: trust.now())
         return result
     }
 
@@ -89,10 +87,11 @@ import TrustForge
         return state.trace
     }
 
-    @Test func `an overloaded server requests a pause`() {
+    @Test func `an overloaded server requests a pause`() throws {
+        let request = WebRequest(try TrustedHTTPURL("http://web.example/"), .target)
         func wait(_ status: HTTPResponseStatus, _ fields: [(String, String)]) -> Duration? {
             let head = HTTPResponseHead(version: .http1_1, status: status, headers: HTTPHeaders(fields))
-            return WebAnswer(head, at: .seconds(1000)).retryAfter
+            return HTTPFacts(head, of: request, at: .seconds(1000)).retryAfter
         }
         let date = [("Date", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Retry-After", "Sun, 06 Nov 1994 08:50:37 GMT")]
         #expect(wait(.serviceUnavailable, [("Retry-After", "120")]) == .seconds(120))

@@ -11,9 +11,6 @@ struct ProbeBinding: Hashable, Sendable {
     /// The firewall mark (SO_MARK of `socket(7)`). Setting it requires CAP_NET_ADMIN or CAP_NET_RAW.
     var mark: UInt32?
     var namespace = NetworkNamespace.current
-    var hopLimit: UInt8?
-    /// SO_PRIORITY of `socket(7)`.
-    var priority: Int32?
     /// The maximum segment size in bytes (TCP_MAXSEG of `tcp(7)`).
     var maximumSegment: UInt16?
 }

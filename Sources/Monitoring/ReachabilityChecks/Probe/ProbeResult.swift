@@ -97,11 +97,8 @@ enum ProbeOutcome: Hashable, Sendable {
 
 /// The observations of a probe in addition to its outcome. A property without an observation is nil.
 struct ProbeEvidence: Hashable, Sendable {
-    var local: IPAddress?
-    var remote: IPAddress?
     /// The router or host that answered a probe of a hop.
     var speaker: IPAddress?
-    var interface: String?
     /// The round-trip time that the kernel measured: `tcpi_rtt` of `tcp(7)`, or the difference of its time stamps.
     var kernelRoundTrip: Duration?
     /// The time from the first send to the first answer.

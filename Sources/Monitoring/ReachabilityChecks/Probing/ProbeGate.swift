@@ -124,7 +124,6 @@ struct ProbePace: Sendable {
     private let depth: Duration
     private var full: Duration?
     private(set) var started = 0
-    private(set) var delayed = 0
 
     /// - Parameters:
     ///   - rate: The number of probes per second.
@@ -139,10 +138,7 @@ struct ProbePace: Sendable {
     /// - Returns: The time to wait; zero if the probe may start now.
     mutating func start(at now: Duration) -> Duration {
         let time = max(full ?? now, now)
-        guard time - now <= depth else {
-            delayed += 1
-            return time - now - depth
-        }
+        guard time - now <= depth else { return time - now - depth }
         full = time + interval
         started += 1
         return .zero

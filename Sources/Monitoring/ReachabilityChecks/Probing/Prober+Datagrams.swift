@@ -234,8 +234,6 @@ extension Prober {
             case .cancelled: .cancelled
             }
         var result = ProbeResult(request, generation: line.generation, end)
-        result.evidence.local = outcome.local.map { IPAddress($0.address) }
-        result.evidence.remote = request.destination
         if let answer = outcome.answers.first(where: \.isAccepted) {
             result.phases[.request] = answer.timing.elapsed
             result.evidence.kernelRoundTrip = answer.timing.roundTrip

@@ -92,10 +92,9 @@ extension Prober {
         let limits = request.settings(limit: limit - connecting.duration)
         do throws(TrustedHTTPFailure) {
             let trace = try await client.trace(request.http, settings: limits)
-            if request.purpose == .portalAPI { result.evidence.portal = try? PortalInformation(json: trace.body) }
-            result.take(WebOutcome(trace, of: request, witness, now: trust.now()), of: request)
+            result.take(trace, of: request, witness, now: trust.now())
         } catch {
-            result.take(WebOutcome(end: .failed(error)), of: request)
+            result.take(error, of: request)
         }
         // A reset ends the connection with one packet, and nothing is retransmitted later.
         meter.resetWhenClosed()

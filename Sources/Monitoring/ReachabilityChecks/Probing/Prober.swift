@@ -38,9 +38,8 @@ struct Prober: Sendable {
             source: binding.source.map { endpoint($0) },
             interface: binding.interface,
             mark: binding.mark,
-            hopLimit: hopLimit ?? binding.hopLimit,
-            maximumSegment: binding.maximumSegment,
-            priority: binding.priority
+            hopLimit: hopLimit,
+            maximumSegment: binding.maximumSegment
         )
     }
 
@@ -113,8 +112,6 @@ extension Prober {
             case .cancelled: .cancelled
             }
         var result = ProbeResult(request, generation: line.generation, end)
-        result.evidence.local = outcome.local.map { IPAddress($0.address) }
-        result.evidence.remote = address
         if let information = outcome.information {
             result.evidence.kernelRoundTrip = information.roundTrip
             result.evidence.retransmits = information.totalRetransmits
