@@ -20,7 +20,6 @@ package struct ArgumentFile: Sendable {
     ///   - content: The name of the content in messages. If nil, messages name only the file.
     ///   - limit: The maximum number of bytes.
     /// - Throws: ``ExitMessage`` if the file cannot be read or is larger than the limit.
-    /// - Throws: ``ExitMessage`` for a file that cannot be read or has more bytes.
     ///
     /// C counterpart: `read(2)`.
     package func bytes(of content: String? = nil, limit: Int = .max) throws(ExitMessage) -> [UInt8] {

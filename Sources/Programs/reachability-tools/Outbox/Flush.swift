@@ -251,9 +251,7 @@ extension Program {
     func couldNotRun(_ error: SubprocessError) -> OutboxResult {
         .held(cause: "cannot run \(name): \(failure(error).cause); install it, or name another program with --with")
     }
-}
 
-extension Program {
     /// Returns the result if there is not enough memory for the request.
     func couldNotHold(_ error: any Error) -> OutboxResult {
         .held(cause: "cannot hold the request in memory: \(error)")

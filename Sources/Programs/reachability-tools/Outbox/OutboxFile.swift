@@ -29,15 +29,8 @@ extension OutboxFileArguments {
     /// Returns the default file, `outbox.sqlite` in ``StateDirectory/ofUser``, and creates its directory with mode 0700.
     fileprivate static func defaultFile() throws(ExitMessage) -> String {
         let directory = try defaultDirectory()
-        var path = ""
-        for part in directory.split(at: "/") {
-            path += "/" + part
-            guard unsafe mkdir(path, 0o700) == 0 || [EEXIST, EROFS, EACCES].contains(errno) else {
-                throw ExitMessage(
-                    "cannot create the directory \(path): \(SystemError.current)",
-                    .noInput
-                )
-            }
+        do throws(SystemError) { try OwnDirectory.make(directory, mode: 0o700) } catch {
+            throw ExitMessage("cannot create the directory \(directory): \(error)", .noInput)
         }
         return directory + defaultName
     }
