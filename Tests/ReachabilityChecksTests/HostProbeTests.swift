@@ -67,10 +67,10 @@ import Testing
             try line.provider.ip("\(option) route add blackhole \(family == .ipv4 ? "203.0.113.9" : "fd77::9")")
         }
         try await probe(family, asNobody: asNobody, hole) { prober, _ in
-            let nobody = try #require(IPAddress(family == .ipv4 ? "203.0.113.9" : "fd77::9"))
-            let echo = await prober.echo(.target, to: nobody, limit: .milliseconds(500))
+            let absent = try #require(IPAddress(family == .ipv4 ? "203.0.113.9" : "fd77::9"))
+            let echo = await prober.echo(.target, to: absent, limit: .milliseconds(500))
             #expect(echo.outcome == .silent, "\(echo)")
-            let connection = await prober.connect(.target, to: nobody, port: 80, limit: .milliseconds(500))
+            let connection = await prober.connect(.target, to: absent, port: 80, limit: .milliseconds(500))
             #expect(connection.outcome == .silent && connection.failedPhase == .connect, "\(connection)")
             #expect(connection.phases.isEmpty)
         }
@@ -138,7 +138,7 @@ import Testing
             let results = [
                 await prober.connect(.target, to: host, port: 7),
                 await prober.echo(.target, to: host, limit: .seconds(2)),
-                await prober.ask(host, .known, question),
+                await prober.query(host, .known, question),
                 await prober.fetch(.target, WebRequest(url, .target), at: host, limit: .seconds(2)),
                 await prober.fetch(.anchor("a"), WebRequest(secure, .target), at: host, limit: .seconds(2)),
             ]

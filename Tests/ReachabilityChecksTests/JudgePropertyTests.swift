@@ -33,7 +33,7 @@ struct JudgePropertyTests {
             case 3: situation = situation.verified(host)
             case 4: situation = situation.echoed(host)
             case 5: situation = situation.anchor(outcome, host, pick([.tcp, .http, .tls]))
-            case 6: situation = situation.page(pick([.nobody, .anchor(host)]), pick([200, 204, 302, 503, 511]))
+            case 6: situation = situation.page(pick([.unassigned, .anchor(host)]), pick([200, 204, 302, 503, 511]))
             case 7: situation = situation.target(pick([.tcp, .echo]), outcome)
             default: situation = situation.asked(.invented, addresses: pick([[], ["192.0.2.1"]]))
             }
@@ -48,7 +48,7 @@ struct JudgePropertyTests {
             await takeTurns(in: round)
             let situation = Self.random(&chance)
             let verdict = situation.verdict
-            places.insert(verdict.place)
+            places.insert(verdict.failurePoint)
             if verdict.text.isEmpty { Issue.record("no text: \(verdict)") }
         }
         #expect(places.count >= 9, "\(places)")
@@ -64,7 +64,7 @@ struct JudgePropertyTests {
             // Behind a portal, an answer in place of the target comes from the portal.
             let isProof = situation.evidence.target != nil && !situation.evidence.valid.contains(where: \.looksCaptive)
             // A verified certificate proves that there is no portal, and reveals the fault behind it.
-            let anchors = before.place == .portal ? [] : [situation.verified("a"), situation.verified("d")]
+            let anchors = before.failurePoint == .portal ? [] : [situation.verified("a"), situation.verified("d")]
             // The family that reaches farther decides. A proof may change which one that is.
             let isSingle = situation.evidence.results.allSatisfy { $0.request.binding.family == .ipv4 }
             let proofs =
@@ -77,11 +77,11 @@ struct JudgePropertyTests {
                 // A refusal by this machine is reported only if the uplink works.
                 if after.text.contains(" refuses packets to ") { continue }
                 // An interception over one family is reported if the other family is only known to reach farther.
-                if after.place == .portal, !isSingle { continue }
-                if after.place.distance < before.place.distance, before.place != .inconclusive {
+                if after.failurePoint == .portal, !isSingle { continue }
+                if after.failurePoint.distance < before.failurePoint.distance, before.failurePoint != .inconclusive {
                     Issue.record(
                         """
-                        \(before.place) became \(after.place): \(before.text); \(after.text); \
+                        \(before.failurePoint) became \(after.failurePoint): \(before.text); \(after.text); \
                         \(proof.evidence.results.map { ($0.request.binding.family, $0.kind, $0.request.subject, $0.outcome) })
                         """
                     )

@@ -60,7 +60,7 @@ import Testing
         try await withLine { _, options in
             let site = try CheckSite(options)
             func order(_ addresses: [String]) -> [String] {
-                site.ways(to: Self.addresses(addresses)).map { "\($0.address)" }
+                site.addressPaths(to: Self.addresses(addresses)).map { "\($0.address)" }
             }
             #expect(order(["fd98::1", "fd98::2", "198.18.0.1"]) == ["fd98::1", "198.18.0.1", "fd98::2"])
             #expect(order(["198.18.0.1", "198.18.0.2", "fd98::1"]) == ["198.18.0.1", "fd98::1", "198.18.0.2"])
@@ -118,7 +118,7 @@ import Testing
                 return asked.count == 2
             }
             #expect(isTested && later?.verdict.reason == expected, "\(String(describing: later?.verdict))")
-            #expect(later?.verdict.place == (dead.isEmpty ? .works : .degraded))
+            #expect(later?.verdict.failurePoint == (dead.isEmpty ? .works : .degraded))
             #expect(later?.verdict.decidingProbes.first?.outcome == .answered)
         }
     }
@@ -149,7 +149,7 @@ import Testing
             )
             let expected = isSilent ? ProbeReason.pathMTU : .targetAnswers
             let verdict = try await NetworkCheck(target: target, options: options).run().verdict
-            #expect(verdict.reason == expected && verdict.place == (isSilent ? .degraded : .works), "\(verdict)")
+            #expect(verdict.reason == expected && verdict.failurePoint == (isSilent ? .degraded : .works), "\(verdict)")
             // Several targets, and targets that are checked repeatedly.
             let reports = Locked<[Int: CheckReport]>([:])
             try await NetworkCheck.run([target, target], options) { number, report in

@@ -56,10 +56,10 @@ import Testing
     func `each behaviour of a name server has its verdict`(family: AddressFamily, expected: Case) async throws {
         try await AskedLine.run(family, expected.behaviour) { line in
             let limit = expected.outcome == .answered ? .seconds(20) : Prober.connectLimit
-            let result = try await line.ask(.known, "ipv4only.arpa", limit: limit)
+            let result = try await line.query(.known, "ipv4only.arpa", limit: limit)
             #expect(result.outcome == expected.outcome, "\(result)")
             let verdict = line.judge([result])
-            #expect(verdict.place == expected.place && verdict.reason == expected.reason, "\(verdict)")
+            #expect(verdict.failurePoint == expected.place && verdict.reason == expected.reason, "\(verdict)")
             let asked = Set(line.server.questions.map(\.name))
             #expect(asked == (expected.behaviour == .closed ? [] : ["ipv4only.arpa"]))
             // Including the question over TCP.
@@ -70,7 +70,7 @@ import Testing
     @Test(arguments: AddressFamily.allCases)
     func `a truncated answer is complete over TCP`(family: AddressFamily) async throws {
         try await AskedLine.run(family, .truncated(streams: .open)) { line in
-            let result = try await line.ask(.known, "ipv4only.arpa")
+            let result = try await line.query(.known, "ipv4only.arpa")
             #expect(result.evidence.dns?.addresses.map(\.description) == ["192.0.0.170", "192.0.0.171"])
             #expect(result.evidence.dns?.isTruncated == false)
             #expect(result.phases[.connect] != nil && result.phases[.request] != nil)
@@ -81,40 +81,40 @@ import Testing
     @Test(arguments: [NameServer.Behaviour.invents("192.0.2.9"), .portal("192.0.2.9")])
     func `invented answers for names that do not exist are reported`(behaviour: NameServer.Behaviour) async throws {
         try await AskedLine.run(.ipv4, behaviour) { line in
-            let known = try await line.ask(.known, "ipv4only.arpa")
-            let invented = try await line.ask(.invented, "0123456789.invalid")
+            let known = try await line.query(.known, "ipv4only.arpa")
+            let invented = try await line.query(.invented, "0123456789.invalid")
             let verdict = line.judge([known, invented])
-            #expect(verdict.place == .dns && verdict.reason == .inventsAnswers, "\(verdict)")
+            #expect(verdict.failurePoint == .dns && verdict.reason == .inventsAnswers, "\(verdict)")
         }
     }
 
     /// The identifier of the question is 77. The first response has it, and is malformed.
     @Test func `a malformed answer with the right identifier does not hide the correct one`() async throws {
         try await AskedLine.run(.ipv4, .preceded(by: [0, 77, 0x80], [0, 77, 0x81, 0x80, 0, 1])) { line in
-            let result = try await line.ask(.known, "ipv4only.arpa")
+            let result = try await line.query(.known, "ipv4only.arpa")
             #expect(result.outcome == .answered, "\(result)")
         }
     }
 
     @Test func `a wrong address of a known name is a fault`() async throws {
         try await AskedLine.run(.ipv4, zone: ["ipv4only.arpa": ["10.9.9.9"]]) { line in
-            let known = try await line.ask(.known, "ipv4only.arpa")
+            let known = try await line.query(.known, "ipv4only.arpa")
             let verdict = line.judge([known])
-            #expect(verdict.place == .dns && verdict.reason == .knownAnswerDiffers, "\(verdict)")
+            #expect(verdict.failurePoint == .dns && verdict.reason == .knownAnswerDiffers, "\(verdict)")
         }
     }
 
     @Test func `an unexpected address of a name is a fault`() async throws {
         try await AskedLine.run(.ipv6, zone: ["www.example": ["192.0.2.9", "fd00::9"]]) { line in
             for (type, address) in [(DNSRecordType.a, "192.0.2.9"), (.aaaa, "fd00::9")] {
-                let result = try await line.ask(.expected("www.example"), "www.example", type)
+                let result = try await line.query(.expected("www.example"), "www.example", type)
                 func verdict(expecting expected: String) throws -> CheckVerdict {
                     let expected: Set = [try #require(IPAddress(expected))]
                     return line.judge([result]) { $0.expectations = ["www.example": expected] }
                 }
-                #expect(try verdict(expecting: address).place == .works)
+                #expect(try verdict(expecting: address).failurePoint == .works)
                 let wrong = try verdict(expecting: "203.0.113.7")
-                #expect(wrong.place == .dns && wrong.reason == .wrongAnswer, "\(wrong)")
+                #expect(wrong.failurePoint == .dns && wrong.reason == .wrongAnswer, "\(wrong)")
             }
         }
     }
@@ -129,19 +129,19 @@ import Testing
     ) async throws {
         try await AskedLine.run(.ipv4) { line in
             try await LabThread.detached { try line.server.behave(.well, but: ["www.example": answer]) }
-            let known = try await line.ask(.known, "ipv4only.arpa")
-            let target = try await line.ask(.target, "www.example")
+            let known = try await line.query(.known, "ipv4only.arpa")
+            let target = try await line.query(.target, "www.example")
             let verdict = line.judge([known, target]) { $0.target = CheckTarget("www.example", name: "www.example") }
-            #expect(verdict.place == .dns && verdict.reason == reason, "\(verdict)")
+            #expect(verdict.failurePoint == .dns && verdict.reason == reason, "\(verdict)")
         }
     }
 
     @Test func `a target without an address of one family is no fault`() async throws {
         try await AskedLine.run(.ipv4, zone: ["www.example": ["fd00::9"], "empty.example": []]) { line in
-            let known = try await line.ask(.known, "ipv4only.arpa")
+            let known = try await line.query(.known, "ipv4only.arpa")
             for name in ["www.example", "empty.example"] {
                 let results = [
-                    known, try await line.ask(.target, name), try await line.ask(.target, name, .aaaa),
+                    known, try await line.query(.target, name), try await line.query(.target, name, .aaaa),
                 ]
                 let verdict = line.judge(results) { $0.target = CheckTarget(name, name: name) }
                 #expect((verdict.reason == .noData) == (name == "empty.example"), "\(verdict)")
@@ -153,20 +153,20 @@ import Testing
         try await AskedLine.run(.ipv4, .silent) { line in
             let gateway = try await LabThread.detached { try NameServer(in: line.line.gateway, at: ["10.1.0.1"]) }
             defer { gateway.stop() }
-            let silent = try await line.ask(.known, "ipv4only.arpa")
-            let good = try await line.ask(.known, "ipv4only.arpa", of: "10.1.0.1")
+            let silent = try await line.query(.known, "ipv4only.arpa")
+            let good = try await line.query(.known, "ipv4only.arpa", of: "10.1.0.1")
             let verdict = line.judge([silent, good])
-            #expect(verdict.place == .degraded && verdict.reason == .serverSilent, "\(verdict)")
+            #expect(verdict.failurePoint == .degraded && verdict.reason == .serverSilent, "\(verdict)")
         }
     }
 
     @Test func `unanswered AAAA questions are a degradation`() async throws {
         try await AskedLine.run(.ipv6, .deafToIPv6) { line in
-            let known = try await line.ask(.known, "ipv4only.arpa")
-            let deaf = try await line.ask(.known, "ipv4only.arpa", .aaaa)
+            let known = try await line.query(.known, "ipv4only.arpa")
+            let deaf = try await line.query(.known, "ipv4only.arpa", .aaaa)
             #expect(known.outcome == .answered && deaf.outcome == .silent)
             let verdict = line.judge([known, deaf])
-            #expect(verdict.place == .degraded && verdict.reason == .unansweredAAAA, "\(verdict)")
+            #expect(verdict.failurePoint == .degraded && verdict.reason == .unansweredAAAA, "\(verdict)")
         }
     }
 
@@ -177,8 +177,8 @@ import Testing
                 return try NameServer(in: line.line.gateway, at: ["fe80::53%g0"])
             }
             defer { server.stop() }
-            #expect(try await line.ask(.known, "ipv4only.arpa", of: "fe80::53%p0").outcome == .answered)
-            #expect(try await line.ask(.known, "ipv4only.arpa", of: "fe80::53%lo").outcome != .answered)
+            #expect(try await line.query(.known, "ipv4only.arpa", of: "fe80::53%p0").outcome == .answered)
+            #expect(try await line.query(.known, "ipv4only.arpa", of: "fe80::53%lo").outcome != .answered)
         }
     }
 }
@@ -209,7 +209,7 @@ struct AskedLine: Sendable {
     }
 
     /// - Parameter address: The address of the server, if it is another one.
-    func ask(
+    func query(
         _ purpose: NamePurpose,
         _ name: String,
         _ type: DNSRecordType = .a,
@@ -218,7 +218,7 @@ struct AskedLine: Sendable {
     ) async throws -> ProbeResult {
         let address = try #require(IPAddress(address ?? ProbedLine.world(family)))
         let question = DNSQuestion(try #require(DNSName(name)), type, identifier: 77)
-        return await prober.ask(address, purpose, question, limit: limit)
+        return await prober.query(address, purpose, question, limit: limit)
     }
 
     /// Returns the verdict if an anchor proves internet access.

@@ -99,24 +99,24 @@ import Testing
     @Test func `a name in a file needs no name server`() {
         let known = Situation(Self.web).gateway(.answered).hop().verified().target(.resolve, .answered)
         let silent = known.server(.silent).target(.http, .silent).verdict
-        #expect(silent.place == .host, "\(silent)")
+        #expect(silent.failurePoint == .host, "\(silent)")
         let denied = known.server().asked(.target, code: .nameError).target(.http, .silent).verdict
-        #expect(denied.place == .host, "\(denied)")
+        #expect(denied.failurePoint == .host, "\(denied)")
         let none = known.changed { $0.evidence.servers = [] }.target(.http, .silent).verdict
-        #expect(none.place == .host, "\(none)")
+        #expect(none.failurePoint == .host, "\(none)")
     }
 
     @Test func `a server that answers another question is not silent`() {
         let lossy = Situation().allWell.changed { $0.evidence.results.removeAll { $0.kind == .dns } }.server(.silent)
-        #expect(lossy.verdict.place == .dns)
+        #expect(lossy.verdict.failurePoint == .dns)
         let verdict = lossy.asked(.known, .answered, Situation.resolver, .aaaa).verdict
-        #expect(verdict.place == .works, "\(verdict)")
+        #expect(verdict.failurePoint == .works, "\(verdict)")
     }
 
     @Test func `an echo is not an answer to a question`() {
         let echo = Situation().allWell.server(.silent, Situation.gateway)
             .adding(.echo, .server(Situation.gateway, .known), .answered)
-        #expect(echo.verdict.place == .degraded && echo.verdict.reason == .serverSilent, "\(echo.verdict)")
+        #expect(echo.verdict.failurePoint == .degraded && echo.verdict.reason == .serverSilent, "\(echo.verdict)")
     }
 
     @Test func `a failing name service is a fault although the servers answer`() {
@@ -126,9 +126,12 @@ import Testing
             (.invalid(.nameNotFound), .nameNotFound),
         ] {
             let verdict = well.target(.resolve, outcome).verdict
-            #expect(verdict.place == .dns && verdict.reason == reason && verdict.confidence == .likely, "\(verdict)")
+            #expect(
+                verdict.failurePoint == .dns && verdict.reason == reason && verdict.confidence == .likely,
+                "\(verdict)"
+            )
         }
         // An address alone is no sign of a live host.
-        #expect(well.target(.resolve, .answered).target(.http, .silent).verdict.place == .host)
+        #expect(well.target(.resolve, .answered).target(.http, .silent).verdict.failurePoint == .host)
     }
 }

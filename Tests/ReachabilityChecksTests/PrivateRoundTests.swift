@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: AddressFamily.allCases)
     func `a provider that answers works`(family: AddressFamily) async throws {
         let (verdict, results) = try await check(family, works: true) { _ in }
-        #expect(verdict.place == .works && verdict.reason == .upstreamAnswers, "\(results)")
+        #expect(verdict.failurePoint == .works && verdict.reason == .upstreamAnswers, "\(results)")
         #expect(results.count == 5)
         let hop = try #require(results.first { $0.request.kind == .hop })
         #expect(hop.evidence.speaker?.description == (family == .ipv4 ? "10.9.0.2" : "fd09::2"))
@@ -35,7 +35,7 @@ import Testing
     func `a gateway without a route reports the upstream fault`(family: AddressFamily) async throws {
         let option = family == .ipv4 ? "-4" : "-6"
         let (verdict, results) = try await check(family) { try $0.gateway.ip("\(option) route del default") }
-        #expect(verdict.place == .upstream && verdict.reason == .noRoute, "\(results)")
+        #expect(verdict.failurePoint == .upstream && verdict.reason == .noRoute, "\(results)")
         #expect(verdict.confidence == .proven && verdict.text.contains("(gateway) reports no route"), "\(verdict.text)")
     }
 
@@ -45,13 +45,13 @@ import Testing
         let (verdict, results) = try await check(family) {
             try $0.gateway.ip("\(option) route del default", "\(option) route add prohibit default")
         }
-        #expect(verdict.place == .upstream && verdict.reason == .prohibited, "\(results)")
+        #expect(verdict.failurePoint == .upstream && verdict.reason == .prohibited, "\(results)")
     }
 
     @Test(arguments: AddressFamily.allCases)
     func `a gateway that forwards nothing is an upstream fault`(family: AddressFamily) async throws {
         let (verdict, results) = try await check(family) { try LabRow.forward(false, in: $0.gateway) }
-        #expect(verdict.place == .upstream && verdict.reason == .silentBeyond, "\(results)")
+        #expect(verdict.failurePoint == .upstream && verdict.reason == .silentBeyond, "\(results)")
     }
 
     @Test(arguments: AddressFamily.allCases)
@@ -60,19 +60,19 @@ import Testing
             try $0.gateway.ip("addr flush dev g0")
             try $0.pc.ip("neigh flush all")
         }
-        #expect(verdict.place == .gateway && verdict.reason == .neighbourFailed, "\(results)")
+        #expect(verdict.failurePoint == .gateway && verdict.reason == .neighbourFailed, "\(results)")
     }
 
     @Test(.enabled(if: LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
     func `a user without permission for echoes finds the same places`(family: AddressFamily) async throws {
         let option = family == .ipv4 ? "-4" : "-6"
         let (good, results) = try await check(family, works: true, asNobody: true) { _ in }
-        #expect(good.place == .works, "\(results)")
+        #expect(good.failurePoint == .works, "\(results)")
         #expect(results.contains { $0.outcome == .skipped(.notPermitted) })
         let lost = try await check(family, asNobody: true) { try $0.gateway.ip("\(option) route del default") }
-        #expect(lost.verdict.place == .upstream && lost.verdict.reason == .noRoute, "\(lost.results)")
+        #expect(lost.verdict.failurePoint == .upstream && lost.verdict.reason == .noRoute, "\(lost.results)")
         let silent = try await check(family, asNobody: true) { try LabRow.forward(false, in: $0.gateway) }
-        #expect(silent.verdict.place == .upstream && silent.verdict.reason == .silentBeyond, "\(silent.results)")
+        #expect(silent.verdict.failurePoint == .upstream && silent.verdict.reason == .silentBeyond, "\(silent.results)")
         // A probe that was not permitted makes conclusions from silence less certain.
         #expect(silent.verdict.confidence == .suspected)
     }
@@ -89,7 +89,7 @@ import Testing
         // The limit is three in three seconds, and a busy machine needs more for a round.
         let gate = ProbeGate(rate: 1000, burst: 1000) { .zero }
         let (verdict, results) = try await line.check(family, gate: gate)
-        #expect(verdict.place == .gateway && verdict.reason == .silent, "\(verdict) \(results)")
+        #expect(verdict.failurePoint == .gateway && verdict.reason == .silent, "\(verdict) \(results)")
         let listing = try line.gateway.run("nft", ["list", "ruleset"]).output
         let words = listing.split(separator: " ")
         let count = words.firstIndex(of: "packets").flatMap { Int(words[$0 + 1]) }
@@ -121,7 +121,7 @@ import Testing
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(verdicts.allSatisfy { $0.place == .gateway }, "\(verdicts)")
+        #expect(verdicts.allSatisfy { $0.failurePoint == .gateway }, "\(verdicts)")
     }
 
     @Test(.enabled(if: hasPacketFilter && LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
@@ -139,12 +139,14 @@ import Testing
             try LabRow.forward(false, in: line.gateway)
         }
         let (verdict, results) = try await line.check(family, asNobody: true)
-        #expect(verdict.place == .upstream && verdict.reason == .silentBeyond, "\(results)")
+        #expect(verdict.failurePoint == .upstream && verdict.reason == .silentBeyond, "\(results)")
     }
 
     @Test(arguments: AddressFamily.allCases)
     func `a missing carrier is reported by the kernel`(family: AddressFamily) async throws {
         let (verdict, _) = try await check(family) { try $0.gateway.ip("link set g0 down") }
-        #expect(verdict.place == .link && verdict.reason.rawValue == "noCarrier" && verdict.confidence == .proven)
+        #expect(
+            verdict.failurePoint == .link && verdict.reason.rawValue == "noCarrier" && verdict.confidence == .proven
+        )
     }
 }

@@ -88,7 +88,7 @@ import Testing
             let prober = try line.prober(.ipv4)
             for _ in 0..<attempts where shortest.map({ $0 >= limit }) ?? true {
                 let begun = ContinuousClock.now
-                _ = await prober.ask(Situation.host, .known, question, limit: .seconds(2))
+                _ = await prober.query(Situation.host, .known, question, limit: .seconds(2))
                 let duration = ContinuousClock.now - begun
                 shortest = min(shortest ?? duration, duration)
             }
@@ -170,8 +170,8 @@ import Testing
                 options.family = .ipv4
                 options.anchors = [try CheckOptions.Anchor("http://198.18.0.9/")]
                 let (evidence, _) = try await line.round(options)
-                let lures = evidence.results.filter { $0.request.subject == .lure }
-                #expect(lures.isEmpty != isAsked, "\(address): \(lures)")
+                let pages = evidence.results.filter { $0.request.subject == .inventedAddress }
+                #expect(pages.isEmpty != isAsked, "\(address): \(pages)")
                 #expect(evidence.results.contains { $0.purpose == .invented && $0.outcome == .answered })
             }
         }
@@ -185,17 +185,17 @@ import Testing
             let asked = ProbeRequest(.http, .anchor("a.example"), binding: binding)
             var anchor = ProbeResult(asked, generation: 1, .answered)
             anchor.evidence.tls = TLSFacts(isVerified: true)
-            var lure = ProbeResult(ProbeRequest(.http, .lure, binding: binding), generation: 1, .answered)
-            lure.evidence.http = HTTPFacts(status: 200)
-            evidence.results = [anchor, lure]
+            var page = ProbeResult(ProbeRequest(.http, .inventedAddress, binding: binding), generation: 1, .answered)
+            page.evidence.http = HTTPFacts(status: 200)
+            evidence.results = [anchor, page]
             evidence.anchors = ["a.example"]
             let report = CheckReport(evidence, of: site, begun: .now)
-            #expect(report.verdict.place != .portal)
+            #expect(report.verdict.failurePoint != .portal)
             #expect(!report.steps.contains { $0.summary.contains("in place of other hosts") }, "\(report.steps)")
             // Without proof of internet access it is a portal.
-            evidence.results = [lure]
+            evidence.results = [page]
             let portal = CheckReport(evidence, of: site, begun: .now)
-            #expect(portal.verdict.place == .portal)
+            #expect(portal.verdict.failurePoint == .portal)
             #expect(portal.steps.contains { $0.summary.contains("a device answers in place of other hosts") })
         }
     }

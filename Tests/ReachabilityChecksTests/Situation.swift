@@ -112,7 +112,7 @@ struct Situation {
     }
 
     func page(_ subject: ProbeSubject, _ status: Int, location: String? = nil) -> Situation {
-        adding(subject == .nobody ? .interception : .http, subject, .answered) {
+        adding(subject == .unassigned ? .interception : .http, subject, .answered) {
             $0.evidence.http = HTTPFacts(status: status, location: location, challenge: .missing)
         }
     }

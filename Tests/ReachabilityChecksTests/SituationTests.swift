@@ -111,18 +111,18 @@ struct SituationTests {
     ]
 
     static let portals: [Row] = [
-        alive.hop().page(.anchor("a"), 302, location: "http://p/").page(.nobody, 302)
+        alive.hop().page(.anchor("a"), 302, location: "http://p/").page(.unassigned, 302)
             .row(22, "portal", .portal, .redirected),
         alive.page(.anchor("a"), 511).row(22, "511", .portal, .networkAuthenticationRequired),
         alive.page(.anchor("a"), 204).row(23, "a portal fakes the status 204", .portal, .challengeWrong),
-        alive.echoed("a").page(.anchor("b"), 302, location: "http://p/").page(.nobody, 302)
+        alive.echoed("a").page(.anchor("b"), 302, location: "http://p/").page(.unassigned, 302)
             .row(24, "a portal lets one anchor pass", .portal, .redirected),
-        alive.server().asked(.invented, addresses: ["10.1.0.1"]).page(.lure, 302)
+        alive.server().asked(.invented, addresses: ["10.1.0.1"]).page(.inventedAddress, 302)
             .row(25, "a portal by DNS", .portal, .portalByDNS),
         alive.hop().asked(.known, addresses: ["10.1.0.1"]).asked(.invented, addresses: ["10.1.0.1"])
             .row(25, "a portal by DNS, whose address was not contacted", .portal, .portalByDNS),
         alive.page(.anchor("a"), 302, location: "http://portal.example").over(.ipv6)
-            .adding(.http, .lure, .blockedHere(ENETUNREACH))
+            .adding(.http, .inventedAddress, .blockedHere(ENETUNREACH))
             .row(25, "a portal over one family, and no path of the other", .portal, .redirected),
         alive.page(.anchor("a"), 302).handshake(.anchor("b"), .untrusted, issuer: "P")
             .row(26, "a portal intercepts TLS", .portal, .challengeWrong),
@@ -142,7 +142,7 @@ struct SituationTests {
             $0.evidence.portal = PortalInformation(isCaptive: false)
         }
         .row(28, "the captive portal API reports open, and there is no internet", .upstream, .silentBeyond),
-        none.allWell.page(.nobody, 503).row(29, "transparent proxy", .works, .internetProven),
+        none.allWell.page(.unassigned, 503).row(29, "transparent proxy", .works, .internetProven),
         alive.echoed("a").echoed("b").handshake(.anchor("a"), .untrusted, issuer: "X")
             .handshake(.anchor("b"), .untrusted, issuer: "X")
             .row(30, "TLS intercepted", .tls, .intercepted),
@@ -507,7 +507,7 @@ struct SituationTests {
     ]
 
     private static func captive(_ address: IPAddress, _ situation: Situation) -> Situation {
-        situation.adding(.interception, .nobody, .answered, to: address) {
+        situation.adding(.interception, .unassigned, .answered, to: address) {
             $0.evidence.http = HTTPFacts(status: 302, location: "http://p/")
         }
     }
@@ -521,7 +521,7 @@ struct SituationTests {
     )
     func `each situation has its place and reason`(row: Row) {
         let verdict = row.situation.verdict
-        #expect(verdict.place == row.place && verdict.reason == row.reason, "\(verdict)")
+        #expect(verdict.failurePoint == row.place && verdict.reason == row.reason, "\(verdict)")
         #expect(!verdict.text.isEmpty)
     }
 
@@ -532,17 +532,17 @@ struct SituationTests {
 
     @Test func `a missing permission lowers the confidence and keeps the place`() {
         let skipped = Self.dead.gateway(.silent).anchor(.skipped(.notPermitted), "a.example", .echo)
-        #expect(skipped.verdict.place == .gateway && skipped.verdict.confidence == .suspected)
+        #expect(skipped.verdict.failurePoint == .gateway && skipped.verdict.confidence == .suspected)
     }
 
     @Test func `a missing permission is named with its capability`() {
         let marked = Self.none.gateway(.skipped(.notPermitted)).server(.skipped(.notPermitted))
-            .adding(.interception, .nobody, .skipped(.notPermitted))
+            .adding(.interception, .unassigned, .skipped(.notPermitted))
             .changed {
                 for index in $0.evidence.results.indices { $0.evidence.results[index].request.binding.mark = 7 }
             }
         let verdict = marked.verdict
-        #expect(verdict.place == .inconclusive && verdict.reason == .notPermitted, "\(verdict)")
+        #expect(verdict.failurePoint == .inconclusive && verdict.reason == .notPermitted, "\(verdict)")
         #expect(verdict.text.contains("mark 7") && verdict.text.contains("CAP_NET_ADMIN"))
     }
 
@@ -550,7 +550,7 @@ struct SituationTests {
         let open = Situation(Self.port).target(.tcp, .answered)
         #expect(TargetStage.isDoubtful(open.evidence))
         // The interception was tested, or is not possible.
-        #expect(!TargetStage.isDoubtful(open.adding(.interception, .nobody, .silent).evidence))
+        #expect(!TargetStage.isDoubtful(open.adding(.interception, .unassigned, .silent).evidence))
         #expect(!TargetStage.isDoubtful(open.verified().evidence))
         #expect(!TargetStage.isDoubtful(open.changed { $0.evidence.sharesLine = false }.evidence))
         let secure = Situation(Self.web).adding(.http, .target, .answered) {
@@ -559,8 +559,8 @@ struct SituationTests {
         #expect(!TargetStage.isDoubtful(secure.evidence))
         #expect(!TargetStage.isDoubtful(Situation(Self.port).target(.tcp, .silent).evidence))
         // A host that answers in place of others also answers in place of the target, unless an anchor proves that connections pass.
-        let captive = open.page(.nobody, 302, location: "http://p/")
-        #expect(captive.verdict.place == .portal, "\(captive.verdict)")
+        let captive = open.page(.unassigned, 302, location: "http://p/")
+        #expect(captive.verdict.failurePoint == .portal, "\(captive.verdict)")
         #expect(captive.verified().verdict.reason == .targetAnswers)
         #expect(captive.changed { $0.evidence.sharesLine = false }.verdict.reason == .targetAnswers)
     }
@@ -569,31 +569,31 @@ struct SituationTests {
         let differing = Situation(Self.web).allWell.asked(.target, addresses: ["192.0.2.9"])
             .asked(.target, .answered, Situation.gateway, addresses: ["192.0.2.10"])
             .adding(.http, .target, .answered) { $0.evidence.http = HTTPFacts(status: 302, location: "https://b/") }
-        #expect(differing.verdict.place == .works)
+        #expect(differing.verdict.failurePoint == .works)
         #expect(
             Set(["redirected", "answersDiffer"]).isSubset(of: differing.verdict.notes),
             "\(differing.verdict.notes)"
         )
         let bad = differing.changed { $0.evidence.results.removeLast() }.handshake(.target, .wrongName).verdict
-        #expect(bad.place == .dns && bad.reason == .wrongAnswer, "\(bad)")
+        #expect(bad.failurePoint == .dns && bad.reason == .wrongAnswer, "\(bad)")
     }
 
     @Test func `an address conflict is distinguished from a replaced router`() {
-        let witness = HardwareWitness()
-        for address: [UInt8] in [[], [2, 1], [2, 1], [2, 2], []] { witness.note(address) }
-        #expect(!witness.isContested)
-        witness.note([2, 1])
-        #expect(witness.isContested)
+        let recorder = HardwareAddressRecorder()
+        for address: [UInt8] in [[], [2, 1], [2, 1], [2, 2], []] { recorder.note(address) }
+        #expect(!recorder.isContested)
+        recorder.note([2, 1])
+        #expect(recorder.isContested)
     }
 
     @Test func `unsolicited packets are subtracted from dropped ones`() {
-        let noise = PacketNoise(in: .current, heard: [.ipv4: 4])
+        let noise = UnsolicitedPackets(in: .current, heard: [.ipv4: 4])
         let rest = noise.removed(from: [.ipv4: 36, .ipv6: 3], in: .seconds(3))
         #expect(rest == [.ipv4: 1, .ipv6: 3])
         // Ten packets per second. Six are expected during the count.
         #expect(noise.removed(from: [.ipv4: 30], in: .seconds(3)) == [.ipv4: 0])
         // A round that ends before the count has no noise. If the machine did not get to count, the noise is unknown.
-        let uncounted = PacketNoise(in: .current)
+        let uncounted = UnsolicitedPackets(in: .current)
         #expect(uncounted.removed(from: [.ipv4: 4], in: .seconds(2)) == [.ipv4: 4])
         #expect(uncounted.removed(from: [.ipv4: 4], in: .seconds(3)) == [.ipv4: 0])
     }
@@ -609,17 +609,17 @@ struct SituationTests {
         let dropped = counters(20, 19).dropped(since: counters(10, 7))
         #expect(dropped == [.ipv4: 0, .ipv6: 0])
         #expect(counters(20, 12).dropped(since: counters(10, 7)) == [.ipv4: 5, .ipv6: 5])
-        let noise = PacketNoise(in: .current, heard: [.ipv4: -2])
+        let noise = UnsolicitedPackets(in: .current, heard: [.ipv4: -2])
         #expect(noise.removed(from: [.ipv4: 3], in: .seconds(3)) == [.ipv4: 3])
     }
 
     @Test func `void results do not decide`() {
         let old = Self.dead.gateway(.silent).adding(.hop, .line, .answered, generation: 0)
-        #expect(old.verdict.place == .gateway)
+        #expect(old.verdict.failurePoint == .gateway)
         let early = NeighbourFacts(before: .incomplete, after: .failed, age: .milliseconds(240))
         #expect(Self.dead.gateway(.silent, early).verdict.confidence == .likely)
-        let nobody = Self.alive.hop().server().adding(.interception, .nobody, Situation.error(3, 0, .gateway))
-        #expect(nobody.verdict.place == .works)
+        let unassigned = Self.alive.hop().server().adding(.interception, .unassigned, Situation.error(3, 0, .gateway))
+        #expect(unassigned.verdict.failurePoint == .works)
     }
 }
 

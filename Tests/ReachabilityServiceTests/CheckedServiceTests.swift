@@ -101,12 +101,12 @@ import Testing
     ])
     func `a check and the ledger agree about what the kernel reports`(reason: NetworkPath.UnsatisfiedReason) {
         let verdict = CheckJudge.judge(CheckEvidence(path: NetworkPath(flags: [], reason: reason)))
-        let check = Observation.Check(place: verdict.place.rawValue, reason: verdict.reason.rawValue)
+        let check = Observation.Check(place: verdict.failurePoint.rawValue, reason: verdict.reason.rawValue)
         let byCheck = Attributor.state(of: Observation(path: .reachable, check: check))
         let byKernel = Attributor.state(of: Observation(path: .notReachable(reason: reason.rawValue)))
         #expect(byCheck.description == byKernel.description)
         #expect(verdict.reason.rawValue == reason.rawValue)
-        #expect((verdict.place == .link) == (byKernel.cause == .link))
+        #expect((verdict.failurePoint == .link) == (byKernel.cause == .link))
     }
 
     @Test(arguments: [

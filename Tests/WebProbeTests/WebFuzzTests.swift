@@ -52,7 +52,7 @@ import TrustForge
         if purpose == .portalAPI { #expect(trace.body.count <= WebLimits.portal) }
         let probe = ProbeRequest(request.kind, .target, binding: ProbeBinding(family: .ipv4))
         var result = ProbeResult(probe, generation: 1, .answered)
-        result.take(trace, of: request, trust.witness(for: purpose), now: trust.now())
+        result.take(trace, of: request, trust.recorder(for: purpose), now: trust.now())
         return result
     }
 

@@ -53,10 +53,10 @@ struct AuthoritySign: ParsableCommand {
         } else {
             StandardOutput.write(Array(certificate.pem.dropLast()))
         }
-        Self.say(certificate, request, others)
+        Self.report(certificate, request, others)
     }
 
-    private static func say(_ certificate: FleetCertificate, _ request: CertificateRequest, _ others: Int) {
+    private static func report(_ certificate: FleetCertificate, _ request: CertificateRequest, _ others: Int) {
         let words = "\(certificate.name), \(certificate.role.rawValue), serial number \(certificate.serial)"
         StandardError.report("signed: \(words), \(certificate.life.text(at: .now))")
         if !request.passedOver.isEmpty {
@@ -173,12 +173,12 @@ struct Enroll: ParsableCommand {
             try renew(enrollment)
         } else {
             try enrollment.request(force: arguments.force)
-            tell(enrollment)
+            report(enrollment)
         }
     }
 
     private func renew(_ enrollment: Enrollment) throws(FleetCertificateError) {
-        guard let life = try enrollment.renew(force: arguments.force, now: .now) else { return tell(enrollment) }
+        guard let life = try enrollment.renew(force: arguments.force, now: .now) else { return report(enrollment) }
         StandardOutput.write(
             text: "\(enrollment.pairFile): \(life.text(at: .now)); renew it from \(life.renewal) on"
         )
@@ -193,7 +193,7 @@ struct Enroll: ParsableCommand {
     }
 
     /// Prints the name of the request file, and on standard error the next commands.
-    private func tell(_ enrollment: Enrollment) {
+    private func report(_ enrollment: Enrollment) {
         StandardOutput.write(text: enrollment.requestFile)
         StandardError.report(
             "sign it with `reachability fleet ca sign`, then run: reachability fleet enroll "

@@ -147,17 +147,17 @@ struct HubCommand: AsyncParsableCommand {
     }
 
     private static func refusal(_ problems: ConfigurationProblems, _ file: String) -> ExitCode {
-        tell(problems, file)
+        report(problems, file)
         return ExitCode(ExitMessage.Status.configuration.rawValue)
     }
 
-    private static func tell(_ problems: ConfigurationProblems, _ file: String) {
+    private static func report(_ problems: ConfigurationProblems, _ file: String) {
         for problem in problems.problems { StandardError.write(problem.description(in: file)) }
     }
 
     private static func reload(_ reloader: Reloader) {
         do { StandardError.report(reloader.applied(try reloader.reload())) } catch {
-            tell(error, reloader.file)
+            report(error, reloader.file)
             StandardError.report(reloader.refused)
         }
     }

@@ -18,7 +18,7 @@ struct ServiceLog: EventSource {
         var words = ["limit=50"]
         if let position { words.append("after=\(position)") }
         if waiting { words.append("wait=\(DurationText.text(Self.wait))") }
-        let answer = try ask("GET", "/v1/events?" + words.joined(separator: "&"))
+        let answer = try send("GET", "/v1/events?" + words.joined(separator: "&"))
         if answer.status == 410 { throw .gone }
         let bytes = try body(answer)
         do { return try EventPage(bytes) } catch { throw foreign(error) }
@@ -30,7 +30,7 @@ struct ServiceLog: EventSource {
         var next: String?
         repeat {
             let after = next.map { "&after=\($0)" } ?? ""
-            let bytes = try body(try ask("GET", "/v1/outages?limit=100&from=\(from)\(after)"))
+            let bytes = try body(try send("GET", "/v1/outages?limit=100&from=\(from)\(after)"))
             let page: OutagePage
             do { page = try OutagePage(bytes) } catch { throw foreign(error) }
             found += page.outages
@@ -42,16 +42,16 @@ struct ServiceLog: EventSource {
     func answer(_ command: DeviceCommand) -> DeviceAnswer {
         do throws(EventLogError) {
             switch command {
-            case .detail: return DeviceAnswer(to: command, body: try body(try ask("GET", "/v1/status")))
+            case .detail: return DeviceAnswer(to: command, body: try body(try send("GET", "/v1/status")))
             case .check(let target):
                 return DeviceAnswer(
                     to: command,
-                    body: try body(try ask("POST", "/v1/targets/\(target.percentEncoded)/check"))
+                    body: try body(try send("POST", "/v1/targets/\(target.percentEncoded)/check"))
                 )
             case .report(let outage):
                 return DeviceAnswer(
                     to: command,
-                    body: try body(try ask("GET", "/v1/outages/\(outage)/report?format=json"))
+                    body: try body(try send("GET", "/v1/outages/\(outage)/report?format=json"))
                 )
             case .replay: return DeviceAnswer(to: command)
             }
@@ -63,7 +63,7 @@ struct ServiceLog: EventSource {
         }
     }
 
-    private func ask(_ method: String, _ target: String) throws(EventLogError) -> ServiceAnswer {
+    private func send(_ method: String, _ target: String) throws(EventLogError) -> ServiceAnswer {
         let request = ServiceRequest(method, target, accept: "application/json")
         let answer: ServiceAnswer?
         do {

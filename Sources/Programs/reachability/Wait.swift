@@ -125,7 +125,7 @@ struct Wait: ParsableCommand {
         let isInTime = holds && stable <= .zero
         output.write(states, hasTimedOut: !isInTime)
         if isInTime { return }
-        output.complain(states, holds: holds, stable: self.stable?.text)
+        output.reportMissing(states, holds: holds, stable: self.stable?.text)
         throw ExitCode(ExitMessage.Status.temporaryFailure.rawValue)
     }
 
@@ -196,7 +196,7 @@ struct WaitOutput: Sendable {
     }
 
     /// Reports on standard error the conditions that do not hold at the time limit.
-    func complain(_ states: [NetworkCondition.State], holds: Bool, stable: String?) {
+    func reportMissing(_ states: [NetworkCondition.State], holds: Bool, stable: String?) {
         let waited = "timeout after \(timeout ?? "") while waiting for"
         if holds {
             return StandardError.report("\(waited) the conditions to last \(stable ?? "")")

@@ -40,7 +40,7 @@ import Testing
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(reports.allSatisfy { $0?.verdict.place == .host })
+            #expect(reports.allSatisfy { $0?.verdict.failurePoint == .host })
             let lines = Set(reports.map(Self.line))
             #expect(lines.count == 1)
             #expect(lines.first?.isEmpty == false)
@@ -58,7 +58,7 @@ import Testing
             options.networkNamespace = .path(name.path)
             let engine = CheckEngine(options)
             let report = try await engine.check(CheckTarget(Self.open), .fresh)
-            #expect(report?.verdict.place == .works)
+            #expect(report?.verdict.failurePoint == .works)
             name.remove()
             line.pc.close()
             // The path to the target no longer exists, as its monitor reports.
@@ -81,7 +81,7 @@ import Testing
             let engine = CheckEngine(options)
             for _ in 0..<3 {
                 let report = try #require(try await engine.check(CheckTarget(Self.open), .fresh))
-                #expect(report.verdict.place == .works)
+                #expect(report.verdict.failurePoint == .works)
                 #expect(Self.line(report).isEmpty && !report.probes.contains(where: \.isAnchor))
             }
         }
@@ -111,7 +111,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(400))
             cancelled.cancel()
             let report = try await other.value
-            #expect(report?.verdict.place == .host)
+            #expect(report?.verdict.failurePoint == .host)
             #expect(Self.line(report).contains { $0.outcome == .answered })
             _ = try await cancelled.value
         }

@@ -91,7 +91,7 @@ import Testing
                     + "\(probe.pathMTU ?? 0) \(probe.clockOffset != nil)"
             }
             description =
-                "\(report.target ?? "-"): \(verdict.place) \(verdict.reason.rawValue) \(verdict.confidence) "
+                "\(report.target ?? "-"): \(verdict.failurePoint) \(verdict.reason.rawValue) \(verdict.confidence) "
                 + "\(verdict.text) \(verdict.notes) \(report.path) \(report.path.generation) \(probes.sorted())"
         }
     }
@@ -110,7 +110,7 @@ import Testing
                 }
             }
             #expect(together.values.allSatisfy { $0.duration > .zero && $0.cost.packets > 0 })
-            #expect(together.values.count { $0.verdict.place == .works } == 8)
+            #expect(together.values.count { $0.verdict.failurePoint == .works } == 8)
         }
     }
 
@@ -138,9 +138,9 @@ import Testing
             }
             let reports = try await Self.reports(of: targets, options, rate: 200)
             let alone = try #require(try await Self.reports(of: [targets[0]], options)[0])
-            #expect(alone.verdict.place == .works)
+            #expect(alone.verdict.failurePoint == .works)
             for report in reports.values where report.target == alone.target { #expect(Word(report) == Word(alone)) }
-            #expect(reports.values.allSatisfy { $0.verdict.place == .works })
+            #expect(reports.values.allSatisfy { $0.verdict.failurePoint == .works })
         }
     }
 
@@ -157,7 +157,7 @@ import Testing
             // The route of the packets is changed.
             try line.provider.ip("route del blackhole 198.18.0.0/15")
             let reports = try await Self.reports(of: targets, options)
-            #expect(reports.count == 80 && reports.values.allSatisfy { $0.verdict.place == .portal })
+            #expect(reports.count == 80 && reports.values.allSatisfy { $0.verdict.failurePoint == .portal })
             let alone = try #require(try await Self.reports(of: [targets[0]], options)[0])
             #expect(reports[0]?.verdict.reason == alone.verdict.reason)
         }
@@ -174,7 +174,7 @@ import Testing
             #expect(reports.count == 70)
             #expect(
                 reports.values.allSatisfy { report in
-                    report.verdict.place == .works && report.probes.contains(where: \.isAnchor)
+                    report.verdict.failurePoint == .works && report.probes.contains(where: \.isAnchor)
                 }
             )
         }

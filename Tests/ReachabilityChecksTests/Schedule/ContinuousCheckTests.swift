@@ -35,7 +35,7 @@ import Testing
             }
             if notified.count == 3 { break }
         }
-        #expect(notified.map(\.place) == [.works, .link, .works], "\(notified.map(\.text))")
+        #expect(notified.map(\.failurePoint) == [.works, .link, .works], "\(notified.map(\.text))")
         #expect(notified[1].reason.rawValue == "noCarrier" && notified[1].confidence == .proven)
     }
 

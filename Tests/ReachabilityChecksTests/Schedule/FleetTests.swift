@@ -94,16 +94,16 @@ import Testing
             let digits = String(number, radix: 16)
             return String(repeating: "0", count: 32 - digits.count) + digits + "\n"
         }
-        let places = numbers.compactMap(MachinePlace.of)
+        let places = numbers.compactMap(MachinePosition.of)
         #expect(places.count == 1000 && Set(places).count == 1000)
-        #expect(places == numbers.compactMap(MachinePlace.of))
+        #expect(places == numbers.compactMap(MachinePosition.of))
         #expect(places.allSatisfy { (0..<1).contains($0) })
         for tenth in 0..<10 {
             let count = places.count { Int($0 * 10) == tenth }
             #expect((50...150).contains(count), "\(tenth): \(count)")
         }
-        for text in ["", "\n", "uninitialized\n", "0123"] { #expect(MachinePlace.of(text) == nil) }
-        #expect((0..<1).contains(MachinePlace.ofThisMachine))
+        for text in ["", "\n", "uninitialized\n", "0123"] { #expect(MachinePosition.of(text) == nil) }
+        #expect((0..<1).contains(MachinePosition.ofThisMachine))
     }
 
     @Test func `full rounds deviate by at most a quarter of their interval`() {

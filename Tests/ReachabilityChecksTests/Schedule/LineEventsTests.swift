@@ -27,7 +27,7 @@ import Testing
             Issue.record("no path")
             return
         }
-        #expect(other.obstacle?.place == .link && other.generation > line.generation)
+        #expect(other.obstacle?.failurePoint == .link && other.generation > line.generation)
     }
 
     @Test func `a modem is metered unless the user sets another value`() async throws {

@@ -23,14 +23,14 @@ import Testing
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `no verdict is notified twice, and a waiting caller is answered`(asksOthers: Bool, isAwaited: Bool) {
+    func `no verdict is notified twice, and a waiting caller is answered`(contactsOthers: Bool, isAwaited: Bool) {
         var chance = SeededGenerator(seed: 17)
         for seed in 0..<300 {
-            var line = SimulatedLine(.init(asksOthers: asksOthers, isAwaited: isAwaited), seed: UInt64(seed))
+            var line = SimulatedLine(.init(contactsOthers: contactsOthers, isAwaited: isAwaited), seed: UInt64(seed))
             line.path()
             for _ in 0..<100 { Self.change(&line, &chance) }
             for (one, other) in zip(line.notified, line.notified.dropFirst()) where one.isSame(as: other) {
-                Issue.record("\(one.place) told twice, seed \(seed)")
+                Issue.record("\(one.failurePoint) told twice, seed \(seed)")
             }
             // When no events follow, every caller has an answer, and the line works in the end.
             (line.verdict, line.finding, line.length) = (.fine, .silent, .milliseconds(100))

@@ -23,8 +23,8 @@ import Testing
 
     @Test func `a fault that the kernel reports is an obstacle if no probe is needed`() {
         #expect(CheckLine(Situation().evidence.path).obstacle == nil)
-        #expect(CheckLine(Situation(reason: .noCarrier).evidence.path).obstacle?.place == .link)
-        #expect(CheckLine(Situation(reason: .noRoute).evidence.path).obstacle?.place == .thisMachine)
+        #expect(CheckLine(Situation(reason: .noCarrier).evidence.path).obstacle?.failurePoint == .link)
+        #expect(CheckLine(Situation(reason: .noRoute).evidence.path).obstacle?.failurePoint == .thisMachine)
         #expect(CheckLine(Situation(reason: .nameNotResolved).evidence.path).obstacle == nil)
         #expect(!CheckLine(Situation().evidence.path).isMetered)
         #expect(CheckLine(Situation().evidence.path, isMetered: true).isMetered)
@@ -56,7 +56,7 @@ import Testing
     @Test func `anchors are queried some time after a change`() {
         var delays: Set<Duration> = []
         for seed in 0..<20 {
-            var line = SimulatedLine(.init(asksOthers: true), seed: UInt64(seed))
+            var line = SimulatedLine(.init(contactsOthers: true), seed: UInt64(seed))
             line.path()
             guard case .full(let delay)? = line.rounds.first?.kind else {
                 Issue.record("\(line.rounds)")
@@ -160,11 +160,11 @@ import Testing
     }
 
     @Test func `anchors are queried every 15 minutes`() {
-        var line = working(.init(asksOthers: true))
+        var line = working(.init(contactsOthers: true))
         line.advance(to: .seconds(3700))
         let full = line.rounds.filter { $0.kind != .cheap }
         #expect(full.count == 4, "\(full)")
-        var metered = working(.init(asksOthers: true), isMetered: true)
+        var metered = working(.init(contactsOthers: true), isMetered: true)
         metered.advance(to: .seconds(86_400))
         #expect(metered.rounds.allSatisfy { $0.kind == .cheap })
     }
@@ -230,7 +230,7 @@ import Testing
         line.finding = .trouble(.stalled)
         line.script = [.silent, .half, .fine]
         line.advance(to: .seconds(36))
-        #expect(line.notified.first?.place == .inconclusive && line.notified.first?.reason == .notEnoughEvidence)
+        #expect(line.notified.first?.failurePoint == .inconclusive && line.notified.first?.reason == .notEnoughEvidence)
         #expect(line.notified.last == .fine && line.schedule.state == .works)
     }
 

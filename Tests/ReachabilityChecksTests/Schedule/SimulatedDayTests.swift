@@ -10,9 +10,9 @@ import Testing
         _ verdict: CheckVerdict = .fine,
         _ finding: PassiveFinding = .silent,
         isMetered: Bool,
-        asksOthers: Bool = false
+        contactsOthers: Bool = false
     ) -> SimulatedLine {
-        var line = SimulatedLine(.init(asksOthers: asksOthers))
+        var line = SimulatedLine(.init(contactsOthers: contactsOthers))
         (line.verdict, line.finding) = (verdict, finding)
         line.path(isMetered: isMetered)
         line.advance(by: .milliseconds(200))
@@ -22,8 +22,8 @@ import Testing
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `traffic of other programs makes a day cheap`(isMetered: Bool, asksOthers: Bool) {
-        let line = day(.fine, .fresh(age: .seconds(3)), isMetered: isMetered, asksOthers: asksOthers)
+    func `traffic of other programs makes a day cheap`(isMetered: Bool, contactsOthers: Bool) {
+        let line = day(.fine, .fresh(age: .seconds(3)), isMetered: isMetered, contactsOthers: contactsOthers)
         #expect(line.rounds.isEmpty && line.notified.isEmpty)
         #expect(line.observations.count <= 2880 && line.observations.count > 2870)
         #expect(line.log.allSatisfy { if case .arm = $0.action { true } else { $0.action == .observe } })
@@ -35,26 +35,26 @@ import Testing
         #expect(line.notified.isEmpty)
         #expect(line.rounds.count > 1400 && line.rounds.allSatisfy { $0.kind == .cheap })
         #expect(line.spent(on: .idle).bytes <= 250_000)
-        let metered = day(isMetered: true, asksOthers: true)
+        let metered = day(isMetered: true, contactsOthers: true)
         #expect(metered.rounds.count > 140 && metered.spent(on: .idle, isMetered: true).bytes <= 25_000)
     }
 
     @Test func `a day without traffic costs anchor rounds`() {
-        let line = day(isMetered: false, asksOthers: true)
+        let line = day(isMetered: false, contactsOthers: true)
         #expect(line.rounds.filter { $0.kind != .cheap }.count >= 94)
         #expect(line.spent(on: .idle).bytes <= 250_000 && line.spent(on: .anchors).bytes <= 1_600_000)
     }
 
     @Test(arguments: [false, true], [CheckVerdict.refused, .silent, .captive])
     func `a day of a fault stays within its budget`(isMetered: Bool, verdict: CheckVerdict) {
-        let line = day(verdict, isMetered: isMetered, asksOthers: true)
+        let line = day(verdict, isMetered: isMetered, contactsOthers: true)
         let bytes = line.spent(on: .trouble, isMetered: isMetered).bytes
         #expect(bytes <= (isMetered ? 500_000 : 6_000_000), "\(bytes)")
         #expect(line.rounds.count > 90)
     }
 
     @Test func `rounds stop for the day when the budget is used up`() {
-        var line = SimulatedLine(.init(asksOthers: true))
+        var line = SimulatedLine(.init(contactsOthers: true))
         line.verdict = .refused
         line.cost = { _ in ProbeCost(packets: 100, bytes: 50_000) }
         line.path(isMetered: true)

@@ -4,7 +4,7 @@ import TestSupport
 
 /// A schedule, and a simulated line in virtual time.
 struct SimulatedLine {
-    /// The verdict of rounds. A test changes it in the course of time.
+    /// The verdict of rounds. A test changes it in the pathState of time.
     var verdict = CheckVerdict.fine
     /// The verdicts of the next rounds, before `verdict`.
     var script: [CheckVerdict] = []

@@ -28,7 +28,7 @@ struct AddressLookup: Sendable {
     func addresses(of host: String, limit: Duration) async -> Entry {
         if let address = IPAddress(host) { return Entry(addresses: [address]) }
         if let given = site.options.resolution(of: host) { return Entry(addresses: given) }
-        if let servers = site.options.nameServers { return await ask(servers, for: host, limit: limit) }
+        if let servers = site.options.nameServers { return await query(servers, for: host, limit: limit) }
         guard
             let prober = site.lines.first?.prober ?? (try? site.prober(to: IPAddress(WireAddress.ipv6Loopback)))?.prober
         else { return Entry() }
@@ -41,7 +41,7 @@ struct AddressLookup: Sendable {
 
     /// Queries all servers and uses the first one in the list that returns an address, as the C library does. Silent servers are not waited
     /// for, because the target needs time too.
-    private func ask(_ servers: [IPAddress], for host: String, limit: Duration) async -> Entry {
+    private func query(_ servers: [IPAddress], for host: String, limit: Duration) async -> Entry {
         let answers = await withTaskGroup(of: (Int, [ProbeResult])?.self) { group in
             for (index, server) in servers.enumerated() {
                 group.addTask { (index, await questions(to: server, about: host, .target, limit: limit)) }
@@ -86,7 +86,7 @@ struct AddressLookup: Sendable {
         return await withTaskGroup(of: ProbeResult.self) { group in
             for type in [DNSRecordType.a, .aaaa] {
                 let question = DNSQuestion(name, type, identifier: nonce.identifier)
-                group.addTask { await prober.ask(server, purpose, question, limit: limit) }
+                group.addTask { await prober.query(server, purpose, question, limit: limit) }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }

@@ -16,7 +16,7 @@ final class CheckContext: Sendable {
     /// The evidence about a target before any packet is sent.
     let blank: CheckEvidence
     /// Taken by the first target that starts a probe of the uplink in advance.
-    let isPrepared = Turn()
+    let isPrepared = OnceFlag()
     /// False after the kernel has refused an ICMP echo.
     let mayEcho = Locked(true)
     /// The number of targets whose rounds are in progress.
@@ -54,7 +54,7 @@ final class CheckContext: Sendable {
     var clock: RoundClock { single ?? RoundClock(limit: site.options.timeLimit) }
 
     /// Probes the uplink after a pause, unless all targets have answered by then.
-    func askLine(since: ContinuousClock.Instant?, after pause: Duration) async {
+    func probeLine(since: ContinuousClock.Instant?, after pause: Duration) async {
         if pause > .zero {
             do { try await Task.sleep(for: pause) } catch { return }
             guard waiting.withLock({ $0 > 0 }) else { return }
@@ -71,10 +71,10 @@ final class CheckContext: Sendable {
         of target: CheckTarget?,
         since: ContinuousClock.Instant?,
         _ clock: RoundClock,
-        first: ProbeUnderWay?
+        first: RunningProbe?
     ) async -> CheckReport {
         var evidence = evidence(of: target)
-        var ways: [CheckSite.Way] = []
+        var addressPaths: [CheckSite.AddressPath] = []
         if let target {
             waiting.withLock { $0 += 1 }
             defer { waiting.withLock { $0 -= 1 } }
@@ -82,12 +82,12 @@ final class CheckContext: Sendable {
                 await TargetRound(site: site, nonce: nonce, target: target, clock: clock, first: first).run()
             }
             evidence.take(outcome, of: site)
-            ways = outcome.ways
+            addressPaths = outcome.addressPaths
         }
         let isAlone = isEnough && target != nil && TargetStage.answers(evidence) != nil
         if !isAlone { evidence.take(await line.outcome(since: since)) }
         if TargetStage.isDoubtful(evidence) { evidence.results += await interception.outcome().results }
-        let family = FamilyRound(of: evidence, ways, site)
+        let family = FamilyRound(of: evidence, addressPaths, site)
         let (known, round) = segmentResults(evidence)
         evidence.results += known
         if let round { evidence.results += await run(round) }
@@ -155,7 +155,7 @@ final class CheckContexts: Sendable {
     private let options: CheckOptions
     private let targets: Int
     private let nonce: Nonce
-    private let out: ProbesOut
+    private let out: PendingProbes
     private let state = Locked(State())
     private let portals: PortalAnnouncements
     private let segments = RoundMemory(lifetime: .seconds(600))
@@ -176,7 +176,7 @@ final class CheckContexts: Sendable {
         once targets: Int,
         _ options: CheckOptions,
         _ nonce: Nonce = Nonce(),
-        out: ProbesOut = ProbesOut(),
+        out: PendingProbes = PendingProbes(),
         gate: ProbeGate = ProbeGate(),
         pace: ProbeGate = ProbeGate()
     ) {
@@ -188,7 +188,7 @@ final class CheckContexts: Sendable {
     /// Creates the contexts for targets that are checked repeatedly.
     init(_ options: CheckOptions) {
         (isContinuous, targets, self.options, nonce) = (true, 0, options, Nonce())
-        (out, gate, pace) = (ProbesOut(), Self.continuousGate, ProbeGate())
+        (out, gate, pace) = (PendingProbes(), Self.continuousGate, ProbeGate())
         portals = PortalAnnouncements(in: options.networkNamespace)
     }
 
@@ -241,8 +241,8 @@ final class CheckContexts: Sendable {
         return CheckContext(
             site,
             nonce,
-            line: latest?.line ?? shared { await $0.askLine() },
-            interception: latest?.interception ?? shared { await $0.askForInterception() },
+            line: latest?.line ?? shared { await $0.probeLine() },
+            interception: latest?.interception ?? shared { await $0.probeForInterception() },
             isEnough: isContinuous || site.options.anchors.isEmpty && site.options.expectedAddresses.isEmpty,
             isSingle: !isContinuous && targets == 1,
             segments: isContinuous ? .remembered(segments) : targets <= Self.segmentTargets ? .eachTime : .never,
@@ -251,13 +251,13 @@ final class CheckContexts: Sendable {
         )
     }
 
-    private func askLine() async -> LineOutcome {
+    private func probeLine() async -> LineOutcome {
         guard let context = try? current() else { return LineOutcome() }
         let nonce = isContinuous ? Nonce() : nonce
         return await LineRound(site: context.site, nonce: nonce, clock: context.single).run()
     }
 
-    private func askForInterception() async -> LineOutcome {
+    private func probeForInterception() async -> LineOutcome {
         guard let context = try? current() else { return LineOutcome() }
         return LineOutcome(results: await InterceptionRound(site: context.site, clock: context.single).run())
     }

@@ -17,7 +17,7 @@ package final class CheckEngine: Sendable {
     private typealias Waiter = CheckedContinuation<Result<CheckReport?, CheckError>, Never>
 
     private let contexts: CheckContexts
-    private let mailbox = Mailbox<CheckQueue.Message>()
+    private let messages = MessageQueue<CheckQueue.Message>()
     private let waiters = Locked<[Int: Waiter]>([:])
     private let last = Locked(0)
 
@@ -27,8 +27,8 @@ package final class CheckEngine: Sendable {
     /// - Parameter options: The options of the checks, including the hosts that may be contacted.
     package init(_ options: CheckOptions) {
         contexts = CheckContexts(options)
-        Task { [contexts, mailbox, waiters] in
-            var queue = CheckQueue(contexts, mailbox) { number, report in
+        Task { [contexts, messages, waiters] in
+            var queue = CheckQueue(contexts, messages) { number, report in
                 waiters.withLock { $0.removeValue(forKey: number) }?.resume(returning: report.map(Optional.some))
             }
             await queue.run()
@@ -36,7 +36,7 @@ package final class CheckEngine: Sendable {
     }
 
     deinit {
-        mailbox.post(.close)
+        messages.post(.close)
         contexts.end()
     }
 
@@ -56,7 +56,7 @@ package final class CheckEngine: Sendable {
         let report = await withTaskCancellationHandler {
             await withCheckedContinuation { (waiter: Waiter) in
                 waiters.withLock { $0[number] = waiter }
-                mailbox.post(.check(CheckQueue.Job(number: number, target: target, freshness: freshness)))
+                messages.post(.check(CheckQueue.Job(number: number, target: target, freshness: freshness)))
                 // The cancellation handler may have run before the continuation was stored.
                 if Task.isCancelled { cancel(number) }
             }
@@ -67,7 +67,7 @@ package final class CheckEngine: Sendable {
     }
 
     private func cancel(_ number: Int) {
-        mailbox.post(.cancel(number))
+        messages.post(.cancel(number))
         waiters.withLock { $0.removeValue(forKey: number) }?.resume(returning: .success(nil))
     }
 

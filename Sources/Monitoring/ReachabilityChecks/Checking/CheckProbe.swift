@@ -93,7 +93,7 @@ public struct CheckProbe: Hashable, Sendable {
     /// True if the subject of the probe is the target or its name.
     package var isAboutTarget: Bool { result.request.subject == .target || result.purpose == .target }
     /// The router or host that answered a probe of a hop.
-    public var speaker: IPAddress? { result.evidence.speaker }
+    public var icmpSource: IPAddress? { result.evidence.speaker }
     /// The round-trip time that the kernel measured: `tcpi_rtt` of `tcp(7)`, or the difference of its time stamps.
     public var roundTrip: Duration? { result.evidence.kernelRoundTrip }
     /// The number of retransmitted segments (`tcpi_total_retrans`).
@@ -145,7 +145,7 @@ extension CheckVerdict {
 /// A part of the traffic that a check may send.
 public struct CheckTraffic: Hashable, Sendable, CustomStringConvertible {
     /// The destination: an address, or a host that is looked up first.
-    public let receiver: String
+    public let destination: String
     /// A short description of the packets.
     public let content: String
     /// The maximum number of sent packets.
@@ -153,7 +153,7 @@ public struct CheckTraffic: Hashable, Sendable, CustomStringConvertible {
 
     /// The traffic as one line. Control characters are escaped.
     public var description: String {
-        "\(receiver.printable): \(content.printable), at most \(packets) packet\(packets == 1 ? "" : "s")"
+        "\(destination.printable): \(content.printable), at most \(packets) packet\(packets == 1 ? "" : "s")"
     }
 }
 
@@ -165,8 +165,8 @@ extension NetworkCheck {
     ) throws(CheckError) -> [CheckTraffic] {
         let site = try CheckSite(options)
         var lines: [CheckTraffic] = []
-        func add(_ receiver: String, _ content: String, _ packets: Int) {
-            lines.append(CheckTraffic(receiver: receiver, content: content, packets: packets))
+        func add(_ destination: String, _ content: String, _ packets: Int) {
+            lines.append(CheckTraffic(destination: destination, content: content, packets: packets))
         }
         for line in site.lines {
             if let gateway = line.path.gateway {

@@ -38,7 +38,7 @@ struct CheckQueue {
         /// The earliest time of usable results about the uplink. If nil, results are usable for their lifetime.
         let since: ContinuousClock.Instant?
         /// The first probe and its path.
-        var first: (probe: ProbeUnderWay, path: NetworkPath)?
+        var first: (probe: RunningProbe, path: NetworkPath)?
         /// True while the first probe runs and no round has taken it over.
         var isProbing = false
         /// The task of the job, if it has one.
@@ -64,11 +64,11 @@ struct CheckQueue {
     private static let window = 256
     /// The maximum number of concurrent rounds in the process. Each round uses a few sockets.
     private static let limit = max(1, min(256, OpenFiles.limit / 8))
-    private static let turns = WebTurns(count: limit)
+    private static let turns = ConcurrencyLimit(count: limit)
 
     private let contexts: CheckContexts
-    private let mailbox: Mailbox<Message>
-    private let tell: @Sendable (Int, Result<CheckReport, CheckError>) -> Void
+    private let messages: MessageQueue<Message>
+    private let completion: @Sendable (Int, Result<CheckReport, CheckError>) -> Void
     private var queue: ArraySlice<Job> = []
     /// The numbers of the jobs that are not reported yet.
     private var open: Set<Int> = []
@@ -84,13 +84,13 @@ struct CheckQueue {
     /// The earliest time at which the next job may start; nil if the rate does not limit it.
     private var pause: ContinuousClock.Instant?
 
-    /// - Parameter tell: Receives the report of each job by its number. It must not block.
+    /// - Parameter completion: Receives the report of each job by its number. It must not block.
     init(
         _ contexts: CheckContexts,
-        _ mailbox: Mailbox<Message> = Mailbox(),
-        tell: @escaping @Sendable (Int, Result<CheckReport, CheckError>) -> Void
+        _ messages: MessageQueue<Message> = MessageQueue(),
+        completion: @escaping @Sendable (Int, Result<CheckReport, CheckError>) -> Void
     ) {
-        (self.contexts, self.mailbox, self.tell) = (contexts, mailbox, tell)
+        (self.contexts, self.messages, self.completion) = (contexts, messages, completion)
     }
 
     /// Checks targets, and reports each one by its index. If the task is cancelled, no more probes start, and each report contains the
@@ -104,19 +104,19 @@ struct CheckQueue {
 
     /// Processes the posted jobs until the queue is closed.
     mutating func run() async {
-        let mailbox = mailbox
+        let messages = messages
         await withTaskCancellationHandler {
             while !isClosed || !open.isEmpty {
                 beginJobs()
                 goOnAlone()
                 // All jobs may have failed immediately.
                 if isClosed, open.isEmpty { break }
-                for message in await mailbox.take(until: moment) { take(message) }
+                for message in await messages.take(until: moment) { take(message) }
                 report()
                 if Task.isCancelled { cancelTasks() }
             }
         } onCancel: {
-            mailbox.call()
+            messages.call()
         }
         cancelTasks()
         for task in [learning, preparing] { await task?.value }
@@ -169,7 +169,7 @@ struct CheckQueue {
             contexts.forget()
             queue.append(Job(number: job.number, target: job.target, freshness: .fresh, isRepeated: true))
         } else if open.remove(job.number) != nil {
-            tell(job.number, .success(report))
+            completion(job.number, .success(report))
         }
     }
 
@@ -193,7 +193,7 @@ struct CheckQueue {
         while hasRoom, pause == nil {
             let context: CheckContext
             do throws(CheckError) { context = try contexts.current() } catch {
-                for job in queue where open.remove(job.number) != nil { tell(job.number, .failure(error)) }
+                for job in queue where open.remove(job.number) != nil { completion(job.number, .failure(error)) }
                 queue = []
                 return
             }
@@ -241,7 +241,7 @@ struct CheckQueue {
                 continue
             }
             let number = job.number
-            let probe = ProbeUnderWay(on: context.site.engine) { [mailbox] in mailbox.post(.ended(number, $0)) }
+            let probe = RunningProbe(on: context.site.engine) { [messages] in messages.post(.ended(number, $0)) }
             var one = started(job, context)
             let mayEcho = context.mayEcho.withLock(\.self)
             let engineJob = prober.first(of: target, at: address, limit: one.clock.left, mayEcho: mayEcho) {
@@ -291,15 +291,15 @@ struct CheckQueue {
         rounds += 1
         // A target that has not answered so far probably does not answer at all.
         prepare(job.context, since: job.since, after: job.first == nil ? contexts.targetsFirst : .zero)
-        let task = Task { [mailbox] in
+        let task = Task { [messages] in
             let report = { @Sendable () async -> CheckReport in
                 await job.context.report(of: job.job.target, since: job.since, job.clock, first: job.first?.probe)
             }
             // A cancelled task gets no turn and sends no packet. Its round only collects the results so far.
             if let report = await Self.turns.during(report) {
-                mailbox.post(.reported(number, report))
+                messages.post(.reported(number, report))
             } else {
-                mailbox.post(.reported(number, await report()))
+                messages.post(.reported(number, await report()))
             }
         }
         if Task.isCancelled { task.cancel() }
@@ -343,8 +343,8 @@ struct CheckQueue {
         answer.evidence = evidence
         answer.isComplete = round == nil
         if let round {
-            let task = Task { [mailbox, number = answer.number] in
-                mailbox.post(.tested(number, await context.run(round)))
+            let task = Task { [messages, number = answer.number] in
+                messages.post(.tested(number, await context.run(round)))
             }
             begun[answer.number]?.task = task
         }
@@ -352,18 +352,18 @@ struct CheckQueue {
 
     private mutating func learn(_ line: SharedLine, since: ContinuousClock.Instant? = nil) {
         guard learning == nil else { return }
-        learning = Task { [mailbox] in
+        learning = Task { [messages] in
             _ = await line.outcome(since: since)
-            mailbox.post(.learned)
+            messages.post(.learned)
         }
     }
 
     /// Starts the probes of the uplink before targets that do not answer need them.
     private mutating func prepare(_ context: CheckContext, since: ContinuousClock.Instant?, after pause: Duration) {
         guard preparing == nil, context.line.known(since: since) == nil else { return }
-        preparing = Task { [mailbox] in
-            await context.askLine(since: since, after: pause)
-            mailbox.post(.prepared)
+        preparing = Task { [messages] in
+            await context.probeLine(since: since, after: pause)
+            messages.post(.prepared)
         }
     }
 }

@@ -87,7 +87,7 @@ extension CheckReport {
         steps += portal
         steps += targetSteps
         // The step at the place of the fault is marked as broken.
-        if let kind = CheckStep.Kind(verdict.place) {
+        if let kind = CheckStep.Kind(verdict.failurePoint) {
             let broken = steps.firstIndex { $0.kind == kind && $0.state != .ok } ?? steps.firstIndex { $0.kind == kind }
             if let broken { steps[broken].state = .broken }
         }
@@ -97,7 +97,7 @@ extension CheckReport {
 
     private var summary: CheckStep {
         let state: CheckStep.State =
-            switch verdict.place {
+            switch verdict.failurePoint {
             case .works: .ok
             case .degraded, .inconclusive: .informational
             default: .broken
@@ -105,7 +105,7 @@ extension CheckReport {
         let seconds = duration.tenths
         let packets = "\(cost.packets) packet\(cost.packets == 1 ? "" : "s")"
         let text =
-            "\(verdict.place.rawValue): \(verdict.text), \(verdict.confidence.rawValue) (\(seconds) s, \(packets))"
+            "\(verdict.failurePoint.rawValue): \(verdict.text), \(verdict.confidence.rawValue) (\(seconds) s, \(packets))"
         return CheckStep(kind: .verdict, state: state, summary: text)
     }
 
@@ -177,9 +177,11 @@ extension CheckReport {
     private var portal: [CheckStep] {
         let said = probes.first { $0.evidence.portal != nil }
         // A page at the address of a name that does not exist counts only if the verdict is a portal.
-        let signs = probes.filter { $0.looksCaptive && ($0.request.subject != .lure || verdict.place == .portal) }
+        let signs = probes.filter {
+            $0.looksCaptive && ($0.request.subject != .inventedAddress || verdict.failurePoint == .portal)
+        }
         if signs.isEmpty, said == nil {
-            let asked = probes.filter { $0.request.subject == .nobody && $0.outcome != .cancelled }
+            let asked = probes.filter { $0.request.subject == .unassigned && $0.outcome != .cancelled }
             guard let first = asked.first else { return [] }
             let isSilent = asked.contains(where: \.ran)
             return [step(.portal, isSilent, isSilent ? "no device answers in place of other hosts" : first.words)]

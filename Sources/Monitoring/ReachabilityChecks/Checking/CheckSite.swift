@@ -24,7 +24,7 @@ struct CheckSite: Sendable {
     /// The addresses of the interface that another machine on the link also uses (RFC 4862).
     let duplicates: [IPAddress]
     /// The probes that wait for a response, for the display of progress.
-    let out: ProbesOut
+    let out: PendingProbes
     /// The options of the path to the network at large.
     let pathOptions: NetworkReachabilityOptions
     /// The monitor that queries the kernel.
@@ -55,7 +55,7 @@ struct CheckSite: Sendable {
     ///   - engine: The socket engine. If nil, a new engine is created.
     init(
         _ options: CheckOptions,
-        out: ProbesOut = ProbesOut(),
+        out: PendingProbes = PendingProbes(),
         gate: ProbeGate = .process,
         rest: AnchorRest = .process,
         engine: SocketEngine? = nil
@@ -226,7 +226,7 @@ public enum CheckError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The probes that wait for a response, for the display of progress. Thread-safe.
-package final class ProbesOut: Sendable {
+package final class PendingProbes: Sendable {
     private let counts = Locked<[String: Int]>([:])
 
     package init() {}
@@ -287,14 +287,14 @@ extension CheckSite {
 
 extension CheckSite {
     /// An address of a host, with the prober for it.
-    struct Way: Sendable {
+    struct AddressPath: Sendable {
         let address: IPAddress
         let prober: Prober
         let path: NetworkPath
     }
 
     /// The maximum number of addresses of a host that are tried. A load balancer has up to eight addresses per family.
-    private static let wayLimit = 8
+    private static let addressLimit = 8
 
     /// The delay before the next address is tried in parallel (RFC 8305, section 8).
     static let nextAddress = Duration.milliseconds(250)
@@ -305,21 +305,23 @@ extension CheckSite {
     /// 8305, section 4), so that a broken family does not use all attempts.
     ///
     /// - Returns: The addresses with a path. If no address has a path, the first address.
-    func ways(to addresses: [IPAddress]) -> [Way] {
+    func addressPaths(to addresses: [IPAddress]) -> [AddressPath] {
         let addresses = addresses.filter { options.addressFamily ?? $0.wire.family == $0.wire.family }
-        let ways = zip(addresses, paths(to: addresses)).compactMap { address, path -> Way? in
+        let addressPaths = zip(addresses, paths(to: addresses)).compactMap { address, path -> AddressPath? in
             guard let path else {
-                return (try? prober(to: address)).map { Way(address: address, prober: $0.prober, path: $0.path) }
+                return (try? prober(to: address)).map {
+                    AddressPath(address: address, prober: $0.prober, path: $0.path)
+                }
             }
-            return (try? prober(to: address, along: path)).map { Way(address: address, prober: $0, path: path) }
+            return (try? prober(to: address, along: path)).map { AddressPath(address: address, prober: $0, path: path) }
         }
-        let open = Self.interleaved(ways.filter(\.path.status.isReachable))
-        return open.isEmpty ? Array(ways.prefix(1)) : Array(open.prefix(Self.wayLimit))
+        let open = Self.interleaved(addressPaths.filter(\.path.status.isReachable))
+        return open.isEmpty ? Array(addressPaths.prefix(1)) : Array(open.prefix(Self.addressLimit))
     }
 
-    private static func interleaved(_ ways: [Way]) -> [Way] {
-        let first = ways.filter { $0.prober.family == ways.first?.prober.family }
-        let second = ways.filter { $0.prober.family != ways.first?.prober.family }
+    private static func interleaved(_ addressPaths: [AddressPath]) -> [AddressPath] {
+        let first = addressPaths.filter { $0.prober.family == addressPaths.first?.prober.family }
+        let second = addressPaths.filter { $0.prober.family != addressPaths.first?.prober.family }
         let pairs = zip(first, second).flatMap { [$0, $1] }
         return pairs + first.dropFirst(second.count) + second.dropFirst(first.count)
     }

@@ -20,9 +20,9 @@ struct LineRound: Sendable {
     let nonce: Nonce
     let clock: RoundClock
     /// Taken by the first anchor that repeats a stalled request with small segments.
-    let smallSegments = Turn()
+    let smallSegments = OnceFlag()
     /// Taken when a router behind the gateway has answered, by family.
-    private let hasHop = [AddressFamily.ipv4: Turn(), .ipv6: Turn()]
+    private let hasHop = [AddressFamily.ipv4: OnceFlag(), .ipv6: OnceFlag()]
 
     /// - Parameter clock: The clock of the whole check. If nil, a new clock starts.
     init(site: CheckSite, nonce: Nonce, clock: RoundClock? = nil) {
@@ -39,7 +39,7 @@ struct LineRound: Sendable {
     func run() async -> LineOutcome {
         let before = PacketCounters(in: site.options.networkNamespace)
         async let underlay = below()
-        let noise = PacketNoise(in: site.options.networkNamespace)
+        let noise = UnsolicitedPackets(in: site.options.networkNamespace)
         async let _ = noise.listen()
         let begun = ContinuousClock.now
         let results = await watched(probe)
@@ -55,12 +55,12 @@ struct LineRound: Sendable {
 
     /// Runs probes, and marks in their results whether two stations used the gateway's address meanwhile.
     private func watched(_ probe: () async -> [ProbeResult]) async -> [ProbeResult] {
-        let lines = site.lines.map { (prober: $0.prober, witness: HardwareWitness()) }
+        let lines = site.lines.map { (prober: $0.prober, recorder: HardwareAddressRecorder()) }
         async let _ = withTaskGroup(of: Void.self) { group in
-            for (prober, witness) in lines { group.addTask { await witness.watch(prober.line) } }
+            for (prober, recorder) in lines { group.addTask { await recorder.watch(prober.line) } }
         }
         var results = await probe()
-        for (prober, witness) in lines where witness.isContested {
+        for (prober, recorder) in lines where recorder.isContested {
             for index in results.indices
             where results[index].kind == .gateway && results[index].request.binding.family == prober.family {
                 results[index].evidence.neighbour?.isContested = true
@@ -89,7 +89,7 @@ struct LineRound: Sendable {
                 if index == 0 || !isThrifty { add(.interception) { await interception(line) } }
             }
             for (index, server) in (site.servers ?? []).enumerated() {
-                add(.names) { await ask(server, isFirst: index == 0) }
+                add(.names) { await query(server, isFirst: index == 0) }
                 for name in site.options.expectedAddresses.keys.sorted() {
                     add(.names) { await names.questions(to: server, about: name, .expected(name), limit: clock.left) }
                 }
@@ -98,7 +98,7 @@ struct LineRound: Sendable {
                 add(anchor.url.scheme == .https ? .secureAnchors : .anchors) { await prove(anchor) }
             }
             if let api = site.options.portalAPI {
-                add(.portal) { await askPortal(api) }
+                add(.portal) { await queryPortal(api) }
             }
             var results: [ProbeResult] = []
             for await (part, found) in group {
@@ -109,7 +109,7 @@ struct LineRound: Sendable {
                 if vital.allSatisfy({ pending[$0, default: 0] == 0 }), works(results) { group.cancelAll() }
                 // If a device intercepts all connections, only a certificate could show that the unassigned address is really in use.
                 if pending[.secureAnchors, default: 0] == 0,
-                    evidence(results).valid.contains(where: { $0.request.subject == .nobody && $0.looksCaptive })
+                    evidence(results).valid.contains(where: { $0.request.subject == .unassigned && $0.looksCaptive })
                 {
                     group.cancelAll()
                 }
@@ -145,12 +145,12 @@ struct LineRound: Sendable {
 
     /// Requests a page from an address that no host has.
     private func interception(_ line: CheckSite.Line) async -> [ProbeResult] {
-        guard let nobody = line.unassigned, await isNeeded() else { return [] }
+        guard let address = line.unassigned, await isNeeded() else { return [] }
         // A portal over IPv4 is a sufficient result.
         if line.prober.family == .ipv6, site.lines.count > 1 {
             guard await clock.hasPassed(Self.nextFamily) else { return [] }
         }
-        return [await InterceptionRound.page(line.prober, nobody, limit: clock.left(atMost: InterceptionRound.nearby))]
+        return [await InterceptionRound.page(line.prober, address, limit: clock.left(atMost: InterceptionRound.nearby))]
     }
 
     /// The time that the first family has before the second is probed too.
@@ -167,23 +167,23 @@ struct LineRound: Sendable {
 
     /// Queries a server for a known name, and then for a name that does not exist. If a silent server answers other packets, the fault is
     /// in DNS and not on the uplink.
-    private func ask(_ server: IPAddress, isFirst: Bool) async -> [ProbeResult] {
+    private func query(_ server: IPAddress, isFirst: Bool) async -> [ProbeResult] {
         guard var prober = try? site.prober(to: server).prober, let known = DNSName("ipv4only.arpa") else { return [] }
         // The other servers are queried one time less, which limits the cost of a round.
         if !isFirst { prober.tries = [.zero, .milliseconds(700)] }
         let asking = prober
-        func ask(_ name: DNSName, _ purpose: NamePurpose, _ type: DNSRecordType) async -> ProbeResult {
+        func query(_ name: DNSName, _ purpose: NamePurpose, _ type: DNSRecordType) async -> ProbeResult {
             let question = DNSQuestion(name, type, identifier: nonce.identifier)
-            return await asking.ask(server, purpose, question, limit: clock.left)
+            return await asking.query(server, purpose, question, limit: clock.left)
         }
         async let life = signs(of: server, asking)
-        let first = await ask(known, .known, .a)
+        let first = await query(known, .known, .a)
         guard first.outcome == .answered, !clock.isOver, !isThrifty else { return [first] + (await life) }
         // One server is sufficient to find whether AAAA questions are answered.
-        async let sixth = isFirst ? [ask(known, .known, .aaaa)] : []
+        async let sixth = isFirst ? [query(known, .known, .aaaa)] : []
         var results = [first]
         if let name = nonce.inventedName {
-            let invented = await ask(name, .invented, .a)
+            let invented = await query(name, .invented, .a)
             results += [invented] + (await follow(invented))
         }
         return results + (await sixth)
@@ -207,7 +207,7 @@ struct LineRound: Sendable {
             let (prober, path) = try? site.prober(to: address), isNearby(address, path),
             let url = try? TrustedHTTPURL("http://\(address.urlText)/")
         else { return [] }
-        return [await prober.fetch(.lure, WebRequest(url, .page), at: address, limit: clock.left)]
+        return [await prober.fetch(.inventedAddress, WebRequest(url, .page), at: address, limit: clock.left)]
     }
 
     private func isNearby(_ address: IPAddress, _ path: NetworkPath) -> Bool {
@@ -218,7 +218,7 @@ struct LineRound: Sendable {
 }
 
 /// A flag that only the first caller can take. Thread-safe.
-final class Turn: Sendable {
+final class OnceFlag: Sendable {
     private let state = Locked(false)
 
     var isTaken: Bool { state.withLock { $0 } }
@@ -247,20 +247,22 @@ extension LineRound {
         }
         return await withTaskGroup(of: [ProbeResult].self) { group in
             for line in site.lines where !clock.isOver {
-                let ways = site.ways(to: entry.addresses.filter { $0.wire.family == line.prober.family })
-                group.addTask { await prove(anchor, by: ways) }
+                let addressPaths = site.addressPaths(
+                    to: entry.addresses.filter { $0.wire.family == line.prober.family }
+                )
+                group.addTask { await prove(anchor, by: addressPaths) }
             }
             return await group.reduce(into: []) { $0 += $1 }
         }
     }
 
     /// Probes an anchor at its addresses one after the other, until one proves internet access.
-    private func prove(_ anchor: CheckOptions.Anchor, by ways: [CheckSite.Way]) async -> [ProbeResult] {
+    private func prove(_ anchor: CheckOptions.Anchor, by addressPaths: [CheckSite.AddressPath]) async -> [ProbeResult] {
         await withTaskGroup(of: [ProbeResult].self) { group in
-            for (index, way) in ways.enumerated() {
+            for (index, addressPath) in addressPaths.enumerated() {
                 group.addTask {
                     do { try await Task.sleep(for: CheckSite.nextAddress * index) } catch { return [] }
-                    return await prove(anchor, at: way.address, way.prober)
+                    return await prove(anchor, at: addressPath.address, addressPath.prober)
                 }
             }
             var results: [ProbeResult] = []
@@ -300,7 +302,7 @@ extension LineRound {
     }
 
     /// Queries the captive portal API, only over TLS (RFC 8908, section 4).
-    func askPortal(_ api: CheckOptions.Anchor) async -> [ProbeResult] {
+    func queryPortal(_ api: CheckOptions.Anchor) async -> [ProbeResult] {
         if api.url.scheme == .http {
             return site.lines.prefix(1).map { line in
                 let request = line.prober.request(.portalAPI, .portal, nil, limit: clock.left)
@@ -308,7 +310,14 @@ extension LineRound {
             }
         }
         let entry = await names.addresses(of: api.host, limit: clock.left)
-        guard !clock.isOver, let way = site.ways(to: entry.addresses).first else { return [] }
-        return [await way.prober.fetch(.portal, WebRequest(api.url, .portalAPI), at: way.address, limit: clock.left)]
+        guard !clock.isOver, let addressPath = site.addressPaths(to: entry.addresses).first else { return [] }
+        return [
+            await addressPath.prober.fetch(
+                .portal,
+                WebRequest(api.url, .portalAPI),
+                at: addressPath.address,
+                limit: clock.left
+            )
+        ]
     }
 }

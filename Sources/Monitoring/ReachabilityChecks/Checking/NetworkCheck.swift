@@ -7,7 +7,7 @@ import NetworkReachability
 ///
 /// ```swift
 /// let report = try await NetworkCheck(target: CheckTarget("https://www.example.org/")).run()
-/// print(report.verdict.place, report.verdict.text)
+/// print(report.verdict.failurePoint, report.verdict.text)
 /// ```
 ///
 /// Without a target and without anchors, only the local network is contacted: the gateway, the configured DNS servers, routers at which
@@ -58,29 +58,33 @@ public struct NetworkCheck: Sendable {
     ///   - targets: The targets; nil for the internet.
     ///   - rate: The maximum number of targets that start per second.
     ///   - out: Receives the names of the probes that wait for a response.
-    ///   - tell: Receives each report with the index of its target.
+    ///   - completion: Receives each report with the index of its target.
     package static func run(
         _ targets: [CheckTarget?],
         _ options: CheckOptions,
         rate: Int = 100,
-        out: ProbesOut = ProbesOut(),
-        tell: @escaping @Sendable (Int, CheckReport) -> Void
+        out: PendingProbes = PendingProbes(),
+        completion: @escaping @Sendable (Int, CheckReport) -> Void
     ) async throws(CheckError) {
         // A burst of 20 ms compensates for late timers.
         let pace = ProbeGate(rate: rate, burst: max(1, rate / 50))
-        try await run(targets, CheckContexts(once: targets.count, options, out: out, pace: pace), tell: tell)
+        try await run(
+            targets,
+            CheckContexts(once: targets.count, options, out: out, pace: pace),
+            completion: completion
+        )
     }
 
     private static func run(
         _ targets: [CheckTarget?],
         _ contexts: CheckContexts,
-        tell: @escaping @Sendable (Int, CheckReport) -> Void
+        completion: @escaping @Sendable (Int, CheckReport) -> Void
     ) async throws(CheckError) {
         try await RuntimeWarmUp.run()
         let failure = Locked<CheckError?>(nil)
         var queue = CheckQueue(contexts) { number, report in
             switch report {
-            case .success(let report): tell(number, report)
+            case .success(let report): completion(number, report)
             case .failure(let error): failure.withLock { $0 = error }
             }
         }

@@ -102,31 +102,33 @@ extension SegmentRound {
 /// Tests whether a target that answers over one address family also answers over the other. A host counts as reachable at any of its
 /// addresses, so an answer over one family does not show a fault of the other.
 struct FamilyRound: Sendable {
-    private let way: CheckSite.Way
+    private let addressPath: CheckSite.AddressPath
     /// The port that answered over the first family; nil for an echo.
     private let port: UInt16?
 
     /// The time limit. It is sufficient for the second SYN of TCP after 1 s (RFC 6298).
     private static let limit = Duration.milliseconds(2500)
 
-    /// - Parameter ways: The addresses of the target.
+    /// - Parameter addressPaths: The addresses of the target.
     /// - Returns: Nil if the target does not answer, or if the kernel has no path over the other family.
-    init?(of evidence: CheckEvidence, _ ways: [CheckSite.Way], _ site: CheckSite) {
+    init?(of evidence: CheckEvidence, _ addressPaths: [CheckSite.AddressPath], _ site: CheckSite) {
         guard !site.options.isThrifty, let finding = TargetStage.answers(evidence), finding.place == .works,
             let answer = finding.evidence.lazy.map(\.request).first(where: { $0.destination != nil }),
-            let way = ways.first(where: { $0.prober.family != answer.binding.family && $0.path.status.isReachable })
+            let addressPath = addressPaths.first(where: {
+                $0.prober.family != answer.binding.family && $0.path.status.isReachable
+            })
         else { return nil }
-        (self.way, port) = (way, answer.port)
+        (self.addressPath, port) = (addressPath, answer.port)
     }
 
     /// The probed endpoint.
-    var endpoint: SocketEndpoint { SocketEndpoint(way.address.wire, port: port ?? 0) }
+    var endpoint: SocketEndpoint { SocketEndpoint(addressPath.address.wire, port: port ?? 0) }
 
     func run() async -> [ProbeResult] {
         guard let port else {
-            return [await way.prober.echo(.target, to: way.address, limit: Self.limit, orReset: true)]
+            return [await addressPath.prober.echo(.target, to: addressPath.address, limit: Self.limit, orReset: true)]
         }
-        return [await way.prober.connect(.target, to: way.address, port: port, limit: Self.limit)]
+        return [await addressPath.prober.connect(.target, to: addressPath.address, port: port, limit: Self.limit)]
     }
 }
 

@@ -127,11 +127,11 @@ struct InterceptionRound: Sendable {
         let limit = clock?.left(atMost: Self.next) ?? Self.next
         return await withTaskGroup(of: ProbeResult.self) { group in
             for line in site.lines {
-                guard let nobody = line.unassigned else { continue }
+                guard let address = line.unassigned else { continue }
                 group.addTask {
                     let result = await line.prober.connect(
-                        .nobody,
-                        to: nobody,
+                        .unassigned,
+                        to: address,
                         port: 80,
                         kind: .interception,
                         limit: limit
@@ -139,7 +139,7 @@ struct InterceptionRound: Sendable {
                     guard result.outcome == .answered else { return result }
                     var page = await Self.page(
                         line.prober,
-                        nobody,
+                        address,
                         limit: clock?.left(atMost: Self.nearby) ?? Self.nearby
                     )
                     page.cost = page.cost + result.cost
@@ -151,11 +151,11 @@ struct InterceptionRound: Sendable {
     }
 
     /// Connects to the address, and requests a page.
-    static func page(_ prober: Prober, _ nobody: IPAddress, limit: Duration) async -> ProbeResult {
-        guard let url = try? TrustedHTTPURL("http://\(nobody.urlText)/") else {
-            return await prober.connect(.nobody, to: nobody, port: 80, kind: .interception, limit: limit)
+    static func page(_ prober: Prober, _ address: IPAddress, limit: Duration) async -> ProbeResult {
+        guard let url = try? TrustedHTTPURL("http://\(address.urlText)/") else {
+            return await prober.connect(.unassigned, to: address, port: 80, kind: .interception, limit: limit)
         }
-        var result = await prober.fetch(.nobody, WebRequest(url, .page), at: nobody, limit: limit)
+        var result = await prober.fetch(.unassigned, WebRequest(url, .page), at: address, limit: limit)
         if result.request.kind == .http { result.request.kind = .interception }
         return result
     }

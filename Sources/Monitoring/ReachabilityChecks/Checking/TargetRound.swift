@@ -9,7 +9,7 @@ struct TargetRound: Sendable {
         var path: NetworkPath?
         var results: [ProbeResult] = []
         /// The probed addresses of the target.
-        var ways: [CheckSite.Way] = []
+        var addressPaths: [CheckSite.AddressPath] = []
     }
 
     let site: CheckSite
@@ -17,7 +17,7 @@ struct TargetRound: Sendable {
     let target: CheckTarget
     let clock: RoundClock
     /// The first probe, if it was started already. The host is then an address.
-    var first: ProbeUnderWay?
+    var first: RunningProbe?
 
     private var names: AddressLookup { AddressLookup(site: site, nonce: nonce) }
 
@@ -38,17 +38,17 @@ struct TargetRound: Sendable {
                 return .late
             }
             var outcome = Outcome()
-            var (pending, others, open, hasAsked) = (1, 0, [CheckSite.Way](), false)
+            var (pending, others, open, hasQueried) = (1, 0, [CheckSite.AddressPath](), false)
             for await part in group {
                 switch part {
                 case .lookedUp(let entry):
                     outcome.results += entry.results
-                    let ways = site.ways(to: entry.addresses)
-                    (outcome.path, outcome.ways) = (ways.first?.path, ways)
+                    let addressPaths = site.addressPaths(to: entry.addresses)
+                    (outcome.path, outcome.addressPaths) = (addressPaths.first?.path, addressPaths)
                     // Addresses without a path are not probed.
-                    open = ways.filter(\.path.status.isReachable)
-                    for (index, way) in open.enumerated() where !clock.isOver {
-                        for probe in probes(of: way) {
+                    open = addressPaths.filter(\.path.status.isReachable)
+                    for (index, addressPath) in open.enumerated() where !clock.isOver {
+                        for probe in probes(of: addressPath) {
                             pending += 1
                             group.addTask {
                                 do { try await Task.sleep(for: CheckSite.nextAddress * index) } catch {
@@ -68,16 +68,18 @@ struct TargetRound: Sendable {
                 case .late:
                     // A cancelled round also ends the pause.
                     if group.isCancelled { continue }
-                    if let way = open.first, hasCompanion {
+                    if let addressPath = open.first, hasCompanion {
                         others += 1
-                        group.addTask { .other([await way.prober.echo(.target, to: way.address, limit: clock.left)]) }
+                        group.addTask {
+                            .other([await addressPath.prober.echo(.target, to: addressPath.address, limit: clock.left)])
+                        }
                     }
                 }
                 // The DNS servers are queried if the name is unknown or the target does not answer.
                 var isTime = pending == 0
                 if case .late = part { isTime = true }
-                if isTime, !hasAsked {
-                    hasAsked = true
+                if isTime, !hasQueried {
+                    hasQueried = true
                     others += 1
                     group.addTask { .other(await questions()) }
                 }
@@ -102,8 +104,8 @@ struct TargetRound: Sendable {
 
     // MARK: Probes
 
-    private func probes(of way: CheckSite.Way) -> [@Sendable () async -> [ProbeResult]] {
-        let (prober, address) = (way.prober, way.address)
+    private func probes(of addressPath: CheckSite.AddressPath) -> [@Sendable () async -> [ProbeResult]] {
+        let (prober, address) = (addressPath.prober, addressPath.address)
         switch target.service {
         case .any:
             return [
@@ -125,7 +127,7 @@ struct TargetRound: Sendable {
         case .name: return []
         case .dns(let name):
             let question = DNSQuestion(name, .a, identifier: nonce.identifier)
-            return [{ [await prober.ask(target: address, question, limit: clock.left)] }]
+            return [{ [await prober.query(target: address, question, limit: clock.left)] }]
         }
     }
 
@@ -166,8 +168,8 @@ struct TargetRound: Sendable {
 
 extension Prober {
     /// Queries the target, which is a DNS server, for an address.
-    func ask(target server: IPAddress, _ question: DNSQuestion, limit: Duration) async -> ProbeResult {
-        var result = await ask(server, .target, question, limit: limit)
+    func query(target server: IPAddress, _ question: DNSQuestion, limit: Duration) async -> ProbeResult {
+        var result = await query(server, .target, question, limit: limit)
         result.request.subject = .target
         if result.outcome == .answered, let facts = result.evidence.dns, facts.addresses.isEmpty {
             result.outcome = .invalid(facts.code == .nameError ? .nameNotFound : .noData)

@@ -36,9 +36,9 @@ package enum ProbeSubject: Hashable, Sendable {
     case anchor(String)
     case target
     /// An address that no host has.
-    case nobody
+    case unassigned
     /// An address that a DNS server returned for a name that does not exist.
-    case lure
+    case inventedAddress
     /// The captive portal API of the network (RFC 8908).
     case portal
 }

@@ -123,7 +123,7 @@ struct NameServers: Hashable, Sendable {
 
 /// Records the gateway's link-layer addresses during a round. If an address returns after another one, two stations use the gateway's IP
 /// address (RFC 5227). If a router was replaced, each address appears once. Thread-safe.
-final class HardwareWitness: Sendable {
+final class HardwareAddressRecorder: Sendable {
     private static let pause = Duration.milliseconds(200)
 
     private let seen = Locked<[[UInt8]]>([])

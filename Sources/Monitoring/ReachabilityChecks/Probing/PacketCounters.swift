@@ -74,7 +74,7 @@ struct PacketCounters: Hashable, Sendable {
 
 /// Counts unsolicited packets that the packet filter drops, so that they are not mistaken for dropped answers. It counts late in a round,
 /// when no packet was sent for some time. Thread-safe.
-final class PacketNoise: Sendable {
+final class UnsolicitedPackets: Sendable {
     /// The start of the count: after the last answer of a round, and before the third SYN.
     private static let begin = Duration.milliseconds(2350)
     private static let length = Duration.milliseconds(600)

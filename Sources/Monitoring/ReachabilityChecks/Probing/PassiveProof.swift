@@ -11,7 +11,7 @@ struct PassiveProof: Sendable {
     private let peers: Set<IPAddress>?
     /// The addresses of the interface, by prefix.
     private let own: [AddressPrefix: Set<WireAddress>]
-    private var traffic = TrafficWitness()
+    private var traffic = TrafficRecorder()
 
     /// Queries the kernel on the calling thread.
     ///
@@ -24,7 +24,7 @@ struct PassiveProof: Sendable {
     }
 
     /// Queries the kernel: a dump of the TCP connections, the gateway's entry in the neighbour table, and at most
-    /// ``TrafficWitness/candidates`` routes. For another namespace, this happens on a new thread.
+    /// ``TrafficRecorder/candidates`` routes. For another namespace, this happens on a new thread.
     ///
     /// - Parameter freshness: The maximum age of an answer.
     mutating func observe(freshness: Duration = .seconds(30)) -> PassiveFinding {
@@ -118,7 +118,7 @@ struct ConnectionReading: Hashable, Sendable {
 }
 
 /// Compares the counters of all connections on a line between observations.
-struct TrafficWitness: Sendable {
+struct TrafficRecorder: Sendable {
     /// The maximum number of connections whose routes are queried.
     static let candidates = 8
     /// The minimum number of segments for a decision.

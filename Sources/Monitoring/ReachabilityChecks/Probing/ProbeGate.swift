@@ -197,9 +197,9 @@ final class AnchorRest: Sendable {
 }
 
 /// Limits concurrent work that needs file descriptors, in first-in, first-out order. A connection to a web server needs two. Thread-safe.
-final class WebTurns: Sendable {
+final class ConcurrencyLimit: Sendable {
     /// The instance for the web probes of the process. They may use a quarter of its file descriptors.
-    static let shared = WebTurns(count: min(256, OpenFiles.limit / 8))
+    static let shared = ConcurrencyLimit(count: min(256, OpenFiles.limit / 8))
 
     private struct State {
         var free: Int

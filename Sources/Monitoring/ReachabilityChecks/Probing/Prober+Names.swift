@@ -14,7 +14,7 @@ extension Prober {
     /// Queries a server over UDP, and again over TCP if the response is truncated (RFC 7766).
     ///
     /// - Parameter limit: The time limit of both queries together.
-    func ask(
+    func query(
         _ server: IPAddress,
         _ purpose: NamePurpose,
         _ question: DNSQuestion,
@@ -55,19 +55,19 @@ extension Prober {
         let left = limit - outcome.duration
         guard left >= Self.least else { return result }
         if result.evidence.dns?.isTruncated == true {
-            await askOverStream(server, question, left, &result)
+            await queryOverStream(server, question, left, &result)
         } else if question.hasExtensions, let code = result.evidence.dns?.code, Self.dislikesExtensions.contains(code) {
             // Other programs query such servers without EDNS, and get answers (RFC 6891, section 7).
             var plain = question
             plain.hasExtensions = false
             let cost = result.cost
-            result = await ask(server, purpose, plain, limit: left)
+            result = await query(server, purpose, plain, limit: left)
             result.cost = result.cost + cost
         }
         return result
     }
 
-    private func askOverStream(
+    private func queryOverStream(
         _ server: IPAddress,
         _ question: DNSQuestion,
         _ limit: Duration,

@@ -53,10 +53,10 @@ extension Prober {
         let begun = SystemClock.monotonic
         await gate.pass()
         repeat {
-            let visited = await WebTurns.shared.during { await visit(probe, request, at: address) }
+            let visited = await ConcurrencyLimit.shared.during { await visit(probe, request, at: address) }
             guard let visited else { return result }
             result = visited
-            guard result.outcome == .skipped(.noDescriptors), WebTurns.shared.isInUse else { return result }
+            guard result.outcome == .skipped(.noDescriptors), ConcurrencyLimit.shared.isInUse else { return result }
             // Other probes will free file descriptors.
             try? await Task.sleep(for: Self.patience)
         } while SystemClock.monotonic - begun < limit && !Task.isCancelled
@@ -84,15 +84,15 @@ extension Prober {
             result.outcome = .skipped(.noDescriptors)
             return result
         }
-        let witness = trust.witness(for: request.purpose)
+        let recorder = trust.recorder(for: request.purpose)
         let client = TrustedHTTPClient(
-            tls: request.url.scheme == .https ? try? trust.factory(witness) : nil,
+            tls: request.url.scheme == .https ? try? trust.factory(recorder) : nil,
             connector: WebConnector(connection: connection, request: request)
         )
         let limits = request.settings(limit: limit - connecting.duration)
         do throws(TrustedHTTPFailure) {
             let trace = try await client.trace(request.http, settings: limits)
-            result.take(trace, of: request, witness, now: trust.now())
+            result.take(trace, of: request, recorder, now: trust.now())
         } catch {
             result.take(error, of: request)
         }

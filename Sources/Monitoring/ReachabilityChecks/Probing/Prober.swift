@@ -135,26 +135,26 @@ extension Prober {
     ///
     /// - Parameters:
     ///   - mayEcho: Whether echoes are permitted, as far as is known.
-    ///   - tell: Receives the result on the engine's thread. It must not block.
+    ///   - completion: Receives the result on the engine's thread. It must not block.
     /// - Returns: Nil for a target that requires more probes, for example a TLS handshake.
     func first(
         of target: CheckTarget,
         at address: IPAddress,
         limit: Duration,
         mayEcho: Bool,
-        _ tell: @escaping @Sendable (ProbeResult) -> Void
+        _ completion: @escaping @Sendable (ProbeResult) -> Void
     ) -> EngineJob? {
         switch target.service {
         case .any, .echo:
             guard mayEcho else {
                 let probe = closedPortRequest(.target, address, limit: limit)
-                return .datagram(closedPort(probe)) { tell(closedPortResult(probe, $0)) }
+                return .datagram(closedPort(probe)) { completion(closedPortResult(probe, $0)) }
             }
             let probe = request(.echo, .target, address, limit: limit)
-            return .datagram(echo(probe)) { tell(result(probe, $0)) }
+            return .datagram(echo(probe)) { completion(result(probe, $0)) }
         case .tcp(let port):
             let probe = request(.tcp, .target, address, port: port, limit: limit)
-            return .stream(connection(probe)) { tell(result(probe, $0, about: address)) }
+            return .connect(connection(probe)) { completion(result(probe, $0, about: address)) }
         case .web, .handshake, .name, .dns:
             return nil
         }

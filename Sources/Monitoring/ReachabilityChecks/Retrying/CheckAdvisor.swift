@@ -49,7 +49,7 @@ public final class CheckAdvisor: RetryAdvisor {
                 place: { host in
                     let check = NetworkCheck(target: host.flatMap(target), options: options)
                     let report = try? await check.run()
-                    return report?.verdict.place ?? .inconclusive
+                    return report?.verdict.failurePoint ?? .inconclusive
                 },
                 untilWorks: { _ = await NetworkCheck(options: options).firstSuccess() },
                 now: { SystemClock.boot }

@@ -6,12 +6,12 @@ extension CheckSchedule {
         budget.spend(cost, on: round.purpose, round.isMetered, at: now)
         if round.isVoid { return }
         if round.kind == .cheap { return cheapRoundEnded(verdict, at: now) }
-        let previous = course.latest?.verdict
-        course.latest = (verdict, now)
+        let previous = pathState.latest?.verdict
+        pathState.latest = (verdict, now)
         answer(verdict)
-        switch verdict.place {
+        switch verdict.failurePoint {
         // As with a fault, one degraded round is not sufficient.
-        case .degraded where notified?.place == .works && verdict.confidence != .proven:
+        case .degraded where notified?.failurePoint == .works && verdict.confidence != .proven:
             failed(verdict, previous, round, at: now)
         case .works, .degraded: succeeded(verdict, round, at: now)
         case .inconclusive: decidedNothing(verdict, round, at: now)
@@ -20,9 +20,9 @@ extension CheckSchedule {
     }
 
     private mutating func cheapRoundEnded(_ verdict: CheckVerdict, at now: Duration) {
-        course.observeAt = now + ScheduleTiming.observation
+        pathState.observeAt = now + ScheduleTiming.observation
         if verdict.isWorking {
-            course.lastProof = now
+            pathState.lastProof = now
         } else if believesHints(at: now), budget.allows(.trouble, isMetered, rounds: 3, at: now) {
             suspect(at: now)
         }
@@ -31,31 +31,31 @@ extension CheckSchedule {
     // MARK: Success
 
     private mutating func succeeded(_ verdict: CheckVerdict, _ round: Running, at now: Duration) {
-        course.lastProof = now
-        let since = course.successSince ?? now
-        course.successSince = since
-        course.trial?.successes += 1
-        if let trial = course.trial, trial.successes < 2 { return goOn(trial, verdict, at: now) }
+        pathState.lastProof = now
+        let since = pathState.successSince ?? now
+        pathState.successSince = since
+        pathState.trial?.successes += 1
+        if let trial = pathState.trial, trial.successes < 2 { return goOn(trial, verdict, at: now) }
         // The fault may return soon, so a recovery must last for a while.
         if let notified, notified.isBroken, now - since < ScheduleTiming.recovery {
-            course.plan = Plan(at: since + ScheduleTiming.recovery, kind: wide(), purpose: round.decidingPurpose)
+            pathState.plan = Plan(at: since + ScheduleTiming.recovery, kind: wide(), purpose: round.decidingPurpose)
             return
         }
         works(verdict, at: now)
     }
 
     private mutating func works(_ verdict: CheckVerdict, at now: Duration) {
-        course.state = .works
-        if course.trial?.isHint == true { course.disbelievesUntil = now + ScheduleTiming.disbelief }
-        course.trial = nil
-        course.brokenSince = nil
-        course.plan = nil
+        pathState.state = .works
+        if pathState.trial?.isHint == true { pathState.ignoresHintsUntil = now + ScheduleTiming.disbelief }
+        pathState.trial = nil
+        pathState.brokenSince = nil
+        pathState.plan = nil
         if let session = verdict.session {
-            course.plan = Plan(at: now + session, kind: wide(), purpose: .trouble)
-        } else if verdict.place == .degraded {
-            course.plan = Plan(at: now + ScheduleTiming.fullInterval, kind: wide(), purpose: .trouble)
+            pathState.plan = Plan(at: now + session, kind: wide(), purpose: .trouble)
+        } else if verdict.failurePoint == .degraded {
+            pathState.plan = Plan(at: now + ScheduleTiming.fullInterval, kind: wide(), purpose: .trouble)
         }
-        course.observeAt = now + ScheduleTiming.observation
+        pathState.observeAt = now + ScheduleTiming.observation
         notify(verdict)
     }
 
@@ -63,16 +63,16 @@ extension CheckSchedule {
 
     private mutating func failed(_ verdict: CheckVerdict, _ previous: CheckVerdict?, _ round: Running, at now: Duration)
     {
-        course.successSince = nil
-        course.lastFailure = now
+        pathState.successSince = nil
+        pathState.lastFailure = now
         let isSure = verdict.confidence == .proven
         if state.isBroken {
             if isSure || previous?.isSame(as: verdict) == true { believe(verdict, at: now) }
             return retry(verdict, at: now)
         }
-        var trial = course.trial ?? Trial(began: now, purpose: round.decidingPurpose)
+        var trial = pathState.trial ?? Trial(began: now, purpose: round.decidingPurpose)
         trial.failures += 1
-        course.trial = trial
+        pathState.trial = trial
         guard isSure || trial.failures == 2 else { return goOn(trial, verdict, at: now) }
         if verdict.isWorking { return works(verdict, at: now) }
         believe(verdict, at: now)
@@ -81,47 +81,48 @@ extension CheckSchedule {
 
     private mutating func decidedNothing(_ verdict: CheckVerdict, _ round: Running, at now: Duration) {
         if state.isBroken || state == .inconclusive { return retry(verdict, at: now) }
-        var trial = course.trial ?? Trial(began: now, purpose: round.decidingPurpose)
+        var trial = pathState.trial ?? Trial(began: now, purpose: round.decidingPurpose)
         trial.undecided += 1
-        course.trial = trial
+        pathState.trial = trial
         goOn(trial, verdict, at: now)
     }
 
     /// Plans the next round of a suspicion. After the last round, the suspicion ends without a decision.
     private mutating func goOn(_ trial: Trial, _ verdict: CheckVerdict, at now: Duration) {
-        course.state = .suspect
+        pathState.state = .suspect
         if let next = trial.next {
-            course.plan = Plan(at: next, kind: wide(), purpose: trial.purpose)
+            pathState.plan = Plan(at: next, kind: wide(), purpose: trial.purpose)
         } else {
-            believe(verdict.place == .inconclusive ? verdict : .undecided(verdict), at: now)
+            believe(verdict.failurePoint == .inconclusive ? verdict : .undecided(verdict), at: now)
             retry(verdict, at: now)
         }
     }
 
     private mutating func believe(_ verdict: CheckVerdict, at now: Duration) {
-        if !state.isBroken || (state == .portal) != (verdict.place == .portal) { course.retries = 0 }
-        course.brokenSince = course.brokenSince ?? now
-        course.trial = nil
-        course.state = ScheduleState(verdict.place)
+        if !state.isBroken || (state == .portal) != (verdict.failurePoint == .portal) { pathState.retries = 0 }
+        pathState.brokenSince = pathState.brokenSince ?? now
+        pathState.trial = nil
+        pathState.state = ScheduleState(verdict.failurePoint)
         notify(verdict)
     }
 
     /// Plans the next round during a fault.
     private mutating func retry(_ verdict: CheckVerdict, at now: Duration) {
-        course.observeAt = now + ScheduleTiming.observation
-        let age = now - (course.brokenSince ?? now)
+        pathState.observeAt = now + ScheduleTiming.observation
+        let age = now - (pathState.brokenSince ?? now)
         let delay: Duration
         if state == .portal {
             let wait =
                 options.isAwaited
-                ? ScheduleTiming.awaitedPortal : ScheduleTiming.portal(course.retries) * draw(ScheduleTiming.jitter)
+                ? ScheduleTiming.awaitedPortal : ScheduleTiming.portal(pathState.retries) * draw(ScheduleTiming.jitter)
             delay = verdict.session.map { min($0, ScheduleTiming.longestPortalWait) } ?? wait
         } else {
             delay =
-                ScheduleTiming.retry(course.retries, isMetered: isMetered, brokenFor: age) * draw(ScheduleTiming.jitter)
+                ScheduleTiming.retry(pathState.retries, isMetered: isMetered, brokenFor: age)
+                * draw(ScheduleTiming.jitter)
         }
-        course.retries += 1
-        course.plan = Plan(at: now + delay, kind: narrow, purpose: .trouble)
+        pathState.retries += 1
+        pathState.plan = Plan(at: now + delay, kind: narrow, purpose: .trouble)
     }
 }
 
@@ -136,7 +137,7 @@ extension ScheduleState {
 
 extension CheckVerdict {
     /// True if the verdict is a known fault.
-    var isBroken: Bool { ScheduleState(place).isBroken }
+    var isBroken: Bool { ScheduleState(failurePoint).isBroken }
 
     /// The remaining time of the session according to the captive portal API.
     fileprivate var session: Duration? {

@@ -5,7 +5,7 @@
 struct CheckSchedule: Sendable {
     struct Options: Hashable, Sendable {
         /// True if there is a target or an anchor, so that rounds may contact more than the local network.
-        var asksOthers = false
+        var contactsOthers = false
         /// The maximum random delay after a change before anchors are probed.
         var spread = Duration.milliseconds(250)
         /// The position of this machine among others, from 0 to 1. The interval between anchor rounds depends on it, so that machines that
@@ -22,7 +22,7 @@ struct CheckSchedule: Sendable {
     /// The last notified verdict.
     var notified: CheckVerdict?
     var line: CheckLine?
-    var course = Course()
+    var pathState = PathState()
     var running: Running?
     var isObserving = false
     private var lastStart: Duration?
@@ -40,7 +40,7 @@ struct CheckSchedule: Sendable {
         budget = CheckBudget(options.limits)
     }
 
-    var state: ScheduleState { course.state }
+    var state: ScheduleState { pathState.state }
 
     /// Processes an event, and returns the resulting actions.
     mutating func handle(_ event: ScheduleEvent, at now: Duration) -> [ScheduleAction] {
@@ -59,14 +59,15 @@ struct CheckSchedule: Sendable {
     // MARK: Due work
 
     private mutating func proceed(at now: Duration) {
-        if let plan = course.plan, plan.at <= now, running == nil { start(plan, at: now) }
-        if let time = course.observeAt, time <= now, running == nil, !isObserving {
+        if let plan = pathState.plan, plan.at <= now, running == nil { start(plan, at: now) }
+        if let time = pathState.observeAt, time <= now, running == nil, !isObserving {
             isObserving = true
-            course.observeAt = nil
+            pathState.observeAt = nil
             actions.append(.observe)
         }
         // Running work ends with an event, so it needs no timer.
-        let times = running == nil ? [course.plan?.at, isObserving ? nil : course.observeAt].compactMap(\.self) : []
+        let times =
+            running == nil ? [pathState.plan?.at, isObserving ? nil : pathState.observeAt].compactMap(\.self) : []
         guard times.min() != armed else { return }
         armed = times.min()
         actions.append(.arm(armed))
@@ -75,22 +76,22 @@ struct CheckSchedule: Sendable {
     private mutating func start(_ plan: Plan, at now: Duration) {
         let earliest = lastStart.map { $0 + ScheduleTiming.spacing } ?? now
         guard earliest <= now else {
-            course.plan?.at = earliest
+            pathState.plan?.at = earliest
             return
         }
-        guard course.isDeciding || budget.allows(plan.purpose, isMetered, at: now) else {
+        guard pathState.isDeciding || budget.allows(plan.purpose, isMetered, at: now) else {
             let renewal = budget.renewal(of: plan.purpose, isMetered, at: now)
-            course.plan?.at = renewal
+            pathState.plan?.at = renewal
             return
         }
-        course.plan = nil
+        pathState.plan = nil
         start(plan.kind, plan.purpose, at: now)
     }
 
     /// Starts a round in addition to the planned one.
     mutating func start(_ kind: RoundKind, _ purpose: CheckBudget.Purpose, at now: Duration) {
-        if kind == .cheap { course.lastCheap = now } else { course.lastRound = now }
-        course.observeAt = nil
+        if kind == .cheap { pathState.lastCheap = now } else { pathState.lastRound = now }
+        pathState.observeAt = nil
         lastStart = now
         running = Running(kind: kind, purpose: purpose, isMetered: isMetered)
         actions.append(.run(kind))
@@ -115,11 +116,11 @@ struct CheckSchedule: Sendable {
 
     /// Returns the most complete round that is allowed. Its verdict is notified.
     func wide(anchorsAfter delay: Duration = .zero) -> RoundKind {
-        !options.asksOthers ? .private : isMetered ? .brief : .full(anchorsAfter: delay)
+        !options.contactsOthers ? .private : isMetered ? .brief : .full(anchorsAfter: delay)
     }
 
     /// The round that is repeated during a fault.
-    var narrow: RoundKind { options.asksOthers ? .brief : .private }
+    var narrow: RoundKind { options.contactsOthers ? .brief : .private }
 
     mutating func spread() -> Duration { options.spread * draw(0...1) }
 
@@ -131,15 +132,15 @@ struct CheckSchedule: Sendable {
 
 extension CheckVerdict {
     /// True if the target can be used.
-    var isWorking: Bool { place == .works || place == .degraded }
+    var isWorking: Bool { failurePoint == .works || failurePoint == .degraded }
 
     /// Returns whether place and reason are equal. Evidence and text differ in each round.
-    func isSame(as other: CheckVerdict) -> Bool { place == other.place && reason == other.reason }
+    func isSame(as other: CheckVerdict) -> Bool { failurePoint == other.failurePoint && reason == other.reason }
 }
 
 extension CheckSchedule {
     /// The state and the plans for one path. A new path discards them.
-    struct Course: Sendable {
+    struct PathState: Sendable {
         var state = ScheduleState.unknown
         /// The last round that was not a cheap one.
         var latest: (verdict: CheckVerdict, time: Duration)?
@@ -152,7 +153,7 @@ extension CheckSchedule {
         var lastCheap: Duration?
         var lastRound: Duration?
         /// The time until which passive proof is ignored, because probes contradicted it.
-        var disbelievesUntil: Duration?
+        var ignoresHintsUntil: Duration?
         /// The start of the fault.
         var brokenSince: Duration?
         /// The number of rounds planned since the start of the fault.
@@ -212,21 +213,21 @@ extension CheckSchedule {
         // The first path needs no time to settle.
         beginAnew(after: before == nil ? .zero : ScheduleTiming.settle, at: now)
         guard let obstacle = line.obstacle else { return }
-        course.plan = nil
-        course.state = ScheduleState(obstacle.place)
+        pathState.plan = nil
+        pathState.state = ScheduleState(obstacle.failurePoint)
         notify(obstacle)
     }
 
     /// Discards the state of the path, and plans a new round.
     mutating func beginAnew(after delay: Duration = ScheduleTiming.settle, at now: Duration) {
         guard line != nil else { return }
-        course = Course()
-        course.ignoresObservation = isObserving
+        pathState = PathState()
+        pathState.ignoresObservation = isObserving
         if running?.isVoid == false {
             running?.isVoid = true
             actions.append(.cancelRound)
         }
-        course.plan = Plan(at: now + delay, kind: wide(anchorsAfter: spread()), purpose: .event)
+        pathState.plan = Plan(at: now + delay, kind: wide(anchorsAfter: spread()), purpose: .event)
     }
 }
 
@@ -235,8 +236,8 @@ extension CheckSchedule {
     mutating func observed(_ finding: PassiveFinding, at now: Duration) {
         guard isObserving else { return }
         isObserving = false
-        let isVoid = course.ignoresObservation
-        course.ignoresObservation = false
+        let isVoid = pathState.ignoresObservation
+        pathState.ignoresObservation = false
         // A running round is more precise, and plans the next observation.
         guard !isVoid, running == nil else { return }
         switch state {
@@ -249,8 +250,8 @@ extension CheckSchedule {
     private mutating func observedWhileWorking(_ finding: PassiveFinding, at now: Duration) {
         switch finding {
         case .fresh(let age):
-            course.lastProof = max(course.lastProof ?? now - age, now - age)
-            course.observeAt = now + ScheduleTiming.observation
+            pathState.lastProof = max(pathState.lastProof ?? now - age, now - age)
+            pathState.observeAt = now + ScheduleTiming.observation
         case .trouble where believesHints(at: now) && budget.allows(.trouble, isMetered, rounds: 3, at: now):
             suspect(at: now)
         case .silent, .trouble:
@@ -260,39 +261,39 @@ extension CheckSchedule {
 
     /// Starts a probe when one is due, because no connection of another program shows that the network works.
     private mutating func probe(at now: Duration) {
-        let last = [course.lastProof, course.lastCheap, course.latest?.time].compactMap(\.self).max() ?? now
+        let last = [pathState.lastProof, pathState.lastCheap, pathState.latest?.time].compactMap(\.self).max() ?? now
         let due = last + ScheduleTiming.cheapInterval(isMetered: isMetered)
         let isFullDue =
-            options.asksOthers && !isMetered
-            && course.lastRound.map { now - $0 >= ScheduleTiming.fullInterval(options.place) } != false
+            options.contactsOthers && !isMetered
+            && pathState.lastRound.map { now - $0 >= ScheduleTiming.fullInterval(options.place) } != false
         if due > now {
-            course.observeAt = min(now + ScheduleTiming.observation, due)
+            pathState.observeAt = min(now + ScheduleTiming.observation, due)
         } else if isFullDue, budget.allows(.anchors, isMetered, at: now) {
             start(wide(anchorsAfter: spread()), .anchors, at: now)
         } else if budget.allows(.idle, isMetered, at: now) {
             start(.cheap, .idle, at: now)
         } else {
-            course.observeAt = now + ScheduleTiming.observation
+            pathState.observeAt = now + ScheduleTiming.observation
         }
     }
 
     private mutating func observedWhileBroken(_ finding: PassiveFinding, at now: Duration) {
-        course.observeAt = now + ScheduleTiming.observation
+        pathState.observeAt = now + ScheduleTiming.observation
         // An answer that is older than the last failed round proves nothing.
-        guard case .fresh(let age) = finding, course.lastFailure.map({ now - age > $0 }) != false,
+        guard case .fresh(let age) = finding, pathState.lastFailure.map({ now - age > $0 }) != false,
             believesHints(at: now)
         else { return }
-        course.retries = 0
-        course.disbelievesUntil = now + ScheduleTiming.disbelief
-        course.plan = Plan(at: now, kind: narrow, purpose: .trouble)
+        pathState.retries = 0
+        pathState.ignoresHintsUntil = now + ScheduleTiming.disbelief
+        pathState.plan = Plan(at: now, kind: narrow, purpose: .trouble)
     }
 
-    func believesHints(at now: Duration) -> Bool { course.disbelievesUntil.map { $0 <= now } ?? true }
+    func believesHints(at now: Duration) -> Bool { pathState.ignoresHintsUntil.map { $0 <= now } ?? true }
 
     /// Starts the rounds that decide about a suspicion.
     mutating func suspect(at now: Duration) {
-        course.state = .suspect
-        course.trial = Trial(began: now, purpose: .trouble, isHint: true)
-        course.plan = Plan(at: now, kind: wide(), purpose: .trouble)
+        pathState.state = .suspect
+        pathState.trial = Trial(began: now, purpose: .trouble, isHint: true)
+        pathState.plan = Plan(at: now, kind: wide(), purpose: .trouble)
     }
 }

@@ -5,7 +5,7 @@ extension NetworkCheck {
     /// The verdict as soon as it is known, and again each time it changes. The sequence ends with the loop or its task.
     ///
     /// ```swift
-    /// for await verdict in NetworkCheck().verdicts { print(verdict.place, verdict.text) }
+    /// for await verdict in NetworkCheck().verdicts { print(verdict.failurePoint, verdict.text) }
     /// ```
     ///
     /// A new round starts immediately when the kernel's path or `resolv.conf(5)` changes, and when the machine resumes from suspension.
@@ -35,25 +35,25 @@ extension NetworkCheck {
     }
 
     private func makeSession(isAwaited: Bool = false) -> CheckSession {
-        let sight = LineSight(target, options)
+        let observer = LineObserver(target, options)
         let turn = Locked(0)
         let schedule = CheckSchedule.Options(
-            asksOthers: target != nil || !options.anchors.isEmpty,
-            place: MachinePlace.ofThisMachine,
+            contactsOthers: target != nil || !options.anchors.isEmpty,
+            place: MachinePosition.ofThisMachine,
             isAwaited: isAwaited
         )
         return CheckSession(
             CheckSchedule(schedule),
             work: CheckSession.Work(
-                events: { sight.events() },
+                events: { observer.events() },
                 runRound: { [self] kind in
                     let number = turn.withLock { turn in
                         turn += 1
                         return turn
                     }
-                    return await run(kind, sight, number)
+                    return await run(kind, observer, number)
                 },
-                observe: { sight.observe() }
+                observe: { observer.observe() }
             )
         )
     }
@@ -63,18 +63,18 @@ extension NetworkCheck {
     /// Runs a round.
     ///
     /// - Parameter turn: The number of the round. Brief rounds use the anchors in turn.
-    private func run(_ kind: RoundKind, _ sight: LineSight, _ turn: Int) async -> (CheckVerdict, ProbeCost) {
+    private func run(_ kind: RoundKind, _ observer: LineObserver, _ turn: Int) async -> (CheckVerdict, ProbeCost) {
         do throws(CheckError) {
             if kind == .cheap { return try await probe() }
-            var options = sight.isMetered ? options.thrifty(turn) : options
-            options.announcedPortals = sight.portals.servers
+            var options = observer.isMetered ? options.thrifty(turn) : options
+            options.announcedPortals = observer.portals.servers
             if kind == .brief, !options.anchors.isEmpty {
                 options.anchors = [options.anchors[turn % options.anchors.count]]
             }
             if case .full(let delay) = kind { try? await Task.sleep(for: delay) }
-            options.timeLimit = sight.patience.withLock { $0.limit(options.timeLimit) }
+            options.timeLimit = observer.patience.withLock { $0.limit(options.timeLimit) }
             let report = try await NetworkCheck(target: target, options: options).run()
-            sight.patience.withLock { $0.note(report.probes) }
+            observer.patience.withLock { $0.note(report.probes) }
             return (report.verdict, report.cost)
         } catch {
             let finding = Finding(.inconclusive, .notEnoughEvidence, .suspected, error.description)
@@ -98,7 +98,7 @@ extension NetworkCheck {
         }
         if let farServer, let name = DNSName("ipv4only.arpa"), let prober = try? site.prober(to: farServer).prober {
             let question = DNSQuestion(name, .a, identifier: .random(in: 0 ... .max))
-            results = [await prober.ask(farServer, .known, question)]
+            results = [await prober.query(farServer, .known, question)]
             evidence.servers = [farServer]
         } else if let line = site.lines.first {
             results = await line.prober.secondHop(towards: line.direction)
@@ -112,7 +112,7 @@ extension NetworkCheck {
 }
 
 /// The kernel's view of the line of a check.
-private final class LineSight: Sendable {
+private final class LineObserver: Sendable {
     private struct Proof {
         let path: NetworkPath
         var proof: PassiveProof

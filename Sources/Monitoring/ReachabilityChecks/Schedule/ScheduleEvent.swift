@@ -94,6 +94,6 @@ struct CheckLine: Hashable, Sendable {
         self.isMetered = isMetered ?? path.isExpensive
         let word = CheckJudge.judge(CheckEvidence(path: path, generation: path.generation))
         // A name that does not resolve is not an obstacle. Probes find the reason.
-        obstacle = word.place == .thisMachine || word.place == .link ? word : nil
+        obstacle = word.failurePoint == .thisMachine || word.failurePoint == .link ? word : nil
     }
 }

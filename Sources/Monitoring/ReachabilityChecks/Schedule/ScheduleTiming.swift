@@ -50,7 +50,7 @@ enum ScheduleTiming {
 }
 
 /// The position of this machine among all others: a hash of its identifier. Neither the hash nor the identifier is sent.
-enum MachinePlace {
+enum MachinePosition {
     /// The position, from 0 to below 1. Random if the machine has no identifier (`machine-id(5)`).
     static let ofThisMachine = TextFile.read("/etc/machine-id", limit: 64).flatMap(of) ?? .random(in: 0..<1)
 

@@ -47,10 +47,10 @@ struct CheckEvidence: Sendable {
     /// The usable results about this path. A result about an unassigned address is not usable if its network exists.
     var valid: [ProbeResult] {
         let results = results.filter { $0.generation == generation && $0.outcome != .cancelled }
-        guard results.contains(where: { $0.request.subject == .nobody }) else { return results }
-        let others = results.filter { $0.request.subject != .nobody }.compactMap(\.request.destination)
+        guard results.contains(where: { $0.request.subject == .unassigned }) else { return results }
+        let others = results.filter { $0.request.subject != .unassigned }.compactMap(\.request.destination)
         return results.filter { result in
-            guard result.request.subject == .nobody, let address = result.request.destination else { return true }
+            guard result.request.subject == .unassigned, let address = result.request.destination else { return true }
             return !others.contains { UnassignedAddress.isOfOneNetwork($0, address) }
         }
     }
@@ -128,7 +128,7 @@ extension ProbeResult {
 
     /// The error of a router on the path. An error about an address that no host has is correct, and is ignored.
     var word: ICMPError? {
-        guard let error, request.subject != .nobody else { return nil }
+        guard let error, request.subject != .unassigned else { return nil }
         switch error.speaker {
         case .thisMachine, .peer: return nil
         case .gateway, .hop, .unknown: return error.sender == request.destination ? nil : error
@@ -146,7 +146,7 @@ extension ProbeResult {
         guard kind == .http || kind == .interception, let http = evidence.http, !isVerified else { return false }
         switch request.subject {
         case .anchor: return http.challenge != .echoed && (200..<400 ~= http.status || http.status == 511)
-        case .nobody, .lure: return 200..<400 ~= http.status || http.status == 511
+        case .unassigned, .inventedAddress: return 200..<400 ~= http.status || http.status == 511
         default: return http.status == 511
         }
     }

@@ -82,14 +82,16 @@ private enum NeighbourStage {
 private enum UnderlayStage {
     static func judge(_ evidence: CheckEvidence, _ underlay: CheckEvidence) -> Finding? {
         let verdict = CheckJudge.judge(underlay)
-        guard ![.works, .degraded, .inconclusive].contains(verdict.place) else { return nil }
+        guard ![.works, .degraded, .inconclusive].contains(verdict.failurePoint) else { return nil }
         let line = Families.join(evidence)
         // An answer through the tunnel proves the path below it.
         guard line.place != .works, line.place != .degraded else { return nil }
         let (upper, lower) = (evidence.path.interface, underlay.path.interface)
         let way = upper.map { one in " (via \(one.name)\(lower.map { " over \($0.name)" } ?? ""))" } ?? ""
         // Beyond the gateway only the far end is probed, so a broken path is as likely as a machine that is down.
-        let place = verdict.place == .host || verdict.place == .service ? CheckPlace.upstream : verdict.place
+        let place =
+            verdict.failurePoint == .host || verdict.failurePoint == .service
+            ? CheckPlace.upstream : verdict.failurePoint
         return Finding(place, verdict.reason, verdict.confidence, verdict.text + way, verdict.evidence)
     }
 }
@@ -123,7 +125,7 @@ enum TunnelStage {
     }
 
     private static func isExamined(_ evidence: CheckEvidence) -> Bool {
-        evidence.underlay.contains { [.works, .degraded].contains(CheckJudge.judge($0).place) }
+        evidence.underlay.contains { [.works, .degraded].contains(CheckJudge.judge($0).failurePoint) }
     }
 }
 
@@ -134,7 +136,7 @@ private enum Notes {
         var notes: [String] = []
         if results.contains(where: { $0.kind == .gateway && $0.outcome == .silent }) { notes.append("gatewayDeaf") }
         let proxy = results.contains {
-            $0.request.subject == .nobody && $0.evidence.http.map { $0.status >= 400 && $0.status != 511 } == true
+            $0.request.subject == .unassigned && $0.evidence.http.map { $0.status >= 400 && $0.status != 511 } == true
         }
         if proxy { notes.append("transparentProxy") }
         let asked = results.filter(\.isAnchor)

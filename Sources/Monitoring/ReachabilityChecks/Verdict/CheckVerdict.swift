@@ -3,7 +3,7 @@ import LinuxSupport
 /// The verdict of a check.
 public struct CheckVerdict: Hashable, Sendable {
     /// The place of the fault.
-    public var place: CheckPlace
+    public var failurePoint: CheckPlace
     /// The reason, as a stable word.
     public var reason: ProbeReason
     /// The confidence of the verdict.
@@ -16,7 +16,7 @@ public struct CheckVerdict: Hashable, Sendable {
     var evidence: [ProbeResult]
 
     init(_ finding: Finding, notes: [String] = []) {
-        place = finding.place
+        failurePoint = finding.place
         reason = finding.reason
         confidence = finding.confidence
         text = finding.text.printable

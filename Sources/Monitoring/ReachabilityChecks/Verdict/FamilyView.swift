@@ -44,7 +44,7 @@ struct FamilyView {
             case .line: (result.kind == .hop || result.kind == .passive) && result.outcome == .answered
             case .server(let address, _): isBeyond(address) && result.peerSpoke
             case .anchor, .target: result.peerSpoke
-            case .nobody, .lure, .portal: false
+            case .unassigned, .inventedAddress, .portal: false
             }
         }
     }
@@ -104,7 +104,7 @@ struct FamilyView {
 extension ProbeResult {
     /// True if a router beyond the gateway answered or refused.
     fileprivate var isHopWord: Bool {
-        if case .hop = error?.speaker { request.subject != .nobody } else { false }
+        if case .hop = error?.speaker { request.subject != .unassigned } else { false }
     }
 }
 

@@ -15,15 +15,15 @@ enum LocalStage {
 
     /// Returns the finding for packets that this machine refused to send.
     ///
-    /// - Parameter receiver: The destination of the packets; nil for all destinations.
+    /// - Parameter destination: The destination of the packets; nil for all destinations.
     static func refusal(
         of refused: [ProbeResult],
-        to receiver: String?,
+        to destination: String?,
         _ confidence: CheckConfidence = .proven
     ) -> Finding? {
         // A packet filter that refuses one packet may silently drop others.
         guard let reason = refused.lazy.compactMap(\.refusal).first else { return nil }
-        let packets = receiver.map { "packets to \($0)" } ?? "its packets"
+        let packets = destination.map { "packets to \($0)" } ?? "its packets"
         let text =
             reason == .firewall
             ? "this machine's packet filter refuses \(packets)" : "this machine refuses \(packets): \(reason.refusal)"
@@ -35,7 +35,7 @@ enum LocalStage {
         let far = view.results.filter { result in
             switch result.request.subject {
             case .server, .anchor, .target: result.ran && result.request.destination != nil
-            case .line, .nobody, .lure, .portal: false
+            case .line, .unassigned, .inventedAddress, .portal: false
             }
         }
         let refused = far.filter(\.isRefusedHere)

@@ -12,10 +12,10 @@ enum PortalStage {
         // A portal cannot show the certificate of another host, but it may let connections to some hosts pass.
         guard !view.isVerified || view.standing == .failed else { return nil }
         let signs = view.results.filter(\.looksCaptive)
-        let network = signs.filter { $0.request.subject == .nobody || $0.request.subject == .lure }
+        let network = signs.filter { $0.request.subject == .unassigned || $0.request.subject == .inventedAddress }
         if signs.isEmpty, view.standing != .proven, let finding = byNames(view) { return finding }
         guard !signs.isEmpty, !network.isEmpty || view.standing != .proven else { return nil }
-        if signs.allSatisfy({ $0.request.subject == .lure }) {
+        if signs.allSatisfy({ $0.request.subject == .inventedAddress }) {
             return finding(.portalByDNS, "DNS resolves every name to a portal", signs, .likely)
         }
         let reason: ProbeReason =

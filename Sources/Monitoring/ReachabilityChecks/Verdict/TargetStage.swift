@@ -71,7 +71,7 @@ enum TargetStage {
         else { return false }
         let families = Set(finding.evidence.filter { !$0.isVerified }.map(\.request.binding.family))
         let known = Set(
-            evidence.valid.filter { $0.ran && ($0.request.subject == .nobody || $0.isAnchor && $0.isVerified) }
+            evidence.valid.filter { $0.ran && ($0.request.subject == .unassigned || $0.isAnchor && $0.isVerified) }
                 .map(\.request.binding.family)
         )
         return finding.evidence.allSatisfy { !$0.isVerified } && !families.isSubset(of: known)

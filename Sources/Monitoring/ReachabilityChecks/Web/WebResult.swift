@@ -10,9 +10,9 @@ extension ProbeResult {
     /// Adds a request and its response to the result of the connection.
     ///
     /// - Parameter now: The time since 1970.
-    mutating func take(_ trace: HTTPTrace, of request: WebRequest, _ witness: CertificateWitness, now: Duration) {
+    mutating func take(_ trace: HTTPTrace, of request: WebRequest, _ recorder: CertificateRecorder, now: Duration) {
         let begun = trace.times
-        evidence.tls = TLSFacts(witness, trace.handshake)
+        evidence.tls = TLSFacts(recorder, trace.handshake)
         if request.purpose == .portalAPI { evidence.portal = try? PortalInformation(json: trace.body) }
         if let handshake = begun[.handshake], trace.handshake != nil {
             phases[.tls] = (begun[.head] ?? trace.ended) - handshake

@@ -34,15 +34,15 @@ struct WebTrust: Sendable {
     }
 
     /// Returns the evaluator for one connection.
-    func witness(for purpose: WebRequest.Purpose) -> CertificateWitness {
+    func recorder(for purpose: WebRequest.Purpose) -> CertificateRecorder {
         // The user's policy does not apply to the captive portal API.
-        guard purpose != .portalAPI, let policy, let manager else { return CertificateWitness() }
-        return CertificateWitness(policy, manager)
+        guard purpose != .portalAPI, let policy, let manager else { return CertificateRecorder() }
+        return CertificateRecorder(policy, manager)
     }
 
     /// Returns the TLS factory for one connection.
-    func factory(_ witness: CertificateWitness) throws(TLSSettingsError) -> ServerTrustHandlerFactory {
-        let manager = ServerTrustManager(evaluators: [:], lookup: { _ in witness })
+    func factory(_ recorder: CertificateRecorder) throws(TLSSettingsError) -> ServerTrustHandlerFactory {
+        let manager = ServerTrustManager(evaluators: [:], lookup: { _ in recorder })
         return try Self.shared.get().with(manager, configuration)
     }
 
@@ -57,7 +57,7 @@ struct WebTrust: Sendable {
 }
 
 /// Evaluates a certificate with the policy file or the default evaluator, and records it. The issuer shows an interception.
-final class CertificateWitness: ServerTrustEvaluating {
+final class CertificateRecorder: ServerTrustEvaluating {
     private let shown = Locked<TrustCertificate?>(nil)
     private let proven = Locked(false)
     private let policy: TrustPolicyFile?
@@ -94,8 +94,8 @@ final class CertificateWitness: ServerTrustEvaluating {
 extension TLSFacts {
     /// - Parameter handshake: The handshake; nil if it failed.
     /// - Returns: Nil if the server showed no certificate.
-    init?(_ witness: CertificateWitness, _ handshake: TrustedHandshake?) {
-        guard let leaf = witness.leaf else { return nil }
+    init?(_ recorder: CertificateRecorder, _ handshake: TrustedHandshake?) {
+        guard let leaf = recorder.leaf else { return nil }
         let version: String? =
             switch handshake?.version {
             case .tlsv12: "1.2"
@@ -103,7 +103,7 @@ extension TLSFacts {
             default: nil
             }
         self.init(
-            isVerified: handshake != nil && witness.isProof,
+            isVerified: handshake != nil && recorder.isProof,
             issuer: leaf.issuerName,
             version: version,
             applicationProtocol: handshake?.applicationProtocol

@@ -61,14 +61,14 @@ extension CheckFinding {
             )
         }
         // The latency is the sum of the phases of the answered probe. Probes of other hosts do not count.
-        let isDegraded = verdict.place == .degraded
+        let isDegraded = verdict.failurePoint == .degraded
         let answer = verdict.decidingProbes.first {
             $0.outcome == .answered && (!isDegraded || $0.subject == .target)
         }
-        let isAnswered = isDegraded || verdict.place == .works && verdict.reason.rawValue == "targetAnswers"
+        let isAnswered = isDegraded || verdict.failurePoint == .works && verdict.reason.rawValue == "targetAnswers"
         let phases = answer.map { $0.phases.values.reduce(Duration.zero, +) }
         self.init(
-            verdict.place.rawValue,
+            verdict.failurePoint.rawValue,
             verdict.reason.rawValue,
             confidence: verdict.confidence.rawValue,
             sentence: verdict.text,
@@ -104,7 +104,7 @@ extension CheckReport {
     /// DNS server returns one.
     var isNameServiceAtFault: Bool {
         let probes = verdict.decidingProbes
-        guard verdict.place == .dns, !probes.isEmpty else { return false }
+        guard verdict.failurePoint == .dns, !probes.isEmpty else { return false }
         if probes.allSatisfy({ $0.kind == .resolve }) {
             return allProbes.contains { $0.kind == .dns && $0.isAboutTarget && !$0.addresses.isEmpty }
         }

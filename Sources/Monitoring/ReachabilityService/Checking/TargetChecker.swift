@@ -13,15 +13,15 @@ package final class TargetChecker: Sendable {
         case ended(UInt64, ContinuousClock.Instant?)
     }
 
-    private let mailbox: Mailbox<Message>
+    private let messages: MessageQueue<Message>
     private let task: Task<Void, Never>
 
     /// - Parameter check: Makes one check and returns the time until the next one; nil if the result was discarded. Its task is cancelled
     ///   if the path changes.
     package init(_ check: @escaping @Sendable () async -> Duration?) {
-        let mailbox = Mailbox<Message>()
-        self.mailbox = mailbox
-        task = Task { await Self.run(mailbox, check) }
+        let messages = MessageQueue<Message>()
+        self.messages = messages
+        task = Task { await Self.run(messages, check) }
     }
 
     deinit {
@@ -29,31 +29,32 @@ package final class TargetChecker: Sendable {
     }
 
     /// Starts checks of a new path after a delay. A running check is cancelled.
-    package func go(after delay: Duration = .zero) { mailbox.post(.go(after: delay)) }
+    package func go(after delay: Duration = .zero) { messages.post(.go(after: delay)) }
 
     /// Stops checks, because there is no path.
-    package func halt() { mailbox.post(.halt) }
+    package func halt() { messages.post(.halt) }
 
     /// Starts a check now, if there is a path and no check is running.
-    package func ask() { mailbox.post(.ask) }
+    package func ask() { messages.post(.ask) }
 
     /// Stops checks for good.
     package func end() {
         task.cancel()
-        mailbox.call()
+        messages.call()
     }
 
     /// The minimum time between the starts of two checks if the path changes repeatedly.
     private static let spacing = Duration.milliseconds(250)
 
-    private static func run(_ mailbox: Mailbox<Message>, _ check: @escaping @Sendable () async -> Duration?) async {
+    private static func run(_ messages: MessageQueue<Message>, _ check: @escaping @Sendable () async -> Duration?) async
+    {
         var isThere = false
         var due: ContinuousClock.Instant?
         var last: ContinuousClock.Instant?
         var running: Task<Void, Never>?
         var number: UInt64 = 0
         while !Task.isCancelled {
-            for message in await mailbox.take(until: running == nil ? due : nil) {
+            for message in await messages.take(until: running == nil ? due : nil) {
                 switch message {
                 case .go(let delay):
                     running?.cancel()
@@ -73,7 +74,7 @@ package final class TargetChecker: Sendable {
             (last, due) = (.now, nil)
             running = Task { [number] in
                 let pause = await check()
-                mailbox.post(.ended(number, pause.map { .now + $0 }))
+                messages.post(.ended(number, pause.map { .now + $0 }))
             }
         }
         running?.cancel()

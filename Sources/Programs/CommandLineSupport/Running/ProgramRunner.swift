@@ -224,10 +224,10 @@ package struct ProcessGroup: Sendable {
     /// may never do. Returns false at the limit.
     private func isGone(within limit: Duration) async -> Bool {
         let deadline = ContinuousClock.now + limit
-        let canTellZombies = ProcessTable.isOurs
+        let recognizesZombies = ProcessTable.isOurs
         var member: Int32?
         while kill(-identifier, 0) == 0 {
-            if canTellZombies, !(member.map { ProcessTable.lives($0, in: identifier) } ?? false) {
+            if recognizesZombies, !(member.map { ProcessTable.lives($0, in: identifier) } ?? false) {
                 member = ProcessTable.livingMember(of: identifier)
                 if member == nil {
                     // A member may have started another process meanwhile.

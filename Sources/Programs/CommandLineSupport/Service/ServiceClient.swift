@@ -87,9 +87,9 @@ package struct ServiceClient {
     ///
     /// - Throws: ``ExitMessage`` with the last configuration error. The other errors are printed on standard error before.
     package func reload() throws(ExitMessage) {
-        let answer = try ask("POST", "/v1/reload")
+        let answer = try send("POST", "/v1/reload")
         // 409: the service was started without a configuration.
-        if answer.status == 409 { throw ExitMessage(answer.complaint, .unavailable) }
+        if answer.status == 409 { throw ExitMessage(answer.errorMessage, .unavailable) }
         guard answer.status == 422 else { return try finish(answer) }
         let lines = String(decoding: answer.body, as: UTF8.self).split(at: "\n")
         for line in lines.dropLast() { StandardError.write(String(line)) }
@@ -100,7 +100,7 @@ package struct ServiceClient {
     ///
     /// - Throws: ``ExitMessage`` if the service refuses the request.
     package func change(_ method: String, _ target: String, _ body: JSONObject? = nil) throws(ExitMessage) {
-        try finish(try ask(method, target, body?.bytes ?? []))
+        try finish(try send(method, target, body?.bytes ?? []))
     }
 
     private func finish(_ answer: ServiceAnswer) throws(ExitMessage) {
@@ -122,21 +122,21 @@ package struct ServiceClient {
     }
 
     private func get(_ target: String) throws(ExitMessage) -> ServiceAnswer {
-        let answer = try ask("GET", target)
+        let answer = try send("GET", target)
         guard answer.status == 200 else { throw refusal(answer) }
         return answer
     }
 
     private func refusal(_ answer: ServiceAnswer) -> ExitMessage {
         switch answer.status {
-        case 400, 404, 409: ExitMessage(answer.complaint, .usage)
-        case 401, 403: ExitMessage(answer.complaint, .noPermission)
-        case 429: ExitMessage(answer.complaint, .temporaryFailure)
-        default: ExitMessage(answer.complaint, .unavailable)
+        case 400, 404, 409: ExitMessage(answer.errorMessage, .usage)
+        case 401, 403: ExitMessage(answer.errorMessage, .noPermission)
+        case 429: ExitMessage(answer.errorMessage, .temporaryFailure)
+        default: ExitMessage(answer.errorMessage, .unavailable)
         }
     }
 
-    private func ask(_ method: String, _ target: String, _ body: [UInt8] = []) throws(ExitMessage) -> ServiceAnswer {
+    private func send(_ method: String, _ target: String, _ body: [UInt8] = []) throws(ExitMessage) -> ServiceAnswer {
         var request = ServiceRequest(method, target, accept: json ? "application/jsonl" : "text/plain")
         request.body = body
         let answer: ServiceAnswer?
@@ -261,7 +261,7 @@ package struct ServiceAnswer {
     }
 
     /// The error message of the response: its first line, or its status if the body is empty.
-    package var complaint: String {
+    package var errorMessage: String {
         let text = String(decoding: body, as: UTF8.self)
         return String(text.split(at: "\n").first ?? "the service responded with status \(status)")
     }

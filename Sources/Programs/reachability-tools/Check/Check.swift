@@ -36,7 +36,7 @@ struct Check: AsyncParsableCommand {
         _ options: CheckOptions,
         _ output: CheckOutput
     ) async throws(CheckError) -> [CheckPlace] {
-        let out = ProbesOut()
+        let out = PendingProbes()
         let progress = CheckProgress(out, targets: targets.count)
         let places = Locked<[CheckPlace]>([])
         do throws(CheckError) {
@@ -46,7 +46,7 @@ struct Check: AsyncParsableCommand {
                 progress.clear()
                 output.write(report, number)
                 progress.count(report)
-                places.withLock { $0.append(report.verdict.place) }
+                places.withLock { $0.append(report.verdict.failurePoint) }
             }
             await progress.end()
             return places.withLock(\.self)
@@ -84,7 +84,7 @@ struct Check: AsyncParsableCommand {
             }
             var object = JSONObject()
             object.add("schema", 1)
-            object.add("receiver", line.receiver)
+            object.add("receiver", line.destination)
             object.add("content", line.content)
             object.add("packets", line.packets)
             object.add("kind", "traffic")
@@ -133,7 +133,7 @@ final class CheckProgress: Sendable {
     /// - Parameters:
     ///   - out: The probes that wait for a response.
     ///   - targets: The number of targets.
-    init(_ out: ProbesOut, targets: Int) {
+    init(_ out: PendingProbes, targets: Int) {
         guard StandardError.isTerminal else {
             task = nil
             return
@@ -158,7 +158,7 @@ final class CheckProgress: Sendable {
     func count(_ report: CheckReport) {
         state.withLock { state in
             state.done += 1
-            if report.verdict.place.exitCode >= 10 { state.broken += 1 }
+            if report.verdict.failurePoint.exitCode >= 10 { state.broken += 1 }
         }
     }
 
@@ -199,10 +199,10 @@ final class CheckOutput: Sendable {
     }
 
     func write(_ report: CheckReport, _ number: Int) {
-        let since = since(report.verdict.place, number)
+        let since = since(report.verdict.failurePoint, number)
         if isJSON {
             // For many targets that work, no evidence is computed, because it costs as much as the check.
-            let evidence = isSingle || report.verdict.place != .works ? report.kernelEvidence : nil
+            let evidence = isSingle || report.verdict.failurePoint != .works ? report.kernelEvidence : nil
             let object = CheckObject(report: report, evidence: evidence, namespace: namespace, since: since)
             StandardOutput.write(object.bytes)
         } else if isDetailed {

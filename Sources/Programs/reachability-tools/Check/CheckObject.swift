@@ -19,7 +19,7 @@ struct CheckObject {
         let line = PathLine(target: report.target ?? "internet", namespace: namespace, path: report.path)
         var object = line.object(at: Timestamp(), reason: verdict.reason.rawValue)
         object.add("pathReason", report.path.reason?.rawValue)
-        object.add("place", verdict.place.rawValue)
+        object.add("place", verdict.failurePoint.rawValue)
         object.add("confidence", verdict.confidence.rawValue)
         object.add("text", verdict.text)
         object.add("since", since)
@@ -53,7 +53,7 @@ enum ProbeObject {
         object.add("failedPhase", probe.failedPhase?.rawValue)
         object.add("phases", phases(of: probe))
         object.add("roundTripMicroseconds", optional: probe.roundTrip.map { $0.nanoseconds / 1000 })
-        object.add("speaker", probe.speaker?.description)
+        object.add("speaker", probe.icmpSource?.description)
         if let facts = probe.neighbour {
             object.add("neighbour", [facts.before.rawValue, facts.after.rawValue])
         }
@@ -136,8 +136,8 @@ extension ProbeSubject {
         case .server(_, .expected(let name)): "server, \(name)"
         case .anchor(let host): "anchor \(host)"
         case .target: "target"
-        case .nobody: "nobody"
-        case .lure: "lure"
+        case .unassigned: "nobody"
+        case .inventedAddress: "lure"
         case .portal: "portal"
         }
     }

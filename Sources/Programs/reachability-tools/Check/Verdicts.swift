@@ -94,12 +94,12 @@ struct VerdictLine {
     func write(asJSON: Bool) {
         let time = Timestamp()
         guard asJSON else {
-            let words = "\(verdict.place.rawValue): \(verdict.text), \(verdict.confidence.rawValue)"
+            let words = "\(verdict.failurePoint.rawValue): \(verdict.text), \(verdict.confidence.rawValue)"
             return StandardOutput.write(text: "\(time.text) \(target): \(words)")
         }
         var object = JSONObject(at: time)
         object.add("target", target)
-        object.add("place", verdict.place.rawValue)
+        object.add("place", verdict.failurePoint.rawValue)
         object.add("reason", verdict.reason.rawValue)
         object.add("confidence", verdict.confidence.rawValue)
         object.add("text", verdict.text)

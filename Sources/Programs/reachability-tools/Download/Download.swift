@@ -41,8 +41,8 @@ struct Download: AsyncParsableCommand {
         let response = await request.response()
         await shown.end()
         switch response.result {
-        case .success: shown.tellSize(of: plan.path)
-        case .failure(.explicitlyCancelled): throw end.told(of: response, at: plan.path)
+        case .success: shown.printSize(of: plan.path)
+        case .failure(.explicitlyCancelled): throw end.error(of: response, at: plan.path)
         case .failure(let error): throw ExitMessage(error, replacing: arguments.force)
         }
     }
@@ -119,7 +119,7 @@ final class DownloadEnd {
     deinit { clock?.cancel() }
 
     /// Returns the error that ends the program.
-    func told(of response: DownloadResponse, at path: String) -> any Error {
+    func error(of response: DownloadResponse, at path: String) -> any Error {
         let size = FileName.size(of: "\(path).part") ?? 0
         var hint = size > 0 ? "; \(ByteText.text(size)) are stored, and the same command continues" : ""
         // The last error before a wait. An attempt in progress has no error.

@@ -32,7 +32,7 @@ struct ProgressDisplay: Sendable {
     }
 
     /// Prints the size of the file on a terminal.
-    func tellSize(of path: String) {
+    func printSize(of path: String) {
         guard StandardError.isTerminal, let size = FileName.size(of: path) else { return }
         StandardError.write("\(path): \(ByteText.text(size))")
     }

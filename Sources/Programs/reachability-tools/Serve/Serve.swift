@@ -134,11 +134,11 @@ struct Serve: AsyncParsableCommand {
 
     /// Prints the errors, and returns the exit status of the program.
     private static func refusal(_ problems: ConfigurationProblems, _ file: String) -> ExitCode {
-        tell(problems, file)
+        report(problems, file)
         return ExitCode(ExitMessage.Status.configuration.rawValue)
     }
 
-    private static func tell(_ problems: ConfigurationProblems, _ file: String) {
+    private static func report(_ problems: ConfigurationProblems, _ file: String) {
         for problem in problems.problems { StandardError.write(problem.description(in: file)) }
     }
 
@@ -146,7 +146,7 @@ struct Serve: AsyncParsableCommand {
         do {
             StandardError.report("\(reloader.applied(try reloader.reload()))")
         } catch {
-            tell(error, reloader.file)
+            report(error, reloader.file)
             StandardError.report("\(reloader.refused)")
         }
     }

@@ -19,7 +19,7 @@ final class Supervision: Sendable {
         var isDeaf = false
         /// The last reported sentence, and whether a report is queued.
         var sentence = ""
-        var isSaying = false
+        var isReporting = false
         var listener: Cancellation?
         var watchdog: Watchdog?
     }
@@ -39,16 +39,16 @@ final class Supervision: Sendable {
         await withCheckedContinuation { continuation in
             service.roundTrip(through: history) { _ in continuation.resume() }
         }
-        tell("READY=1")
-        say(service)
+        notify("READY=1")
+        reportHeadline(service)
         let listener = service.addListener { [weak self, weak service] _ in
-            if let service { self?.say(service) }
+            if let service { self?.reportHeadline(service) }
         }
         let watchdog = limit.map { limit in
             Watchdog(limit: limit, clock: service.clock.monitor) { [weak service] done in
                 service?.roundTrip(through: history, done)
             } tell: { [weak self] in
-                self?.tell("WATCHDOG=1")
+                self?.notify("WATCHDOG=1")
             }
         }
         state.withLock { ($0.listener, $0.watchdog) = (listener, watchdog) }
@@ -56,9 +56,9 @@ final class Supervision: Sendable {
 
     /// Reports to the manager that the configuration is read while `body` runs.
     func reloading(_ body: () -> Void) {
-        tell("RELOADING=1\nMONOTONIC_USEC=\(SystemClock.monotonic.nanoseconds / 1000)")
+        notify("RELOADING=1\nMONOTONIC_USEC=\(SystemClock.monotonic.nanoseconds / 1000)")
         body()
-        tell("READY=1")
+        notify("READY=1")
     }
 
     /// Reports that the service stops, and returns when the report is sent.
@@ -66,19 +66,19 @@ final class Supervision: Sendable {
         let (listener, watchdog) = state.withLock { ($0.listener.take(), $0.watchdog.take()) }
         listener?.cancel()
         withExtendedLifetime(watchdog) {}
-        tell("STOPPING=1")
+        notify("STOPPING=1")
         queue.sync {}
     }
 
     /// Reports the sentence about the targets if it has changed. Of several changes at the same time, the last is reported.
-    private func say(_ service: MonitoringService) {
+    private func reportHeadline(_ service: MonitoringService) {
         let isFirst = state.withLock { state in
-            defer { state.isSaying = true }
-            return !state.isSaying
+            defer { state.isReporting = true }
+            return !state.isReporting
         }
         guard isFirst else { return }
         queue.async { [self] in
-            state.withLock { $0.isSaying = false }
+            state.withLock { $0.isReporting = false }
             let sentence = service.snapshot.headline.printable
             guard state.withLock({ $0.sentence }) != sentence else { return }
             state.withLock { $0.sentence = sentence }
@@ -86,7 +86,7 @@ final class Supervision: Sendable {
         }
     }
 
-    private func tell(_ text: String) {
+    private func notify(_ text: String) {
         queue.async { [self] in send(text) }
     }
 

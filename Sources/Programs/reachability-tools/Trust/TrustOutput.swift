@@ -90,12 +90,12 @@ struct PinOutput {
     /// The reason why the server is not trusted; nil if it is trusted.
     private let reason: TrustFailure?
     /// The origin of the anchors, for the output.
-    private let who: String
+    private let anchorOrigin: String
 
     init(server: ServerAddress, shown: ShownServer, anchors: String?) {
         self.server = server
         self.shown = shown
-        who = anchors.map { "the anchors in \($0)" } ?? "the system"
+        anchorOrigin = anchors.map { "the anchors in \($0)" } ?? "the system"
         var chain: ValidatedChain?
         do {
             chain = try shown.trust.validatedChain(forHost: server.host)
@@ -111,7 +111,8 @@ struct PinOutput {
 
     var lines: [String] {
         let count = shown.trust.certificates.count
-        let verdict = reason.map { "not trusted by \(who): \("\($0)".printable)" } ?? "trusted by \(who)"
+        let verdict =
+            reason.map { "not trusted by \(anchorOrigin): \("\($0)".printable)" } ?? "trusted by \(anchorOrigin)"
         var lines = [
             "\(server): \(count) \(count == 1 ? "certificate" : "certificates"), TLS \(shown.version), \(verdict)"
         ]

@@ -132,9 +132,9 @@ struct TrustRules: Sendable {
     }
 
     /// Returns a note for each certificate with unknown revocation, except if the failure already reports it.
-    private func unknown(besides told: TrustFailure? = nil) -> [TrustCheck] {
+    private func unknown(besides reported: TrustFailure? = nil) -> [TrustCheck] {
         revocation.doubts.compactMap { certificate, doubt in
-            if case .revocationUnknown(certificate.description, doubt)? = told { return nil }
+            if case .revocationUnknown(certificate.description, doubt)? = reported { return nil }
             return TrustCheck("revocation", .note, "unknown for \(certificate): \(doubt)")
         }
     }

@@ -5,41 +5,41 @@ import Testing
 @testable import ReachabilityChecks
 
 /// Messages of many senders for one reader, and probes without a task.
-@Suite struct MailboxTests {
+@Suite struct MessageQueueTests {
     @Test func `all messages are returned at once in order`() async {
-        let mailbox = Mailbox<Int>()
-        for number in 0..<5 { mailbox.post(number) }
-        #expect(await mailbox.take(until: nil) == [0, 1, 2, 3, 4])
-        mailbox.call()
-        #expect(await mailbox.take(until: nil) == [])
-        #expect(await mailbox.take(until: .now) == [])
+        let messages = MessageQueue<Int>()
+        for number in 0..<5 { messages.post(number) }
+        #expect(await messages.take(until: nil) == [0, 1, 2, 3, 4])
+        messages.call()
+        #expect(await messages.take(until: nil) == [])
+        #expect(await messages.take(until: .now) == [])
     }
 
     @Test func `a waiting reader wakes for a message, a call and the deadline`() async {
-        let mailbox = Mailbox<Int>()
-        async let message = mailbox.take(until: nil)
-        mailbox.post(7)
+        let messages = MessageQueue<Int>()
+        async let message = messages.take(until: nil)
+        messages.post(7)
         #expect(await message == [7])
-        async let call = mailbox.take(until: nil)
-        mailbox.call()
+        async let call = messages.take(until: nil)
+        messages.call()
         #expect(await call == [])
         let begun = ContinuousClock.now
-        #expect(await mailbox.take(until: begun + .milliseconds(5)) == [])
+        #expect(await messages.take(until: begun + .milliseconds(5)) == [])
         #expect(begun + .milliseconds(5) <= .now)
         // The timer of a wait that ended early wakes no reader.
-        async let early = mailbox.take(until: .now + .seconds(3600))
-        mailbox.post(8)
+        async let early = messages.take(until: .now + .seconds(3600))
+        messages.post(8)
         #expect(await early == [8])
     }
 
     @Test func `no message of many writers is lost`() async {
-        let mailbox = Mailbox<Int>()
+        let messages = MessageQueue<Int>()
         await withDiscardingTaskGroup { group in
             for writer in 0..<8 {
-                group.addTask { for number in 0..<1000 { mailbox.post(writer * 1000 + number) } }
+                group.addTask { for number in 0..<1000 { messages.post(writer * 1000 + number) } }
             }
             var seen: [Int] = []
-            while seen.count < 8000 { seen += await mailbox.take(until: nil) }
+            while seen.count < 8000 { seen += await messages.take(until: nil) }
             #expect(Set(seen).count == 8000)
             // The messages of one writer stay in order.
             for writer in 0..<8 {
@@ -58,12 +58,12 @@ import Testing
     @Test func `the end of a probe is reported once, to its owner or to the round that took it over`() async throws {
         let engine = try SocketEngine()
         let told = Locked(0)
-        let unclaimed = ProbeUnderWay(on: engine) { _ in told.withLock { $0 += 1 } }
+        let unclaimed = RunningProbe(on: engine) { _ in told.withLock { $0 += 1 } }
         unclaimed.end(Self.result)
         #expect(told.withLock { $0 } == 1)
         // It is too late to take the probe over, but its result is available.
         #expect(await unclaimed.result() == Self.result)
-        let claimed = ProbeUnderWay(on: engine) { _ in Issue.record("told to the owner") }
+        let claimed = RunningProbe(on: engine) { _ in Issue.record("told to the owner") }
         let round = Task.immediate { await claimed.result() }
         claimed.end(Self.result)
         #expect(await round.value == Self.result)
@@ -71,7 +71,7 @@ import Testing
 
     @Test func `a cancelled round cancels the probe that it took over`() async throws {
         let engine = try SocketEngine()
-        let probe = ProbeUnderWay(on: engine) { _ in }
+        let probe = RunningProbe(on: engine) { _ in }
         var ended = Self.result
         ended.outcome = .cancelled
         let round = Task.immediate { await probe.result() }

@@ -4,9 +4,9 @@ import Testing
 @testable import ReachabilityChecks
 
 /// The limit of concurrent connections to web servers.
-@Suite struct WebTurnsTests {
+@Suite struct ConcurrencyLimitTests {
     @Test func `no more work runs concurrently than permitted`() async {
-        let turns = WebTurns(count: 3)
+        let turns = ConcurrencyLimit(count: 3)
         let counts = Locked((now: 0, most: 0))
         let done = await withTaskGroup(of: Int.self) { group in
             for number in 0..<40 {
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func `cancelled work leaves the queue`() async {
-        let turns = WebTurns(count: 1)
+        let turns = ConcurrencyLimit(count: 1)
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         let first = Task { await turns.during { for await _ in ends {} } }
         while !turns.isInUse { await Task.yield() }

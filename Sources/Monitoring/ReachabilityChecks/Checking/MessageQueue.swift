@@ -1,7 +1,7 @@
 import LinuxSupport
 
 /// A message queue with one reader, which takes all messages at once. Thread-safe.
-package final class Mailbox<Message: Sendable>: Sendable {
+package final class MessageQueue<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
         var reader: CheckedContinuation<Void, Never>?
@@ -68,7 +68,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
 }
 
 /// A probe that runs without a task. Its result is passed to the owner, or to a round that has taken it over. Thread-safe.
-final class ProbeUnderWay: Sendable {
+final class RunningProbe: Sendable {
     private enum State {
         case open
         case awaited(CheckedContinuation<ProbeResult, Never>)
@@ -79,11 +79,11 @@ final class ProbeUnderWay: Sendable {
     /// The number of the job in the socket engine.
     private let number = Locked<UInt64?>(nil)
     private let engine: SocketEngine
-    private let tell: @Sendable (ProbeResult) -> Void
+    private let completion: @Sendable (ProbeResult) -> Void
 
-    /// - Parameter tell: Called once with the result on the engine's thread. It must not block.
-    init(on engine: SocketEngine, tell: @escaping @Sendable (ProbeResult) -> Void) {
-        (self.engine, self.tell) = (engine, tell)
+    /// - Parameter completion: Called once with the result on the engine's thread. It must not block.
+    init(on engine: SocketEngine, completion: @escaping @Sendable (ProbeResult) -> Void) {
+        (self.engine, self.completion) = (engine, completion)
     }
 
     func begin(_ number: UInt64) {
@@ -96,7 +96,7 @@ final class ProbeUnderWay: Sendable {
             if case .awaited(let waiting) = state { return waiting }
             return nil
         }
-        if let waiting { waiting.resume(returning: result) } else { tell(result) }
+        if let waiting { waiting.resume(returning: result) } else { completion(result) }
     }
 
     func cancel() {
