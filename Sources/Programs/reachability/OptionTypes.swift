@@ -38,31 +38,6 @@ struct EgressOptions: ParsableArguments {
     }
 }
 
-/// The options that `watch --check` and `wait --works` pass to the check. Hidden, because they are rarely used.
-struct ActiveOptions: ParsableArguments {
-    @Option(
-        name: .customLong("anchor"),
-        help: ArgumentHelp(
-            "Your own URL as proof of internet access; repeatable.",
-            valueName: "url",
-            visibility: .hidden
-        )
-    )
-    var anchors: [String] = []
-
-    @Option(
-        name: .customLong("resolve"),
-        help: ArgumentHelp(
-            "NAME=ADDRESS: use this address and do not query DNS; repeatable.",
-            valueName: "pair",
-            visibility: .hidden
-        )
-    )
-    var resolutions: [String] = []
-
-    var isEmpty: Bool { anchors.isEmpty && resolutions.isEmpty }
-}
-
 extension CheckLine {
     mutating func add(_ options: ActiveOptions, servers: [String]) {
         for url in options.anchors { add("--anchor", url) }

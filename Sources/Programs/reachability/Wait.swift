@@ -73,7 +73,7 @@ struct Wait: ParsableCommand {
     @Flag(help: ArgumentHelp("Wait until an active check of hosts or URLs succeeds.", visibility: .hidden))
     var works = false
 
-    @OptionGroup var active: ActiveOptions
+    @OptionGroup(visibility: .hidden) var active: ActiveOptions
 
     @OptionGroup var namespaceOptions: NamespaceOptions
 

@@ -45,7 +45,7 @@ struct Watch: ParsableCommand {
     @Flag(help: ArgumentHelp("Print verdicts of active checks, which send probes.", visibility: .hidden))
     var check = false
 
-    @OptionGroup var active: ActiveOptions
+    @OptionGroup(visibility: .hidden) var active: ActiveOptions
 
     @Option(
         name: .customLong("dns"),

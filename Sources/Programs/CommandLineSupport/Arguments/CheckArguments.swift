@@ -28,11 +28,7 @@ package struct CheckArguments: CompanionArguments {
     )
     package var targets: [String] = []
 
-    @Option(
-        name: .customLong("anchor"),
-        help: ArgumentHelp("Your own URL as proof of internet access; repeatable.", valueName: "url")
-    )
-    package var anchors: [String] = []
+    @OptionGroup package var active: ActiveOptions
 
     @Option(
         name: .customLong("dns"),
@@ -43,16 +39,6 @@ package struct CheckArguments: CompanionArguments {
         )
     )
     package var servers: [String] = []
-
-    @Option(
-        name: .customLong("resolve"),
-        help: ArgumentHelp(
-            "NAME=ADDRESS: use this address and do not query DNS; repeatable.",
-            valueName: "pair",
-            visibility: .hidden
-        )
-    )
-    package var resolutions: [String] = []
 
     @Option(
         name: .customLong("expect-address"),
@@ -145,10 +131,33 @@ package struct CheckArguments: CompanionArguments {
         if isPrivate, !targets.isEmpty || file != nil {
             throw ValidationError("--private sends probes only to the local network: omit the targets.")
         }
-        if isPrivate, !anchors.isEmpty {
+        if isPrivate, !active.anchors.isEmpty {
             throw ValidationError("--private sends probes only to the local network: omit --anchor.")
         }
     }
+}
+
+/// The options that `watch --check` and `wait --works` have too.
+package struct ActiveOptions: ParsableArguments {
+    @Option(
+        name: .customLong("anchor"),
+        help: ArgumentHelp("Your own URL as proof of internet access; repeatable.", valueName: "url")
+    )
+    package var anchors: [String] = []
+
+    @Option(
+        name: .customLong("resolve"),
+        help: ArgumentHelp(
+            "NAME=ADDRESS: use this address and do not query DNS; repeatable.",
+            valueName: "pair",
+            visibility: .hidden
+        )
+    )
+    package var resolutions: [String] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { anchors.isEmpty && resolutions.isEmpty }
 }
 
 /// A firewall mark in the notation of `ip rule`: decimal, or hexadecimal after `0x`.

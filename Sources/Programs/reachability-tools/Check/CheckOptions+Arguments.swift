@@ -17,13 +17,13 @@ extension CheckOptions {
         guard timeLimit > .zero, timeLimit <= .seconds(60) else {
             throw ExitMessage("--timeout takes more than 0 and at most 60s", .usage)
         }
-        anchors = try arguments.anchors.map { try Anchor($0) }
+        anchors = try arguments.active.anchors.map { try Anchor($0) }
         portalAPI = try arguments.portalApi.map { try Anchor($0) }
         policy = try arguments.policy.map { try TrustPolicyFile(path: $0) }
         if !arguments.servers.isEmpty {
             nameServers = try arguments.servers.map { try Self.address($0, "--dns") }
         }
-        for text in arguments.resolutions {
+        for text in arguments.active.resolutions {
             let (name, address) = try Self.pair(text, "--resolve")
             resolutions[name, default: []].append(address)
         }
