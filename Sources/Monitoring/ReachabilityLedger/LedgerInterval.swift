@@ -164,26 +164,3 @@ public enum LedgerAccount: String, Hashable, Sendable, Codable, CaseIterable {
         }
     }
 }
-
-/// The names of sites and devices of a fleet.
-package enum FleetName {
-    /// The rule for error messages.
-    package static let rule = "1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit"
-
-    /// Returns whether a text is a valid name: 1 to 64 letters, digits, `.`, `_` and `-`, starting with a letter or
-    /// digit. A name is used as a topic level, as a part of a file name, and in a certificate.
-    package static func isValid(_ text: String) -> Bool {
-        let bytes = text.utf8
-        guard (1...64).contains(bytes.count), let first = bytes.first, isLetterOrDigit(first) else { return false }
-        return bytes.allSatisfy { isLetterOrDigit($0) || ".-_".utf8.contains($0) }
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
-    }
-}

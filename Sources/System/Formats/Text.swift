@@ -167,3 +167,30 @@ extension UInt8 {
     /// The upper-case digit of a number below 16.
     fileprivate var digit: UInt8 { self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "A") + self - 10 }
 }
+
+// MARK: - Names
+
+extension String {
+    /// Whether the text has 1 to 64 ASCII letters, digits, `.`, `_` and `-`, and nothing else.
+    package var isIdentifier: Bool {
+        (1...64).contains(utf8.count)
+            && unicodeScalars.allSatisfy { scalar in
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-": true
+                default: false
+                }
+            }
+    }
+}
+
+/// The names of sites and devices of a fleet.
+package enum FleetName {
+    /// The rule for error messages.
+    package static let rule = "1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit"
+
+    /// Returns whether a text is a valid name: an identifier that starts with a letter or digit. A name is used as a
+    /// topic level, as a part of a file name, and in a certificate.
+    package static func isValid(_ text: String) -> Bool {
+        text.isIdentifier && text.first.map { !"._-".contains($0) } == true
+    }
+}

@@ -31,19 +31,8 @@ package struct PlannedMaintenance: Hashable, Sendable {
 
     var window: MaintenanceWindow { MaintenanceWindow(targets: targets, begin: .once(start), length: length) }
 
-    /// Returns a Boolean value that indicates whether a text is a valid name: 1 to 64 ASCII letters, digits, `.`, `-` and `_`, but not `.`
-    /// or `..`.
-    package static func isID(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count) && !text.isPathStep
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
-    }
+    /// Returns a Boolean value that indicates whether a text is a valid name: an identifier, but not `.` or `..`.
+    package static func isID(_ text: String) -> Bool { text.isIdentifier && !text.isPathStep }
 }
 
 extension MonitoringService {
@@ -119,17 +108,13 @@ package struct MaintenanceWindow: Hashable, Sendable {
         switch begin {
         case .once(let begin): return [begin]
         case .each(let weekday, let second, let clock):
-            let today = Self.floor(clock.shown(at: moment.components.seconds), LocalTime.day)
+            let today = clock.shown(at: moment.components.seconds).floored(by: LocalTime.day)
             let back = length.components.seconds / LocalTime.day + 1
             return (-back...8).map { today + $0 }.filter { day in
                 // 1 January 1970 was a Thursday.
                 weekday.map { (day + 3 - Int64($0)) % 7 == 0 } ?? true
             }.map { .seconds(clock.moment(showing: $0 * LocalTime.day + second)) }
         }
-    }
-
-    private static func floor(_ number: Int64, _ divisor: Int64) -> Int64 {
-        number / divisor - (number % divisor < 0 ? 1 : 0)
     }
 }
 
