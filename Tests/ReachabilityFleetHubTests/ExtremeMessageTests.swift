@@ -3,11 +3,11 @@ import GRDB
 import LinuxSupport
 import ReachabilityFleet
 import ReachabilityLedger
-import ReachabilityService
 import TestSupport
 import Testing
 
 @testable import ReachabilityFleetHub
+@testable import ReachabilityService
 
 /// Extreme numbers and times, in every message of a machine and in every row of a hub's history.
 @Suite struct ExtremeMessageTests {

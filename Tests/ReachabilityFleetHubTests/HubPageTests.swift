@@ -2,10 +2,10 @@ import Foundation
 import LinuxSupport
 import NIOHTTP1
 import ReachabilityFleet
-import ReachabilityService
 import Testing
 
 @testable import ReachabilityFleetHub
+@testable import ReachabilityService
 
 /// The dashboard of a hub.
 @Suite struct HubPageTests {

@@ -1,10 +1,9 @@
 import Foundation
 import ReachabilityFleet
 import ReachabilityLedger
-import ReachabilityService
 import Testing
 
-@testable import ReachabilityFleetHub
+@testable import ReachabilityService
 
 /// The machines and incidents of a hub in its store.
 @Suite struct HubStoreTests {

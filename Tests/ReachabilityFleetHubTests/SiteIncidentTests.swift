@@ -1,9 +1,9 @@
 import ReachabilityFleet
 import ReachabilityLedger
-import ReachabilityService
 import Testing
 
 @testable import ReachabilityFleetHub
+@testable import ReachabilityService
 
 /// The notifications of fleet incidents. Each start is notified at most once, and each notified incident has a notified
 /// end.

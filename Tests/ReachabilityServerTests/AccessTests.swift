@@ -2,12 +2,12 @@ import Foundation
 import LinuxSupport
 import NIOHTTP1
 import NetworkLab
-import ReachabilityService
 import ServerTrust
 import Testing
 import TrustForge
 
 @testable import ReachabilityServer
+@testable import ReachabilityService
 
 /// Access control, and the identification of clients.
 @Suite struct AccessTests {

@@ -177,7 +177,7 @@ import Testing
 
     @Test func `notes, actors and announced maintenance are written to the new file`() throws {
         let world = try world()
-        let outage = try #require(world.service.snapshot.books.outages().first)
+        let outage = try #require(world.outages.first)
         world.service.note("the plug", by: "root", on: outage)
         let process = ActingProcess(id: 812, program: "openvpn", unit: nil)
         // One actor caused the outage, the other a later interval of it.

@@ -102,14 +102,14 @@ import Testing
         world.start()
         world.advance(.seconds(10))
         world.setCarrier(false)
-        let began = try #require(world.service.snapshot.books.outages().first)
+        let began = try #require(world.outages.first)
         world.advance(.seconds(300))
         world.writer.mark()
         world.advance(.seconds(9))
         world.kill()
         world.advance(.seconds(4))
         world.start()
-        #expect(world.service.snapshot.books.outages().map(\.id) == [began.id])
+        #expect(world.outages.map(\.id) == [began.id])
         #expect(try world.words() == ["up 10s", "us.link and goes on"])
         // The totals of this run do not include earlier time.
         let (account, now) = (

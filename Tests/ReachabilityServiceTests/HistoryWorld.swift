@@ -113,6 +113,12 @@ final class HistoryWorld {
         writer.flush()
     }
 
+    /// The outages of this run, latest first.
+    var outages: [Outage] {
+        let snapshot = service.snapshot
+        return snapshot.books.outages(OutageFilter(), upTo: snapshot.now, limit: .max, at: snapshot.now)
+    }
+
     /// Returns all stored intervals, earliest first.
     func intervals() throws -> [LedgerInterval] {
         try

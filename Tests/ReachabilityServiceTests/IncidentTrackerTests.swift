@@ -41,7 +41,7 @@ import Testing
             for event in events {
                 number += 1
                 let interface = interfaces[target]
-                let kind = ServiceEvent.Kind(event)
+                let kind = ServiceEvent.Kind.ledger(event)
                 _ = tracker.take(
                     .event(.init(number: number, instant: now, target: target, kind: kind, interface: interface))
                 )

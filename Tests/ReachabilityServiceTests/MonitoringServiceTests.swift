@@ -53,12 +53,12 @@ import Testing
         var told: [String] {
             events.withLock(\.self).compactMap { event in
                 switch event.kind {
-                case .intervalClosed(let interval): "closed \(interval.state)"
-                case .intervalOpened(let interval): "opened \(interval.state)"
-                case .intervalRefined(let interval): "refined \(interval.state)"
-                case .outageBegan: "outage began"
-                case .outageRefined: "outage went on"
-                case .outageEnded(let outage): "outage ended by \(outage.ending?.rawValue ?? "-")"
+                case .ledger(.closed(let interval)): "closed \(interval.state)"
+                case .ledger(.opened(let interval)): "opened \(interval.state)"
+                case .ledger(.refined(let interval)): "refined \(interval.state)"
+                case .ledger(.outageBegan): "outage began"
+                case .ledger(.outageRefined): "outage went on"
+                case .ledger(.outageEnded(let outage)): "outage ended by \(outage.ending?.rawValue ?? "-")"
                 case .explained: nil
                 case .maintenancePlanned(let planned): "planned \(planned.id)"
                 case .maintenanceCancelled(let id): "cancelled \(id)"

@@ -69,14 +69,23 @@ extension API {
         exactUpTo limit: Int = 0,
         _ snapshot: MonitoringService.Snapshot
     ) throws(Problem) -> TargetTimes {
-        var days = try settledDays(of: target, from: from, to: to, snapshot)
-        let summed: (from: LedgerInstant, to: LedgerInstant)?
-        do { summed = try history?.store?.settledWindow(of: target, from: from, to: to) } catch {
-            throw Self.unreadable(error)
-        }
+        try reading { try knownTimes(of: target, from: from, to: to, exactUpTo: limit, snapshot) }
+    }
+
+    private func knownTimes(
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant,
+        exactUpTo limit: Int,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws -> TargetTimes {
+        let store = history?.store
+        // Only whole days have sums.
+        var days = try store?.settledDays(of: target, from: from, to: to, now: snapshot.now) ?? []
+        let summed = try store?.settledWindow(of: target, from: from, to: to)
         var intervals: [LedgerInterval]?
-        if let summed, limit > 0, try !hasMoreIntervals(of: target, from: from, to: to, than: limit) {
-            let all = try self.intervals(of: target, from: from, to: to, limit: limit + 1, snapshot)
+        if let summed, limit > 0, try store?.hasMoreIntervals(of: target, from: from, to: to, than: limit) != true {
+            let all = try reader.intervals(of: target, from: from, to: to, limit: limit + 1, snapshot)
             if all.count <= limit {
                 // The sums also include intervals that were deleted. Only the time of existing intervals is subtracted.
                 for index in days.indices where days[index].start < summed.to { days[index].remove(all) }
@@ -87,7 +96,7 @@ extension API {
             let parts = summed.map { [($0.to, to), (from, $0.from)] } ?? [(from, to)]
             var found: [LedgerInterval] = []
             for (from, to) in parts where from < to {
-                found += try self.intervals(of: target, from: from, to: to, limit: Self.intervalLimit, snapshot)
+                found += try reader.intervals(of: target, from: from, to: to, limit: Self.intervalLimit, snapshot)
                     .compactMap { $0.part(from: from, to: to) }
             }
             intervals = found.reversed()
@@ -102,17 +111,6 @@ extension API {
             days: days,
             basis: isChecked ? .checks : .path
         )
-    }
-
-    private func hasMoreIntervals(
-        of target: String,
-        from: LedgerInstant,
-        to: LedgerInstant,
-        than limit: Int
-    ) throws(Problem) -> Bool {
-        do { return try history?.store?.hasMoreIntervals(of: target, from: from, to: to, than: limit) ?? false } catch {
-            throw Self.unreadable(error)
-        }
     }
 
     /// The maximum number of intervals that are read for an answer. It corresponds to a change of state every two seconds for two days.
@@ -140,21 +138,6 @@ extension SettledDay {
             guard from < to else { continue }
             let rest = (times[interval.state.account] ?? .zero) - (to - from)
             times[interval.state.account] = rest > .zero ? rest : nil
-        }
-    }
-}
-
-extension API {
-    /// Returns the sums of whole days, earliest first.
-    func settledDays(
-        of target: String,
-        from: LedgerInstant,
-        to: LedgerInstant,
-        _ snapshot: MonitoringService.Snapshot
-    ) throws(Problem) -> [SettledDay] {
-        guard let store = history?.store else { return [] }
-        do { return try store.settledDays(of: target, from: from, to: to, now: snapshot.now) } catch {
-            throw Self.unreadable(error)
         }
     }
 }

@@ -21,28 +21,18 @@ extension API {
     func buckets(of name: String, from: LedgerInstant, to: LedgerInstant, limit: Int) throws(Problem) -> [CheckBucket] {
         let memory = service.checkLog.buckets(of: name).reversed().filter { $0.start >= from && $0.start < to }
         guard let store = history?.store else { return Array(memory.prefix(limit)) }
-        do {
-            var found: [LedgerInstant: CheckBucket] = [:]
-            let first = service.checkLog.buckets(of: name).first?.start
-            let written = try store.buckets(
-                of: name,
-                from: from,
-                to: to,
-                butOf: history?.run,
-                since: first,
-                limit: limit
-            )
-            for bucket in written { found[bucket.start] = bucket }
-            for bucket in memory {
-                var whole = bucket
-                // An earlier run ended within the period of this bucket.
-                if let written = found[bucket.start] { whole.merge(written) }
-                found[bucket.start] = whole
-            }
-            return found.values.sorted { $0.start > $1.start }.prefix(limit).map(\.self)
-        } catch {
-            throw Self.unreadable(error)
+        let (run, first) = (history?.run, service.checkLog.buckets(of: name).first?.start)
+        let written = try reading {
+            try store.buckets(of: name, from: from, to: to, butOf: run, since: first, limit: limit)
         }
+        var found = Dictionary(written.map { ($0.start, $0) }) { _, last in last }
+        for bucket in memory {
+            var whole = bucket
+            // An earlier run ended within the period of this bucket.
+            if let written = found[bucket.start] { whole.merge(written) }
+            found[bucket.start] = whole
+        }
+        return found.values.sorted { $0.start > $1.start }.prefix(limit).map(\.self)
     }
 
     /// Starts a check of a target. Its result is published like that of any other check.

@@ -5,26 +5,16 @@ import ReachabilityService
 // Access to the history. If it cannot be read, the functions throw a ``Problem``.
 
 extension API {
-    private func reading<Value>(_ body: (OutageReader) throws -> Value) throws(Problem) -> Value {
-        do { return try body(OutageReader(service, history)) } catch { throw Self.unreadable(error) }
-    }
+    /// The outages in memory and in the history.
+    var reader: OutageReader { OutageReader(service, history) }
 
-    /// Returns the outages that match a filter, latest first.
+    /// Reads from the history.
     ///
-    /// - Parameter after: The last outage of the previous page. Only outages that follow it in the order are returned.
-    func outages(
-        _ filter: OutageFilter = OutageFilter(),
-        after: OutageKey? = nil,
-        limit: Int,
-        _ snapshot: MonitoringService.Snapshot
-    ) throws(Problem) -> [ExplainedOutage] {
-        try reading { try $0.outages(filter, after: after, limit: limit, snapshot) }
-    }
-
-    /// Returns the number and the total duration of outages by attribution and cause. If the history cannot be read, only outages of this
-    /// run are counted.
-    func outageSums(_ filter: OutageFilter, _ snapshot: MonitoringService.Snapshot) -> [OutageSum] {
-        OutageReader(service, history).outageSums(filter, snapshot)
+    /// - Throws: ``Problem`` if the history cannot be read.
+    func reading<Value>(_ body: () throws -> Value) throws(Problem) -> Value {
+        do { return try body() } catch {
+            throw Problem(.serviceUnavailable, "cannot read the history; see /readyz for the reason")
+        }
     }
 
     /// Returns the number of outages that match a filter; nil if there are more than 100,000, or if the history cannot be read.
@@ -38,28 +28,5 @@ extension API {
             return nil
         }
         return count
-    }
-
-    /// Returns the outage with an id; nil for an unknown id.
-    func outage(with key: OutageKey, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> ExplainedOutage? {
-        try reading { try $0.outage(with: key, snapshot) }
-    }
-
-    /// Returns the intervals of a target that overlap a window, latest first.
-    ///
-    /// - Parameter limit: The maximum number of intervals that are read from the history. Those in memory are always returned.
-    func intervals(
-        of target: String,
-        from: LedgerInstant,
-        to: LedgerInstant,
-        limit: Int,
-        _ snapshot: MonitoringService.Snapshot
-    ) throws(Problem) -> [LedgerInterval] {
-        try reading { try $0.intervals(of: target, from: from, to: to, limit: limit, snapshot) }
-    }
-
-    /// Returns the problem for a history that cannot be read.
-    static func unreadable(_ error: any Error) -> Problem {
-        Problem(.serviceUnavailable, "cannot read the history; see /readyz for the reason")
     }
 }

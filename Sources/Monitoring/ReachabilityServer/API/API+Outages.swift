@@ -20,7 +20,7 @@ extension API {
             throw Problem(.badRequest, "after must be the id of an outage, not \"\(text.printable)\"")
         }
         let limit = try query.limit
-        let found = try outages(filter, after: after, limit: limit + 1, snapshot)
+        let found = try reading { try reader.outages(filter, after: after, limit: limit + 1, snapshot) }
         let total = outageTotal(filter, snapshot)
         return Page(first: limit, of: found.map { snapshot.item(of: $0) }, total: total)
     }
@@ -33,10 +33,10 @@ extension API {
 
     /// Returns the outage with an id, or the latest outage for the id `latest`, with its evidence.
     func explained(_ id: String, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> ExplainedOutage {
-        let found =
-            id == "latest"
-            ? try outages(limit: 1, snapshot).first
-            : try OutageKey(id).flatMap { key throws(Problem) in try outage(with: key, snapshot) }
+        let found = try reading {
+            if id == "latest" { return try reader.outages(limit: 1, snapshot).first }
+            return try OutageKey(id).flatMap { try reader.outage(with: $0, snapshot) }
+        }
         if let found { return found }
         if id == "latest" { throw Problem(.notFound, "there was no outage yet") }
         throw Problem(.notFound, "there is no outage \"\(id.printable)\"; /v1/outages lists all")
@@ -115,5 +115,46 @@ extension MonitoringService.Snapshot {
         let lines = note.text.split(at: "\n", omittingEmptySubsequences: false).map { String($0).printable }
         let head = "\(time(note.instant).text) note of \(note.author.printable): \(lines[0])"
         return [head] + lines.dropFirst().map { "  " + $0 }
+    }
+}
+
+extension MonitoringService.Snapshot {
+    /// Returns an outage as JSON, as a line of text and as a report.
+    func item(of explained: ExplainedOutage) -> Item {
+        let outage = explained.outage
+        let line = line(of: outage, outage.deciding(at: now))
+        let report =
+            [line] + (explained.actor.map { ["  the path was removed by \($0.text)"] } ?? [])
+            + outage.intervals.map { interval in
+                let actor = interval.start == outage.start ? nil : explained.actors[interval.start]
+                return "  " + item(of: interval).text + (actor.map { ", by \($0.text)" } ?? "")
+            } + evidenceLines(explained)
+            + explained.notes.flatMap { lines(of: $0) }
+        return Item(key: outage.id, object: object(of: explained), text: line, report: report.joined(separator: "\n"))
+    }
+
+    /// Returns a line such as `2026-11-21T08:15:30.123Z internet: us.link (noCarrier) for 4.001s, ID`.
+    private func line(of outage: Outage, _ deciding: LedgerInterval) -> String {
+        let reason = deciding.reason.map { " (\($0))" } ?? ""
+        let length = outage.duration(at: now).people
+        let lasting = outage.end == nil ? ", ongoing" : outage.ending == .unknown ? ", then unknown" : ""
+        return
+            "\(time(outage.start).text) \(outage.target.printable): \(deciding.state)\(reason.printable) for \(length)"
+            + "\(lasting), \(outage.id)"
+    }
+
+    private func evidenceLines(_ explained: ExplainedOutage) -> [String] {
+        let told = explained.evidence.flatMap { record in
+            ["\(time(record.instant).text) \(record.phase(of: explained.outage)):"] + record.steps.flatMap(\.lines)
+        }
+        return told + (explained.missing.map { ["  \($0)"] } ?? [])
+    }
+}
+
+extension EvidenceRecord.Step {
+    /// The step as lines of text, with the remedy if there is one.
+    var lines: [String] {
+        let mark = ["ok": "ok", "broken": "!!", "notReached": "..", "informational": "--"][state] ?? "--"
+        return ["  \(mark) \(kind): \(summary.printable)"] + (remedy.map { ["     \($0.printable)"] } ?? [])
     }
 }

@@ -68,8 +68,12 @@ extension API {
         let (snapshot, name) = (service.snapshot, query["name"])
         try checkTarget(name, snapshot)
         let (from, to) = try window(query, snapshot)
+        let limit = try query.limit + 1
+        let intervals = try reading {
+            try reader.intervals(of: name, from: from, to: to, limit: limit, snapshot)
+        }
         return try Page(
-            of: intervals(of: name, from: from, to: to, limit: query.limit + 1, snapshot),
+            of: intervals,
             query,
             key: { String($0.start.nanoseconds) },
             isAfter: { interval, key in Int64(key).map { interval.start.nanoseconds < $0 } ?? true }

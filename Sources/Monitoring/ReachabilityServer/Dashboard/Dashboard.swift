@@ -52,7 +52,7 @@ extension API {
         after: OutageKey? = nil,
         limit: Int
     ) -> [Outage] {
-        let known = try? outages(filter, after: after, limit: limit, snapshot).map(\.outage)
+        let known = try? reader.outages(filter, after: after, limit: limit, snapshot).map(\.outage)
         return known ?? snapshot.books.outages(filter, upTo: snapshot.now, limit: limit, at: snapshot.now)
     }
 }
@@ -124,7 +124,7 @@ extension API {
             "id", "target", "attribution", "cause", "start", "end", "durationMilliseconds",
             "uncertaintyMilliseconds",
         ])
-        for explained in try outages(limit: 1000, snapshot) {
+        for explained in try reading({ try reader.outages(limit: 1000, snapshot) }) {
             let outage = explained.outage
             let state = outage.deciding(at: snapshot.now).state
             csv.add([

@@ -52,7 +52,7 @@ extension API {
         choice.window = try query.word("window", BarWindow.Choice.self)
         let after = query.after.flatMap { OutageKey($0) }
         let (filter, isFirst) = (choice.filter(snapshot), after == nil)
-        let sums = outageSums(filter, snapshot)
+        let sums = reader.outageSums(filter, snapshot)
         let outages = latest(snapshot, filter, after: after, limit: Self.outageLimit + 1)
         let total = sums.reduce(0) { $0 + $1.count }
         let open = sums.reduce(0) { $0 + $1.open }

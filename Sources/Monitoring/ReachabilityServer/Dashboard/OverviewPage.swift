@@ -6,7 +6,7 @@ extension API {
     /// Returns the page with the current state in one sentence, the targets, and the latest outages.
     func overviewPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
         let times = KnownTimes(self, snapshot, of: snapshot.books.accounts.count)
-        let outageCount = outageSums(OutageFilter(), snapshot).reduce(0) { $0 + $1.count }
+        let outageCount = reader.outageSums(OutageFilter(), snapshot).reduce(0) { $0 + $1.count }
         let window = try BarWindow(query, snapshot, since: service.start)
         let headline = Headline(snapshot)
         let targets = snapshot.books.targets

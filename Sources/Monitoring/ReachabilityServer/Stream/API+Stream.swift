@@ -42,12 +42,12 @@ extension ServiceEvent.Kind {
     /// The name of the event in the API.
     var name: String {
         switch self {
-        case .intervalClosed: "intervalClosed"
-        case .intervalOpened: "intervalOpened"
-        case .intervalRefined: "intervalRefined"
-        case .outageBegan: "outageBegan"
-        case .outageRefined: "outageRefined"
-        case .outageEnded: "outageEnded"
+        case .ledger(.closed): "intervalClosed"
+        case .ledger(.opened): "intervalOpened"
+        case .ledger(.refined): "intervalRefined"
+        case .ledger(.outageBegan): "outageBegan"
+        case .ledger(.outageRefined): "outageRefined"
+        case .ledger(.outageEnded): "outageEnded"
         case .explained: "explained"
         case .noted: "noted"
         case .actorFound: "actorFound"
@@ -69,9 +69,10 @@ extension MonitoringService.Snapshot {
         object.add("time", Timestamp(real: calendar.wall(at: event.instant)))
         object.add("target", event.target)
         switch event.kind {
-        case .intervalClosed(let interval), .intervalOpened(let interval), .intervalRefined(let interval):
+        case .ledger(.closed(let interval)), .ledger(.opened(let interval)), .ledger(.refined(let interval)):
             object.add("interval", self.object(of: interval))
-        case .outageBegan(let outage), .outageRefined(let outage), .outageEnded(let outage):
+        case .ledger(.outageBegan(let outage)), .ledger(.outageRefined(let outage)),
+            .ledger(.outageEnded(let outage)):
             var explained = ExplainedOutage(outage, books.accounts[outage.target])
             explained.notes = books.notes(on: outage.id)
             explained.actors = books.actors(of: outage.id)
@@ -98,10 +99,11 @@ extension MonitoringService.Snapshot {
         let target = event.target.map { " \($0.printable)" } ?? ""
         let what: String? =
             switch event.kind {
-            case .intervalClosed(let interval), .intervalOpened(let interval), .intervalRefined(let interval):
+            case .ledger(.closed(let interval)), .ledger(.opened(let interval)), .ledger(.refined(let interval)):
                 words(interval)
-            case .outageBegan(let outage), .outageRefined(let outage): words(outage.deciding(at: now))
-            case .outageEnded(let outage):
+            case .ledger(.outageBegan(let outage)), .ledger(.outageRefined(let outage)):
+                words(outage.deciding(at: now))
+            case .ledger(.outageEnded(let outage)):
                 "\(words(outage.deciding(at: now))) for \(outage.duration(at: now).people)"
             case .explained: nil
             case .noted(let note): "\(note.author.printable) on \(note.outage)"

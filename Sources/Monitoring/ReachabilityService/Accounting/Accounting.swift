@@ -69,17 +69,8 @@ package struct Accounting: Sendable {
     /// The number of the last event.
     private(set) package var lastNumber: UInt64 = 0
 
-    package init() {}
-
     /// The names of the targets, sorted.
     package var targets: [String] { accounts.keys.sorted() }
-
-    /// Returns the outages of one target or of all targets, latest first. Ongoing outages are included.
-    package func outages(of target: String? = nil) -> [Outage] {
-        let chosen = target.map { accounts[$0].map { [$0] } ?? [] } ?? Array(accounts.values)
-        let all = chosen.flatMap { $0.outages + ($0.ledger.outage.map { [$0] } ?? []) }
-        return all.sorted { ($1.start, $0.id) < ($0.start, $1.id) }
-    }
 
     /// Returns the latest outages that match a filter, latest first.
     ///
@@ -284,7 +275,7 @@ package struct Accounting: Sendable {
             case .opened, .refined, .outageBegan, .outageRefined: break
             }
         }
-        return events.map { note(.init($0), of: target, now: now) }
+        return events.map { note(.ledger($0), of: target, now: now) }
     }
 
     /// Creates an event with the next number.

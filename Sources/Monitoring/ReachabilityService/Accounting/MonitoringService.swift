@@ -2,6 +2,7 @@ import Dispatch
 package import LinuxSupport
 package import NetworkDiagnostics
 package import NetworkReachability
+import ReachabilityChecks
 package import ReachabilityLedger
 
 /// A service that monitors the paths to a set of targets and assigns each second to a state. Thread-safe.
@@ -73,7 +74,7 @@ package final class MonitoringService: Sendable {
         resume: HistoryStore.Resume = .init(),
         makeProber: (@Sendable (ServiceTarget, CheckSettings) -> any TargetProbing)? = nil,
         findProcess: (@Sendable (Removal) -> ActingProcess?)? = nil,
-        mayEcho: @escaping @Sendable () -> Bool = { CheckNotices.mayEcho }
+        mayEcho: @escaping @Sendable () -> Bool = { CheckEngine.mayEcho }
     ) {
         self.clock = clock
         self.mayEcho = mayEcho
@@ -255,7 +256,7 @@ package final class MonitoringService: Sendable {
 
     // MARK: Observing
 
-    private func observed(_ change: PathObserver.Change, of watched: ServiceTarget) {
+    private func observed(_ change: PathChange, of watched: ServiceTarget) {
         let target = watched.name
         checkClocks()
         let (boot, monotonic) = (clock.monitor.boot, clock.monitor.monotonic)
@@ -270,8 +271,10 @@ package final class MonitoringService: Sendable {
         let events = record { state in
             let instant = state.line.instant(at: received + span)
             let now = state.line.instant(at: boot)
+            // These carrier losses ended before the kernel reported them.
+            let missed = change.previous.map { change.path.carrierLosses(since: $0) } ?? 0
             let losses =
-                change.missedLosses > 0
+                missed > 0
                 ? state.books.takeMissedLoss(of: target, at: instant, uncertainty: Self.carrierDelay, now: now) : []
             state.checks[target]?.take(
                 change.path,

@@ -59,8 +59,8 @@ extension MonitoringService {
         for event in events {
             let outage: Outage
             switch event.kind {
-            case .outageBegan(let began): outage = began
-            case .outageRefined(let refined): outage = refined
+            case .ledger(.outageBegan(let began)): outage = began
+            case .ledger(.outageRefined(let refined)): outage = refined
             default: continue
             }
             guard let interval = outage.intervals.last, interval.mayHaveActor else { continue }
@@ -90,12 +90,6 @@ package struct ActingProcess: Hashable, Sendable {
     /// The systemd unit of the process; nil without a unit.
     package let unit: String?
 
-    package init(id: Int32, program: String, unit: String?) {
-        (self.id, self.program, self.unit) = (id, program, unit)
-    }
-}
-
-extension ActingProcess {
     /// The JSON object in the API and in notifications.
     package var object: JSONObject {
         var object = JSONObject()
@@ -109,9 +103,7 @@ extension ActingProcess {
     ///
     /// Control characters are escaped, because a process can choose its name.
     package var text: String { "\(program.printable), pid \(id)\(unit.map { ", of \($0.printable)" } ?? "")" }
-}
 
-extension ActingProcess {
     /// Returns the innermost control group whose name is that of a systemd service or scope; nil without one.
     ///
     /// - Parameter groups: The content of `/proc/PID/cgroup`; see `cgroups(7)`.

@@ -20,9 +20,9 @@ package struct OutageReader: Sendable {
         limit: Int,
         _ snapshot: MonitoringService.Snapshot
     ) throws -> [ExplainedOutage] {
-        var found: [OutageReference] = []
+        var found: [Reference] = []
         // Several reads may be needed, because an outage that is both in memory and in the history counts once.
-        var next: LedgerInstant? = min(after.map { LedgerInstant(nanoseconds: $0.start) } ?? .latest, snapshot.now)
+        var next: LedgerInstant? = min(after?.start ?? .latest, snapshot.now)
         while let start = next, found.count < limit {
             let part = try references(filter, upTo: start, limit: limit, snapshot)
             found += part.references.filter { reference in after.map { reference.key > $0 } ?? true }
@@ -51,10 +51,12 @@ package struct OutageReader: Sendable {
 
     /// Returns the outage with an id; nil for an unknown id.
     package func outage(with key: OutageKey, _ snapshot: MonitoringService.Snapshot) throws -> ExplainedOutage? {
-        let start = LedgerInstant(nanoseconds: key.start)
-        let found = try references(OutageFilter(), upTo: start, limit: 1, snapshot).references
+        let found = try references(OutageFilter(), upTo: key.start, limit: 1, snapshot).references
         return try explained(found.filter { $0.key == key }[...], snapshot).first
     }
+
+    /// A reference to an outage: the outage in memory, or nil if it has to be read from the history.
+    private typealias Reference = (key: OutageKey, target: String, outage: Outage?)
 
     /// Returns references to at least `limit` outages that start at or before an instant, or to all of them, latest first.
     ///
@@ -67,7 +69,7 @@ package struct OutageReader: Sendable {
         upTo start: LedgerInstant,
         limit: Int,
         _ snapshot: MonitoringService.Snapshot
-    ) throws -> (references: [OutageReference], next: LedgerInstant?) {
+    ) throws -> (references: [Reference], next: LedgerInstant?) {
         let memory = snapshot.books.outages(filter, upTo: start, limit: limit, at: snapshot.now)
         var written: [(target: String, start: LedgerInstant)] = []
         // An ongoing outage is always in memory.
@@ -77,17 +79,19 @@ package struct OutageReader: Sendable {
         // A list that reached its limit is not complete before its last outage.
         let ends = [memory.map(\.start), written.map(\.start)].filter { $0.count >= limit }.compactMap(\.last)
         let last = ends.max()
-        let references =
-            memory.map { OutageReference($0) }
-            + written.filter { !snapshot.books.knowsOutage(of: $0.target, from: $0.start) }.map { OutageReference($0) }
+        let older = written.filter { !snapshot.books.knowsOutage(of: $0.target, from: $0.start) }
+        let references: [Reference] =
+            memory.map { (OutageKey(of: $0.target, from: $0.start), $0.target, $0) }
+            + older.map { (OutageKey(of: $0.target, from: $0.start), $0.target, nil) }
         return (
-            references.filter { reference in last.map { reference.start >= $0 } ?? true }.sorted { $0.key < $1.key },
+            references.filter { reference in last.map { reference.key.start >= $0 } ?? true }
+                .sorted { $0.key < $1.key },
             last.flatMap { $0 > .earliest ? LedgerInstant(nanoseconds: $0.nanoseconds - 1) : nil }
         )
     }
 
     private func explained(
-        _ references: ArraySlice<OutageReference>,
+        _ references: ArraySlice<Reference>,
         _ snapshot: MonitoringService.Snapshot
     ) throws -> [ExplainedOutage] {
         var found: [ExplainedOutage] = []
@@ -96,8 +100,9 @@ package struct OutageReader: Sendable {
                 found.append(ExplainedOutage(outage, snapshot.books.accounts[outage.target]))
                 continue
             }
-            let entries = try history?.store?.outage(of: reference.target, from: reference.start) ?? []
-            if let outage = ExplainedOutage(of: reference.target, from: reference.start, entries) {
+            let (target, start) = (reference.target, reference.key.start)
+            let entries = try history?.store?.outage(of: target, from: start) ?? []
+            if let outage = ExplainedOutage(of: target, from: start, entries) {
                 found.append(outage)
             }
         }
@@ -219,41 +224,20 @@ package struct ExplainedOutage {
     }
 }
 
-/// A reference to an outage in memory or in the history.
-private struct OutageReference {
-    let target: String
-    let start: LedgerInstant
-    let key: OutageKey
-    /// The outage in memory; nil if it has to be read from the history.
-    let outage: Outage?
-
-    init(_ outage: Outage) {
-        (target, start, self.outage) = (outage.target, outage.start, outage)
-        key = OutageKey(of: outage.target, from: outage.start)
-    }
-
-    /// Creates a reference to an outage in the history.
-    init(_ written: (target: String, start: LedgerInstant)) {
-        (target, start, outage) = (written.target, written.start, nil)
-        key = OutageKey(of: written.target, from: written.start)
-    }
-}
-
 /// The id of an outage. Keys are ordered by start, latest first, and then by id.
 package struct OutageKey: Comparable {
-    /// The start of the outage, in nanoseconds of the ledger's time.
-    package let start: Int64
+    let start: LedgerInstant
     private let id: String
 
     init(of target: String, from start: LedgerInstant) {
-        (self.start, id) = (start.nanoseconds, Outage.id(of: target, from: start))
+        (self.start, id) = (start, Outage.id(of: target, from: start))
     }
 
     /// Parses an id of the form `START-HASH`, with the start in base 36. The result is nil for any other text.
     package init?(_ id: String) {
         let parts = id.split(at: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let start = Int64(parts[0], radix: 36) else { return nil }
-        (self.start, self.id) = (start, id)
+        (self.start, self.id) = (LedgerInstant(nanoseconds: start), id)
     }
 
     package static func < (left: Self, right: Self) -> Bool { (right.start, left.id) < (left.start, right.id) }

@@ -7,15 +7,8 @@ package import ReachabilityLedger
 package struct ServiceEvent: Sendable {
     /// The change.
     package enum Kind: Sendable {
-        /// An interval has ended.
-        case intervalClosed(LedgerInterval)
-        /// An interval has begun.
-        case intervalOpened(LedgerInterval)
-        /// The state or the reason of the current interval was corrected.
-        case intervalRefined(LedgerInterval)
-        case outageBegan(Outage)
-        case outageRefined(Outage)
-        case outageEnded(Outage)
+        /// An interval or an outage of the target began, changed or ended.
+        case ledger(TargetLedger.Event)
         /// Evidence for the current interval was gathered.
         case explained(EvidenceRecord)
         /// A note was added to an outage.
@@ -43,19 +36,6 @@ package struct ServiceEvent: Sendable {
     package var interface: String?
 }
 
-extension ServiceEvent.Kind {
-    init(_ event: TargetLedger.Event) {
-        switch event {
-        case .closed(let interval): self = .intervalClosed(interval)
-        case .opened(let interval): self = .intervalOpened(interval)
-        case .refined(let interval): self = .intervalRefined(interval)
-        case .outageBegan(let outage): self = .outageBegan(outage)
-        case .outageRefined(let outage): self = .outageRefined(outage)
-        case .outageEnded(let outage): self = .outageEnded(outage)
-        }
-    }
-}
-
 /// The steps that explain the state of a target. They are gathered from the kernel shortly after the state began.
 package struct EvidenceRecord: Hashable, Sendable {
     /// One step of an explanation, as printed by `reachability why`.
@@ -71,10 +51,6 @@ package struct EvidenceRecord: Hashable, Sendable {
     /// The time of the query.
     package let instant: LedgerInstant
     package let steps: [Step]
-
-    package init(interval: LedgerInstant, instant: LedgerInstant, steps: [Step]) {
-        (self.interval, self.instant, self.steps) = (interval, instant, steps)
-    }
 }
 
 extension EvidenceRecord.Step {
@@ -125,10 +101,6 @@ package struct OutageNote: Hashable, Sendable {
     package static let textLimit = 2000
     /// The maximum number of notes on an outage.
     package static let countLimit = 100
-
-    package init(outage: String, start: LedgerInstant, instant: LedgerInstant, author: String, text: String) {
-        (self.outage, self.start, self.instant, self.author, self.text) = (outage, start, instant, author, text)
-    }
 
     /// Returns a Boolean value that indicates whether a text is a valid note.
     ///

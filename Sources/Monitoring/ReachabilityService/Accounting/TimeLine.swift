@@ -68,11 +68,9 @@ package struct TimeLine: Hashable, Sendable {
         let label = (real - .nanoseconds(instant(at: boot).nanoseconds)).ledgerNanoseconds
         let step = Duration.nanoseconds(label) - .nanoseconds(labelOffset)
         labelOffset = label
-        return abs(step) >= Self.shortestStep ? step : nil
+        return max(step, .zero - step) >= Self.shortestStep ? step : nil
     }
 }
-
-private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 
 /// A converter between instants of the ledger and the displayed wall clock time, over all boots.
 package struct Calendar: Sendable {
@@ -80,10 +78,6 @@ package struct Calendar: Sendable {
     package struct Era: Hashable, Sendable {
         package let start: LedgerInstant
         package let line: TimeLine
-
-        package init(start: LedgerInstant, line: TimeLine) {
-            (self.start, self.line) = (start, line)
-        }
     }
 
     /// The earlier boots, oldest first.
@@ -126,12 +120,6 @@ package struct ServiceClock: Sendable {
     package var real: @Sendable () -> Duration
     /// The identifier of this boot.
     package var bootIdentifier: String
-
-    package init(monitor: any MonitorClock, real: @escaping @Sendable () -> Duration, bootIdentifier: String) {
-        self.monitor = monitor
-        self.real = real
-        self.bootIdentifier = bootIdentifier
-    }
 
     /// The clocks of the machine.
     ///

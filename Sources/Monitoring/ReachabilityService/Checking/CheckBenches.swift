@@ -30,18 +30,15 @@ package final class CheckBenches: Sendable {
 
     private let benches = Locked<[Way: Weak]>([:])
 
-    package init() {}
-
     /// Returns the object that makes the checks of a target.
     package func prober(of target: ServiceTarget, _ settings: CheckSettings) -> any TargetProbing {
         BenchProber(
-            settings.questions.map { question in
-                let family: CheckOptions.Family? = target.family.map { $0 == .ipv4 ? .ipv4 : .ipv6 }
+            questions: settings.questions.map { question in
                 let way = Way(
                     namespace: target.namespace,
                     interface: target.interface,
                     mark: target.mark,
-                    family: family,
+                    family: target.family.map { $0 == .ipv4 ? .ipv4 : .ipv6 },
                     anchors: settings.anchors,
                     policy: question.policy
                 )
@@ -72,10 +69,6 @@ package final class CheckBenches: Sendable {
 private struct BenchProber: TargetProbing {
     let questions: [(bench: CheckEngine, target: CheckTarget?)]
 
-    init(_ questions: [(bench: CheckEngine, target: CheckTarget?)]) {
-        self.questions = questions
-    }
-
     func check(isDown: Bool) async -> CheckFinding? {
         let findings = await withTaskGroup(of: CheckFinding?.self) { group -> [CheckFinding] in
             for (bench, target) in questions {
@@ -96,5 +89,27 @@ private struct BenchProber: TargetProbing {
 
     func forget() {
         for question in questions { question.bench.forget() }
+    }
+}
+
+/// Warnings about checks that cannot work as configured. They are reported before the first check.
+package enum CheckNotices {
+    /// Returns the warnings about the checks of some targets.
+    ///
+    /// - Parameters:
+    ///   - targets: The targets to check.
+    ///   - mayEcho: Returns whether this process may send ICMP echo requests in its network namespace.
+    /// - Returns: One sentence per warning. Control characters are escaped.
+    package static func of(_ targets: [ServiceTarget], mayEcho: () -> Bool = { CheckEngine.mayEcho }) -> [String] {
+        let pinging = targets.filter { target in
+            target.namespace == .current && target.checks?.questions.contains { $0.target?.isEcho == true } == true
+        }
+        guard !pinging.isEmpty, !mayEcho() else { return [] }
+        return [
+            """
+            ping is not permitted, so "ping" checks send a UDP datagram and try a TCP connection instead, which some hosts do not answer; \
+            to permit it, add a group of this process to the sysctl net.ipv4.ping_group_range
+            """
+        ]
     }
 }

@@ -156,8 +156,6 @@ package final class CheckLog: Sendable {
 
     private let records = Locked<[String: Record]>([:])
 
-    package init() {}
-
     func note(_ status: CheckStatus, of target: String) {
         let duration = status.finding.latency ?? status.ended - status.begun
         records.withLock { records in

@@ -16,7 +16,6 @@ package struct CheckStatus: Sendable {
 
 /// The state of the checks of one target.
 struct CheckWatch: Sendable {
-    let settings: CheckSettings
     let prober: any TargetProbing
     let checker: TargetChecker
     var course: CheckCourse
@@ -28,16 +27,6 @@ struct CheckWatch: Sendable {
     private(set) var path: NetworkPath?
     /// The time of the last check that a client requested.
     var asked: LedgerInstant?
-
-    init(
-        _ settings: CheckSettings,
-        _ prober: any TargetProbing,
-        _ checker: TargetChecker,
-        _ course: CheckCourse,
-        after delay: Duration
-    ) {
-        (self.settings, self.prober, self.checker, self.course, self.delay) = (settings, prober, checker, course, delay)
-    }
 
     /// Applies a path that the kernel reported. If the path is new and can be checked, a check is scheduled.
     ///
@@ -109,7 +98,7 @@ extension MonitoringService {
             return state.withLock { state in
                 let course = CheckCourse(settings, of: name, at: state.line.instant(at: boot))
                 let delay = min(Self.spread * state.checks.count, settings.interval)
-                return CheckWatch(settings, prober, checker, course, after: delay)
+                return CheckWatch(prober: prober, checker: checker, course: course, delay: delay)
             }
         }
         let previous = state.withLock { state in

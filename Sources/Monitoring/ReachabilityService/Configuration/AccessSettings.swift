@@ -19,10 +19,6 @@ package struct AccessSettings: Hashable, Sendable {
         package let digest: [UInt8]
         package let scope: Scope
 
-        package init(name: String, digest: [UInt8], scope: Scope) {
-            (self.name, self.digest, self.scope) = (name, digest, scope)
-        }
-
         /// Returns a Boolean value that indicates whether a text is a valid name: 1 to 64 bytes without control characters.
         package static func isName(_ text: String) -> Bool {
             (1...64).contains(text.utf8.count)

@@ -28,25 +28,15 @@ package struct NotifierSettings: Hashable, Sendable {
     package let name: String
     package let channel: Channel
     /// The minimum duration of an outage that is reported.
-    package let after: Duration
+    package var after = Duration.seconds(30)
     /// The minimum durations of targets with the key `settle`, keyed by target. They replace ``after``.
     package var settle: [String: Duration] = [:]
     /// The attributions that are reported. ``Attribution/up`` stands for degraded targets.
-    package let only: Set<Attribution>
+    package var only: Set<Attribution> = [.us, .upstream, .them]
     /// The names of the reported targets, or of the sites for a hub; nil for all.
-    package let targets: Set<String>?
+    package var targets: Set<String>?
     /// The trust policy for webhooks and Alertmanagers; nil for the trust store of the system.
     package var policy: TrustPolicy?
-
-    package init(
-        name: String,
-        channel: Channel,
-        after: Duration = .seconds(30),
-        only: Set<Attribution> = [.us, .upstream, .them],
-        targets: Set<String>? = nil
-    ) {
-        (self.name, self.channel, self.after, self.only, self.targets) = (name, channel, after, only, targets)
-    }
 
     /// Returns a Boolean value that indicates whether outages of a target (of a site for a hub) are reported.
     package func wants(_ target: String) -> Bool { targets?.contains(target) ?? true }
@@ -56,13 +46,9 @@ package struct NotifierSettings: Hashable, Sendable {
 package struct HeartbeatSettings: Hashable, Sendable {
     package let url: String
     /// The time between two requests.
-    package let interval: Duration
+    package var interval = Duration.seconds(300)
     /// The trust policy for the server; nil for the trust store of the system.
     package var policy: TrustPolicy?
-
-    package init(url: String, interval: Duration = .seconds(300)) {
-        (self.url, self.interval) = (url, interval)
-    }
 }
 
 // The descriptions omit the URLs, because they may contain secrets.
@@ -96,9 +82,7 @@ extension ServiceConfiguration {
             if !table.has("url") { table.complain("url", "missing") }
             return nil
         }
-        var settings = HeartbeatSettings(url: url, interval: interval)
-        settings.policy = policy
-        return settings
+        return HeartbeatSettings(url: url, interval: interval, policy: policy)
     }
 }
 
@@ -126,8 +110,7 @@ extension NotifierSettings {
         table.check(name: name, atMost: 64)
         if name == "heartbeat" { table.complain("name", "is reserved for [heartbeat]; choose another name") }
         guard let channel else { return nil }
-        self.init(name: name, channel: channel, after: after, only: only, targets: targets)
-        self.policy = policy
+        self.init(name: name, channel: channel, after: after, only: only, targets: targets, policy: policy)
     }
 
     private static let channels = ["webhook", "exec", "alertmanager", "journal"]

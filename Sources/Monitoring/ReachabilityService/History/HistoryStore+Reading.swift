@@ -166,15 +166,11 @@ package struct OutageFilter: Hashable, Sendable {
 package struct OutageSum: Hashable, Sendable {
     package let attribution: Attribution
     package let cause: OutageCause?
-    package var count: Int
+    package var count = 0
     /// The number of outages that have not ended.
-    package var open: Int
+    package var open = 0
     /// The total duration.
-    package var time: Duration
-
-    package init(attribution: Attribution, cause: OutageCause?, count: Int = 0, open: Int = 0, time: Duration = .zero) {
-        (self.attribution, self.cause, self.count, self.open, self.time) = (attribution, cause, count, open, time)
-    }
+    package var time = Duration.zero
 }
 
 // The table of outages. Triggers on the table of intervals keep it up to date.

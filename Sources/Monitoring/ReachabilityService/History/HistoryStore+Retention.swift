@@ -301,8 +301,4 @@ package struct SettledDay: Hashable, Sendable {
     package let start: LedgerInstant
     /// The time in each account.
     package var times: [LedgerAccount: Duration] = [:]
-
-    package init(start: LedgerInstant, times: [LedgerAccount: Duration] = [:]) {
-        (self.start, self.times) = (start, times)
-    }
 }

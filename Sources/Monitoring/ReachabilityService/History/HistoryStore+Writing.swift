@@ -48,7 +48,7 @@ extension HistoryStore {
             return
         }
         switch event.kind {
-        case .intervalOpened(let interval), .intervalClosed(let interval), .intervalRefined(let interval):
+        case .ledger(.opened(let interval)), .ledger(.closed(let interval)), .ledger(.refined(let interval)):
             var cursor = try cursors[target] ?? makeCursor(target, interval, db)
             try fillGap(before: interval.start, &cursor, db)
             try write(interval, &cursor, db)
@@ -59,9 +59,7 @@ extension HistoryStore {
             try write(record, cursor, db)
         case .noted(let note): try Self.write(note, db)
         case .actorFound(let actor): try Self.write(actor, db)
-        case .outageBegan, .outageRefined, .outageEnded, .clockStepped, .resumed,
-            .maintenancePlanned, .maintenanceCancelled:
-            break
+        case .ledger, .clockStepped, .resumed, .maintenancePlanned, .maintenanceCancelled: break
         }
     }
 
@@ -172,10 +170,11 @@ extension Accounting.Account {
         var kinds: [ServiceEvent.Kind] = []
         if start < all[0].start {
             let state = TargetState(.unknown, .notObserved)
-            kinds.append(.intervalClosed(LedgerInterval(state, from: start, to: all[0].start, reason: "notObserved")))
+            let missing = LedgerInterval(state, from: start, to: all[0].start, reason: "notObserved")
+            kinds.append(.ledger(.closed(missing)))
         }
         for interval in all {
-            kinds.append(interval.end == nil ? .intervalOpened(interval) : .intervalClosed(interval))
+            kinds.append(.ledger(interval.end == nil ? .opened(interval) : .closed(interval)))
             if let record = evidence[interval.start] { kinds.append(.explained(record)) }
         }
         return kinds

@@ -120,13 +120,20 @@ package final class HistoryWriter: Sendable {
         state.withLock { $0.listener = listener }
         schedule()
         let mark = state.withLock(\.options.mark)
-        timer.withLock { timer in
-            let made = DispatchSource.makeTimerSource(queue: queue)
-            made.schedule(deadline: .now() + mark.dispatch, repeating: mark.dispatch, leeway: (mark / 10).dispatch)
-            made.setEventHandler { [weak self] in self?.markNow() }
-            made.activate()
-            timer = made
-        }
+        timer.withLock { $0 = makeTimer(mark) { [weak self] in self?.markNow() } }
+    }
+
+    /// Returns a running timer that calls an action on the queue.
+    private func makeTimer(_ interval: Duration, _ action: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(
+            deadline: .now() + interval.dispatch,
+            repeating: interval.dispatch,
+            leeway: (interval / 10).dispatch
+        )
+        timer.setEventHandler(handler: action)
+        timer.activate()
+        return timer
     }
 
     /// Writes all pending events and closes the file. Blocks.
@@ -235,16 +242,7 @@ package final class HistoryWriter: Sendable {
                 timer.take()?.cancel()
                 return
             }
-            if timer != nil { return }
-            let made = DispatchSource.makeTimerSource(queue: queue)
-            made.schedule(
-                deadline: .now() + interval.dispatch,
-                repeating: interval.dispatch,
-                leeway: (interval / 10).dispatch
-            )
-            made.setEventHandler { [weak self] in self?.markAlive() }
-            made.activate()
-            timer = made
+            timer = timer ?? makeTimer(interval) { [weak self] in self?.markAlive() }
         }
     }
 

@@ -25,10 +25,6 @@ package struct Incident: Hashable, Sendable {
     package struct Labels: Hashable, Sendable {
         package let attribution: Attribution
         package let cause: OutageCause?
-
-        package init(attribution: Attribution, cause: OutageCause?) {
-            (self.attribution, self.cause) = (attribution, cause)
-        }
     }
 
     /// The notifications that one recipient has received of an incident.
@@ -299,11 +295,8 @@ extension Incident {
             && (!part.isWanted(by: notifier) || end - part.known < part.patience(of: notifier))
     }
 
-    /// Records that a worker starts a delivery.
-    package mutating func willDeliver(by worker: String) { attempted.insert(worker) }
-
     /// Records that a worker has delivered a notification or has given up.
-    package mutating func didDeliver(_ notification: Notification, by worker: String) {
+    mutating func didDeliver(_ notification: Notification, by worker: String) {
         let labels = notification.incident.state.labels
         var delivery = deliveries[worker] ?? Delivery(labels: labels)
         delivery.labels = labels

@@ -132,18 +132,18 @@ package struct IncidentTracker: Sendable {
         guard let target = event.target else { return false }
         if let interface = event.interface, targets[target] != nil { interfaces[target] = interface }
         switch event.kind {
-        case .outageBegan(let outage):
+        case .ledger(.outageBegan(let outage)):
             // An outage that continues after a restart has several intervals.
             begin(target, outage.id, outage.start, outage.intervals[outage.intervals.count - 1])
-        case .outageRefined(let outage):
+        case .ledger(.outageRefined(let outage)):
             refine(target, outage)
-        case .outageEnded(let outage):
+        case .ledger(.outageEnded(let outage)):
             end(target, outage)
-        case .intervalOpened(let interval): return open(target, interval)
-        case .intervalClosed(let interval):
+        case .ledger(.opened(let interval)): return open(target, interval)
+        case .ledger(.closed(let interval)):
             guard isNotified(interval.state) else { return false }
             finish(target, at: interval.end ?? event.instant, nil, isOutage: false)
-        case .intervalRefined, .explained, .noted, .actorFound, .clockStepped, .resumed, .maintenancePlanned,
+        case .ledger(.refined), .explained, .noted, .actorFound, .clockStepped, .resumed, .maintenancePlanned,
             .maintenanceCancelled:
             return false
         }
@@ -206,12 +206,7 @@ package struct IncidentTracker: Sendable {
             since: interval.start,
             reason: interval.reason
         )
-        join(member, interval.uncertainty)
-    }
-
-    /// Adds an affected target to the open incident with the same cause, or to a new incident.
-    private mutating func join(_ member: Incident.Member, _ uncertainty: Duration) {
-        if let index = index(for: member, uncertainty) {
+        if let index = index(for: member, interval.uncertainty) {
             add(member, to: index)
         } else {
             append(Incident(member))
@@ -343,7 +338,7 @@ package struct IncidentTracker: Sendable {
     /// Records that a worker starts a delivery.
     package mutating func willDeliver(_ notification: Notification, by worker: String) {
         guard let index = index(of: notification.incident.id) else { return }
-        incidents[index].willDeliver(by: worker)
+        incidents[index].attempted.insert(worker)
     }
 
     /// Records that a worker has delivered a notification or has given up.

@@ -22,24 +22,15 @@ extension NotificationSender {
     package var repetition: Duration? { nil }
 }
 
-/// The reason why a delivery failed.
+/// The reason why a delivery failed, or why a channel cannot be used.
 package struct DeliveryFailure: RetryableError {
     /// A short description without addresses and secrets.
     package let text: String
     /// The stage at which the attempt failed; nil if the attempt must not be repeated.
     package let failureStage: FailureStage?
 
-    package init(_ text: String, _ stage: FailureStage?) {
+    package init(_ text: String, _ stage: FailureStage? = nil) {
         (self.text, failureStage) = (text, stage)
-    }
-}
-
-/// The error of a channel with an unusable setting. The text contains no URLs and no secrets.
-struct ChannelError: Error {
-    let text: String
-
-    init(_ text: String) {
-        self.text = text
     }
 }
 
@@ -71,8 +62,8 @@ struct Channels: Sendable {
             switch notifier.channel {
             case .webhook(let url, let file):
                 var signature: WebhookSignature?
-                do throws(ChannelError) {
-                    signature = try file.map { file throws(ChannelError) in try WebhookSignature.read(file) }
+                do throws(DeliveryFailure) {
+                    signature = try file.map { file throws(DeliveryFailure) in try WebhookSignature.read(file) }
                 } catch {
                     problems.append(ConfigurationProblem(path: path + ".secret-file", text: error.text))
                 }
@@ -127,7 +118,7 @@ struct HookSender: NotificationSender {
                 // An environment variable cannot contain a zero byte.
                 ("REACHABILITY_" + name, value.utf8.contains(0) ? value.printable : value)
             }
-            if let problem = await run(path, limit, name, variables) { throw DeliveryFailure(problem, nil) }
+            if let problem = await run(path, limit, name, variables) { throw DeliveryFailure(problem) }
         }
     }
 }
@@ -146,7 +137,7 @@ struct JournalSender: NotificationSender {
             let entry = JournalEntry(notification, writer.fields(notification, for: name))
             do { try LocalSocket.send(datagram: entry.bytes, to: socket) } catch {
                 logger?.warning("\(writer.text(notification))")
-                throw DeliveryFailure("cannot write to the journal: \(error); the text was logged instead", nil)
+                throw DeliveryFailure("cannot write to the journal: \(error); the text was logged instead")
             }
         }
     }

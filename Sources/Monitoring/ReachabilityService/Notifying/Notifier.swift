@@ -393,7 +393,17 @@ package struct NotifierStatus: Hashable, Sendable {
     /// The time of the failure, since 1970.
     package var failureTime: Duration?
 
-    package init(name: String, way: String) {
-        (self.name, self.way) = (name, way)
+    /// The JSON object in `/v1/status`.
+    package var object: JSONObject {
+        var object = JSONObject()
+        object.add("name", name)
+        object.add("way", way)
+        object.add("pending", pending)
+        object.add("delivered", delivered)
+        object.add("postponed", postponed)
+        object.add("refused", refused)
+        object.add("failure", failure)
+        object.add("failureTime", failureTime.map { Timestamp(real: $0).text })
+        return object
     }
 }

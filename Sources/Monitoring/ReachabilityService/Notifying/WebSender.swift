@@ -12,7 +12,7 @@ struct WebSender: Sendable {
     /// - Parameters:
     ///   - trust: The manager that evaluates the server's certificate.
     ///   - timeLimit: The timeout of a request with its response.
-    init(_ url: String, trust: ServerTrustManager, timeLimit: Duration) throws(ChannelError) {
+    init(_ url: String, trust: ServerTrustManager, timeLimit: Duration) throws(DeliveryFailure) {
         var settings = TrustedHTTPSettings()
         settings.timeLimit = timeLimit
         // Only the status code is used.
@@ -21,9 +21,9 @@ struct WebSender: Sendable {
             self.url = try TrustedHTTPURL(url)
             client = TrustedHTTPClient(tls: try ServerTrustHandlerFactory(manager: trust), settings: settings)
         } catch TrustedHTTPFailure.invalidURL(_, let problem) {
-            throw ChannelError(problem)
+            throw DeliveryFailure(problem)
         } catch {
-            throw ChannelError("\(error)")
+            throw DeliveryFailure("\(error)")
         }
     }
 

@@ -80,18 +80,18 @@ struct WebhookSignature: Sendable {
     }
 
     /// Reads a secret from a file. A name without a slash is a systemd credential.
-    static func read(_ file: String) throws(ChannelError) -> WebhookSignature {
-        guard let path = CredentialFile.path(of: file) else { throw ChannelError(CredentialFile.missing(file)) }
+    static func read(_ file: String) throws(DeliveryFailure) -> WebhookSignature {
+        guard let path = CredentialFile.path(of: file) else { throw DeliveryFailure(CredentialFile.missing(file)) }
         if let text = CredentialFile.exposure(of: path, remedy: "replace the secret, also at the receiver") {
-            throw ChannelError(text)
+            throw DeliveryFailure(text)
         }
         var bytes: [UInt8]
         do { bytes = try InputFile.read(path, limit: 4096) } catch {
-            throw ChannelError("cannot read \(path.printable): \(error)")
+            throw DeliveryFailure("cannot read \(path.printable): \(error)")
         }
         while let last = bytes.last, [0x0a, 0x0d, 0x20].contains(last) { bytes.removeLast() }
         guard let signature = WebhookSignature(secret: bytes) else {
-            throw ChannelError(
+            throw DeliveryFailure(
                 "\(path.printable) does not contain a secret of at least \(shortest) bytes, or base64 after whsec_"
             )
         }

@@ -111,17 +111,7 @@ extension MonitoringService.Snapshot {
 
 extension Duration {
     /// The duration in its two largest units, such as `3 d 4 h`, `12 min 5 s` or `0 s`. The script of pages uses the same format.
-    package var wholeUnits: String {
-        var rest = max(.zero, self).nanoseconds / 1_000_000_000
-        var parts: [String] = []
-        for (unit, name) in [(Int64(86400), "d"), (3600, "h"), (60, "min"), (1, "s")] {
-            let isSecond = !parts.isEmpty
-            if rest >= unit || (unit == 1 && !isSecond) { parts.append("\(rest / unit)\u{a0}\(name)") }
-            rest %= unit
-            if isSecond { break }
-        }
-        return parts.joined(separator: " ")
-    }
+    package var wholeUnits: String { Duration.seconds(nanoseconds / 1_000_000_000).units }
 
     /// The duration with spaces between numbers and units, such as `47 ms`, `4.001 s` or `12 min 5 s`. Otherwise as ``people``.
     package var units: String {

@@ -114,25 +114,19 @@ struct BarWindow {
         case month = "30d"
         case year = "365d"
 
-        var length: Duration {
-            switch self {
-            case .quarter: .seconds(900)
-            case .hour: .seconds(3600)
-            case .day: .seconds(86400)
-            case .week: .seconds(7 * 86400)
-            case .month: .seconds(30 * 86400)
-            case .year: .seconds(365 * 86400)
-            }
-        }
+        var length: Duration { DurationText.duration(rawValue) ?? .zero }
 
-        var name: String {
+        var name: String { texts.name }
+
+        /// The name, and the labels at the start and in the middle of the axis.
+        fileprivate var texts: (name: String, start: String, middle: String) {
             switch self {
-            case .quarter: "15\u{a0}min"
-            case .hour: "hour"
-            case .day: "day"
-            case .week: "week"
-            case .month: "30 days"
-            case .year: "year"
+            case .quarter: ("15\u{a0}min", "15\u{a0}min ago", "7½\u{a0}min")
+            case .hour: ("hour", "60\u{a0}min ago", "30\u{a0}min")
+            case .day: ("day", "24\u{a0}h ago", "12\u{a0}h")
+            case .week: ("week", "7\u{a0}d ago", "3½\u{a0}d")
+            case .month: ("30 days", "30\u{a0}d ago", "15\u{a0}d")
+            case .year: ("year", "a year ago", "6\u{a0}months")
             }
         }
     }
@@ -161,23 +155,12 @@ struct BarWindow {
     /// - Parameter count: The number of bars on the page.
     func bar(_ times: TargetTimes, height: Int = 28, of count: Int = 1) -> HTML {
         let label = TimeBar.label("the last \(choice.name)", times.availability)
-        let (start, middle) = Self.axis(choice)
+        let (start, middle) = (choice.texts.start, choice.texts.middle)
         let bar = TimeBar(from: from, to: to, height: height, columns: TimeBar.columns(forBars: count))
         return """
             <div>\(bar.svg(times.picture, label: label))\
             <div class="axis" aria-hidden="true"><span>\(start)</span><span>\(middle)</span><span>now</span></div></div>
             """
-    }
-
-    private static func axis(_ choice: Choice) -> (String, String) {
-        switch choice {
-        case .quarter: ("15\u{a0}min ago", "7½\u{a0}min")
-        case .hour: ("60\u{a0}min ago", "30\u{a0}min")
-        case .day: ("24\u{a0}h ago", "12\u{a0}h")
-        case .week: ("7\u{a0}d ago", "3½\u{a0}d")
-        case .month: ("30\u{a0}d ago", "15\u{a0}d")
-        case .year: ("a year ago", "6\u{a0}months")
-        }
     }
 
     static let legend = Sign.legend(LedgerAccount.allCases, withDegraded: true)
@@ -209,7 +192,7 @@ struct KnownTimes {
     ///
     /// If the history cannot be read, returns those in memory. A notice on the page reports the fault.
     func intervals(of target: String, from: LedgerInstant, to: LedgerInstant) -> [LedgerInterval] {
-        let known = try? api.intervals(of: target, from: from, to: to, limit: Self.readLimit, snapshot)
+        let known = try? api.reader.intervals(of: target, from: from, to: to, limit: Self.readLimit, snapshot)
         return known?.reversed() ?? snapshot.intervals(of: target)
     }
 
