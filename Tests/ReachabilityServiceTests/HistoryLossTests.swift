@@ -185,7 +185,7 @@ import Testing
             OutageActor(outage: outage.id, start: outage.start, interval: outage.start + later, process: process)
         }
         for actor in actors {
-            world.service.record { [$0.books.add(actor, on: outage.target, now: actor.start)] }
+            world.service.record { state, _ in [state.books.add(actor, on: outage.target, now: actor.start)] }
         }
         let day = Duration.seconds(86400)
         let wall = world.service.clock.real() + day

@@ -99,10 +99,8 @@ final class HistoryWorld {
 
     /// Records an observation without querying the kernel for evidence.
     func observe(_ path: Observation.Path) {
-        let now = kernel.clock.boot
-        service.record { state in
-            let instant = state.line.instant(at: now)
-            return state.books.take(Observation(path: path), of: "internet", at: instant, now: instant)
+        service.record { state, now in
+            state.books.take(Observation(path: path), of: "internet", at: now, now: now)
         }
     }
 

@@ -46,33 +46,33 @@ extension MonitoringService {
     ///
     /// - Returns: True if the name is new, false if a window was replaced, nil if ``PlannedMaintenance/countLimit`` is reached.
     package func plan(_ maintenance: PlannedMaintenance) -> Bool? {
-        let (boot, real) = (clock.monitor.boot, clock.real())
-        let isNew = Locked<Bool?>(nil)
-        record { state in
+        let real = clock.real()
+        var isNew: Bool?
+        record { state, now in
             state.planned = state.planned.filter { $0.value.end > real }
             let known = state.planned[maintenance.id] != nil
             guard known || state.planned.count < PlannedMaintenance.countLimit else { return [] }
             state.planned[maintenance.id] = maintenance
-            isNew.withLock { $0 = !known }
-            return [state.books.note(.maintenancePlanned(maintenance), of: nil, now: state.line.instant(at: boot))]
+            isNew = !known
+            return [state.books.note(.maintenancePlanned(maintenance), of: nil, now: now)]
         }
         followMaintenance()
-        return isNew.withLock(\.self)
+        return isNew
     }
 
     /// Cancels announced maintenance. If it has started, it ends now.
     ///
     /// - Returns: True if there was an announced window with this name that had not ended.
     package func cancelMaintenance(_ id: String) -> Bool {
-        let (boot, real) = (clock.monitor.boot, clock.real())
-        let wasKnown = Locked(false)
-        record { state in
+        let real = clock.real()
+        var wasKnown = false
+        record { state, now in
             guard let known = state.planned.removeValue(forKey: id) else { return [] }
-            wasKnown.withLock { $0 = known.end > real }
-            return [state.books.note(.maintenanceCancelled(id), of: nil, now: state.line.instant(at: boot))]
+            wasKnown = known.end > real
+            return [state.books.note(.maintenanceCancelled(id), of: nil, now: now)]
         }
         followMaintenance()
-        return wasKnown.withLock(\.self)
+        return wasKnown
     }
 }
 
@@ -132,9 +132,8 @@ extension MonitoringService {
     /// - Parameter change: The start or end for which the timer fired, since 1970. The accounts change at this time even if the timer is
     ///   late.
     func followMaintenance(at change: Duration? = nil) {
-        let (boot, real) = (clock.monitor.boot, clock.real())
-        record { state in
-            let now = state.line.instant(at: boot)
+        let real = clock.real()
+        record { state, now in
             let late = change.map { max(.zero, real - $0) } ?? .zero
             let moment = change.map { max($0, real) } ?? real
             let lasting = Self.windows(state).filter { $0.contains(moment) }

@@ -121,12 +121,10 @@ package final class MonitoringService: Sendable {
         let name = target.name
         setChecks(of: target)
         let path = manager.path(waitingForName: .zero)
-        let boot = clock.monitor.boot
-        record { state in
+        record { state, now in
             // A target with checks is up only after a check has succeeded.
             let isPending = state.checks[name] != nil && path.mayBeChecked
             let observation = Observation(path: isPending ? .unknown(reason: "undecided") : .init(path))
-            let now = state.line.instant(at: boot)
             let interrupted = state.interrupted.removeValue(forKey: name)
             return state.books.open(
                 name,
@@ -187,8 +185,7 @@ package final class MonitoringService: Sendable {
             return (state.observers.removeValue(forKey: name), state.checks.removeValue(forKey: name))
         }
         withExtendedLifetime((observer, watch)) {}
-        let boot = clock.monitor.boot
-        record { state in state.books.forget(name, now: state.line.instant(at: boot)) }
+        record { state, now in state.books.forget(name, now: now) }
     }
 
     // MARK: Reading
@@ -268,9 +265,8 @@ package final class MonitoringService: Sendable {
         let isBack = observation.path == .reachable
         let span = isBack ? change.completed.map { $0 - (change.noticed ?? $0) } ?? .zero : .zero
         let uncertainty = isBack ? span : change.path.reason == .noCarrier ? Self.carrierDelay : .zero
-        let events = record { state in
+        let events = record { state, now in
             let instant = state.line.instant(at: received + span)
-            let now = state.line.instant(at: boot)
             // These carrier losses ended before the kernel reported them.
             let missed = change.previous.map { change.path.carrierLosses(since: $0) } ?? 0
             let losses =
@@ -316,14 +312,13 @@ package final class MonitoringService: Sendable {
                 return state.observers[target]?.manager
             }
             guard let evidence = manager?.evidence() else { return }
-            let boot = clock.monitor.boot
-            record { state in
+            record { state, now in
                 let check = evidence.path.mayBeChecked ? state.checks[target]?.course.told : nil
                 return state.books.explain(
                     target,
                     Observation(path: .init(evidence.path), check: check?.observation),
                     Self.steps(evidence, check),
-                    now: state.line.instant(at: boot)
+                    now: now
                 )
             }
         }
@@ -354,8 +349,7 @@ package final class MonitoringService: Sendable {
     /// Called before any other change, so that a change after a sleep is not recorded before the sleep.
     private func checkClocks() {
         let (boot, monotonic, real) = (clock.monitor.boot, clock.monitor.monotonic, clock.real())
-        record { state in
-            let now = state.line.instant(at: boot)
+        record { state, now in
             let sleep = boot - monotonic - state.slept
             state.slept = boot - monotonic
             var events: [ServiceEvent] = []
@@ -377,10 +371,13 @@ package final class MonitoringService: Sendable {
     /// Changes the state under the lock and sends the resulting events to the listeners.
     ///
     /// The events are enqueued while the lock is held, so that they stay in the order of their numbers.
+    ///
+    /// - Parameter body: Receives the state and the current instant.
     @discardableResult
-    func record(_ body: (inout State) -> [ServiceEvent]) -> [ServiceEvent] {
-        state.withLock { state in
-            let events = body(&state)
+    func record(_ body: (inout State, LedgerInstant) -> [ServiceEvent]) -> [ServiceEvent] {
+        let boot = clock.monitor.boot
+        return state.withLock { state in
+            let events = body(&state, state.line.instant(at: boot))
             if events.isEmpty { return [] }
             let listeners = Array(state.listeners.values)
             eventQueue.async { for listener in listeners { listener(events) } }

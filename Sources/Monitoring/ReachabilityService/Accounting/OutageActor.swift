@@ -66,14 +66,13 @@ extension MonitoringService {
             guard let interval = outage.intervals.last, interval.mayHaveActor else { continue }
             actorQueue.async { [weak self] in
                 guard let self, let process = actorFinder.process(behind: removal) else { return }
-                let boot = clock.monitor.boot
                 let actor = OutageActor(
                     outage: outage.id,
                     start: outage.start,
                     interval: interval.start,
                     process: process
                 )
-                record { state in [state.books.add(actor, on: target, now: state.line.instant(at: boot))] }
+                record { state, now in [state.books.add(actor, on: target, now: now)] }
             }
         }
     }

@@ -116,10 +116,9 @@ extension MonitoringService {
     /// Adds a note to an outage. The resulting event is sent to the listeners, one of which stores it.
     @discardableResult
     package func note(_ text: String, by author: String, on outage: Outage) -> OutageNote {
-        let boot = clock.monitor.boot
-        let now = state.withLock { $0.line.instant(at: boot) }
+        let now = snapshot.now
         let note = OutageNote(outage: outage.id, start: outage.start, instant: now, author: author, text: text)
-        record { state in [state.books.add(note, on: outage.target)] }
+        record { state, _ in [state.books.add(note, on: outage.target)] }
         return note
     }
 }

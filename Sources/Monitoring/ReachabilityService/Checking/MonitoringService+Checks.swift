@@ -114,9 +114,7 @@ extension MonitoringService {
         setChecks(of: target)
         guard let manager = state.withLock({ $0.observers[target.name]?.manager }) else { return }
         let path = manager.path(waitingForName: .zero)
-        let boot = clock.monitor.boot
-        record { state in
-            let now = state.line.instant(at: boot)
+        record { state, now in
             state.checks[target.name]?.take(path, at: now)
             // Without checks, the state follows the kernel's path from now on. With checks, the state does not change before the first
             // result.
@@ -203,7 +201,7 @@ extension MonitoringService {
     ) -> Duration? {
         var pause: Duration?
         var isNews = false
-        record { state in
+        record { state, _ in
             // A result of an older path is discarded.
             guard var watch = state.checks[name], watch.turn == turn, let path = watch.path else { return [] }
             let (start, end) = (state.line.instant(at: begun), state.line.instant(at: ended))

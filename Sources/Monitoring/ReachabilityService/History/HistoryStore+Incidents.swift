@@ -4,42 +4,38 @@ import ReachabilityLedger
 // The incidents, and the state of their deliveries.
 
 extension HistoryStore {
-    static func makeIncidents(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                -- An incident that is being reported. Its members are the targets that failed together.
-                CREATE TABLE incident (
-                    id TEXT PRIMARY KEY
-                ) STRICT, WITHOUT ROWID;
-                CREATE TABLE member (
-                    incident TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
-                    number INTEGER NOT NULL,
-                    target TEXT NOT NULL,
-                    outage TEXT NOT NULL,
-                    start INTEGER NOT NULL,
-                    since INTEGER NOT NULL,
-                    "end" INTEGER,
-                    ending TEXT,
-                    attribution TEXT NOT NULL,
-                    cause TEXT,
-                    basis TEXT NOT NULL,
-                    reason TEXT,
-                    PRIMARY KEY (incident, number)
-                ) STRICT, WITHOUT ROWID;
-                -- The notifications that a notifier ("courier") has delivered of an incident. Finished deliveries send nothing more.
-                CREATE TABLE delivery (
-                    incident TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
-                    courier TEXT NOT NULL,
-                    attribution TEXT NOT NULL,
-                    cause TEXT,
-                    refinements INTEGER NOT NULL,
-                    digests INTEGER NOT NULL,
-                    isFinished INTEGER NOT NULL,
-                    PRIMARY KEY (incident, courier)
-                ) STRICT, WITHOUT ROWID;
-                """
-        )
-    }
+    static let incidentTables = """
+        -- An incident that is being reported. Its members are the targets that failed together.
+        CREATE TABLE incident (
+            id TEXT PRIMARY KEY
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE member (
+            incident TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            target TEXT NOT NULL,
+            outage TEXT NOT NULL,
+            start INTEGER NOT NULL,
+            since INTEGER NOT NULL,
+            "end" INTEGER,
+            ending TEXT,
+            attribution TEXT NOT NULL,
+            cause TEXT,
+            basis TEXT NOT NULL,
+            reason TEXT,
+            PRIMARY KEY (incident, number)
+        ) STRICT, WITHOUT ROWID;
+        -- The notifications that a notifier ("courier") has delivered of an incident. Finished deliveries send nothing more.
+        CREATE TABLE delivery (
+            incident TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+            courier TEXT NOT NULL,
+            attribution TEXT NOT NULL,
+            cause TEXT,
+            refinements INTEGER NOT NULL,
+            digests INTEGER NOT NULL,
+            isFinished INTEGER NOT NULL,
+            PRIMARY KEY (incident, courier)
+        ) STRICT, WITHOUT ROWID;
+        """
 
     /// Replaces all stored incidents.
     package func write(_ incidents: [Incident]) throws {
@@ -147,21 +143,17 @@ extension Incident {
 // The notes on outages.
 
 extension HistoryStore {
-    static func makeNotes(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                CREATE TABLE note (
-                    id INTEGER PRIMARY KEY,
-                    outage TEXT NOT NULL,
-                    start INTEGER NOT NULL,
-                    instant INTEGER NOT NULL,
-                    author TEXT NOT NULL,
-                    text TEXT NOT NULL
-                ) STRICT;
-                CREATE INDEX noted ON note (outage);
-                """
-        )
-    }
+    static let noteTable = """
+        CREATE TABLE note (
+            id INTEGER PRIMARY KEY,
+            outage TEXT NOT NULL,
+            start INTEGER NOT NULL,
+            instant INTEGER NOT NULL,
+            author TEXT NOT NULL,
+            text TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX noted ON note (outage);
+        """
 
     static func write(_ note: OutageNote, _ db: Database) throws {
         try db.execute(

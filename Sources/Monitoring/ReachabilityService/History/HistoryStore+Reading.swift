@@ -191,49 +191,48 @@ extension HistoryStore {
         """
     }
 
-    static func makeOutages(_ db: Database) throws {
+    /// The table of outages with its indexes and triggers, and the statements that fill it from the intervals.
+    static var outageTable: String {
         func renewal(_ interval: String) -> String {
             """
             DELETE FROM outages WHERE target = \(interval).target AND start = \(interval).outage;
             INSERT INTO outages \(outageRow(of: "\(interval).target", from: "\(interval).outage"));
             """
         }
-        try db.execute(
-            sql: """
-                CREATE TABLE outages (
-                    target INTEGER NOT NULL REFERENCES target,
-                    start INTEGER NOT NULL,
-                    "end" INTEGER,
-                    attribution TEXT NOT NULL,
-                    cause TEXT,
-                    PRIMARY KEY (start, target)
-                ) STRICT, WITHOUT ROWID;
-                CREATE INDEX outageOfTarget ON outages (target, start, "end");
-                CREATE INDEX outageOfTargetByAttribution ON outages (target, attribution, start, "end");
-                CREATE INDEX outageByCause ON outages (attribution, cause, start, "end");
-                CREATE INDEX outageByAttribution ON outages (attribution, start, "end");
-                CREATE TRIGGER intervalAdded AFTER INSERT ON interval WHEN NEW.outage IS NOT NULL BEGIN
-                    \(renewal("NEW"))
-                END;
-                CREATE TRIGGER intervalChanged AFTER UPDATE OF "end", attribution, cause, outage ON interval
-                WHEN OLD.outage IS NOT NULL OR NEW.outage IS NOT NULL BEGIN
-                    \(renewal("OLD"))
-                    \(renewal("NEW"))
-                END;
-                CREATE TRIGGER intervalRemoved AFTER DELETE ON interval WHEN OLD.outage IS NOT NULL BEGIN
-                    \(renewal("OLD"))
-                END;
-                INSERT INTO outages
-                SELECT interval.target, interval.outage, max(coalesce(interval."end", \(Int64.max))), attribution, cause
-                FROM interval WHERE outage IS NOT NULL GROUP BY interval.outage, interval.target;
-                UPDATE outages SET "end" = NULL WHERE "end" = \(Int64.max);
-                UPDATE outages SET (attribution, cause) = (
-                    SELECT attribution, cause FROM interval INDEXED BY outage
-                    WHERE interval.target = outages.target AND interval.outage = outages.start
-                    ORDER BY coalesce(interval."end", interval.start) - interval.start DESC, interval.start LIMIT 1
-                );
-                """
-        )
+        return """
+            CREATE TABLE outages (
+                target INTEGER NOT NULL REFERENCES target,
+                start INTEGER NOT NULL,
+                "end" INTEGER,
+                attribution TEXT NOT NULL,
+                cause TEXT,
+                PRIMARY KEY (start, target)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX outageOfTarget ON outages (target, start, "end");
+            CREATE INDEX outageOfTargetByAttribution ON outages (target, attribution, start, "end");
+            CREATE INDEX outageByCause ON outages (attribution, cause, start, "end");
+            CREATE INDEX outageByAttribution ON outages (attribution, start, "end");
+            CREATE TRIGGER intervalAdded AFTER INSERT ON interval WHEN NEW.outage IS NOT NULL BEGIN
+                \(renewal("NEW"))
+            END;
+            CREATE TRIGGER intervalChanged AFTER UPDATE OF "end", attribution, cause, outage ON interval
+            WHEN OLD.outage IS NOT NULL OR NEW.outage IS NOT NULL BEGIN
+                \(renewal("OLD"))
+                \(renewal("NEW"))
+            END;
+            CREATE TRIGGER intervalRemoved AFTER DELETE ON interval WHEN OLD.outage IS NOT NULL BEGIN
+                \(renewal("OLD"))
+            END;
+            INSERT INTO outages
+            SELECT interval.target, interval.outage, max(coalesce(interval."end", \(Int64.max))), attribution, cause
+            FROM interval WHERE outage IS NOT NULL GROUP BY interval.outage, interval.target;
+            UPDATE outages SET "end" = NULL WHERE "end" = \(Int64.max);
+            UPDATE outages SET (attribution, cause) = (
+                SELECT attribution, cause FROM interval INDEXED BY outage
+                WHERE interval.target = outages.target AND interval.outage = outages.start
+                ORDER BY coalesce(interval."end", interval.start) - interval.start DESC, interval.start LIMIT 1
+            );
+            """
     }
 
     /// Returns the targets and starts of outages that match a filter, latest first.

@@ -133,20 +133,16 @@ extension HistoryStore {
 // intervals. The sums are kept forever, and queries over long periods use them instead of reading every interval.
 
 extension HistoryStore {
-    static func makeDays(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                -- The time in each account by day, in nanoseconds. A day has 86400 s of the ledger's time.
-                CREATE TABLE day (
-                    target INTEGER NOT NULL REFERENCES target,
-                    start INTEGER NOT NULL,
-                    account TEXT NOT NULL,
-                    time INTEGER NOT NULL,
-                    PRIMARY KEY (target, start, account)
-                ) STRICT, WITHOUT ROWID;
-                """
-        )
-    }
+    static let dayTable = """
+        -- The time in each account by day, in nanoseconds. A day has 86400 s of the ledger's time.
+        CREATE TABLE day (
+            target INTEGER NOT NULL REFERENCES target,
+            start INTEGER NOT NULL,
+            account TEXT NOT NULL,
+            time INTEGER NOT NULL,
+            PRIMARY KEY (target, start, account)
+        ) STRICT, WITHOUT ROWID;
+        """
 
     /// The length of a day, in nanoseconds.
     private static let length: Int64 = 86400 * 1_000_000_000

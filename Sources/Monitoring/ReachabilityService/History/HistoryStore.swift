@@ -163,111 +163,97 @@ package final class HistoryStore: Sendable {
 // The schema. Released migrations never change. Times are instants of the ledger, in nanoseconds.
 
 extension HistoryStore {
+    /// The statements of each migration.
+    private static let migrations = [
+        ("1", "PRAGMA application_id = \(applicationID);\n" + tables), ("incidents", incidentTables),
+        ("checks", checkTable),
+        // Open intervals are searched at each start of the service.
+        ("open", "CREATE INDEX lasting ON interval (start) WHERE \"end\" IS NULL"),
+        ("notes", noteTable), ("days", dayTable), ("actors", actorTable), ("maintenance", maintenanceTables),
+        ("outages", outageTable),
+        // For days before `settled`, the table `day` has the complete sums of the target. For later days it has only deleted intervals.
+        ("sums", "ALTER TABLE target ADD COLUMN settled INTEGER"),
+        ("endings", "ALTER TABLE delivery ADD COLUMN endings INTEGER NOT NULL DEFAULT 0"),
+    ]
+
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("1") { db in
-            try db.execute(sql: "PRAGMA application_id = \(applicationID)")
-            try db.execute(
-                sql: """
-                    -- A boot of the machine, with the relation of its clocks to the ledger's time.
-                    CREATE TABLE boot (
-                        id INTEGER PRIMARY KEY,
-                        identifier TEXT NOT NULL,
-                        start INTEGER NOT NULL,
-                        offset INTEGER NOT NULL,
-                        label INTEGER NOT NULL,
-                        UNIQUE (identifier, offset)
-                    ) STRICT;
-                    -- A run of the service. It was running at "mark". "end" is null without an orderly end.
-                    CREATE TABLE run (
-                        id INTEGER PRIMARY KEY,
-                        boot INTEGER NOT NULL REFERENCES boot,
-                        start INTEGER NOT NULL,
-                        mark INTEGER NOT NULL,
-                        "end" INTEGER
-                    ) STRICT;
-                    CREATE TABLE target (
-                        id INTEGER PRIMARY KEY,
-                        name TEXT NOT NULL UNIQUE
-                    ) STRICT;
-                    -- The steps of evidence. Equal texts are stored once.
-                    CREATE TABLE steps (
-                        id INTEGER PRIMARY KEY,
-                        text TEXT NOT NULL UNIQUE
-                    ) STRICT;
-                    -- The intervals of a target. They never overlap, and the current one has no end.
-                    CREATE TABLE interval (
-                        target INTEGER NOT NULL REFERENCES target,
-                        start INTEGER NOT NULL,
-                        "end" INTEGER,
-                        attribution TEXT NOT NULL,
-                        cause TEXT,
-                        basis TEXT NOT NULL,
-                        isMaintenance INTEGER NOT NULL,
-                        reason TEXT,
-                        uncertainty INTEGER NOT NULL,
-                        outage INTEGER,
-                        steps INTEGER REFERENCES steps,
-                        explained INTEGER,
-                        PRIMARY KEY (target, start)
-                    ) STRICT, WITHOUT ROWID;
-                    CREATE INDEX outage ON interval (outage, target) WHERE outage IS NOT NULL;
-                    """
-            )
-        }
-        migrator.registerMigration("incidents") { db in try makeIncidents(db) }
-        migrator.registerMigration("checks") { db in
-            try db.execute(
-                sql: """
-                    -- The statistics of checks within a period, in the format of `CheckBucket`.
-                    CREATE TABLE checks (
-                        target INTEGER NOT NULL REFERENCES target,
-                        length INTEGER NOT NULL,
-                        start INTEGER NOT NULL,
-                        run INTEGER NOT NULL,
-                        text TEXT NOT NULL,
-                        PRIMARY KEY (target, start, length, run)
-                    ) STRICT, WITHOUT ROWID;
-                    """
-            )
-        }
-        migrator.registerMigration("open") { db in
-            // Open intervals are searched at each start of the service.
-            try db.execute(sql: "CREATE INDEX lasting ON interval (start) WHERE \"end\" IS NULL")
-        }
-        migrator.registerMigration("notes") { db in try makeNotes(db) }
-        migrator.registerMigration("days") { db in try makeDays(db) }
-        migrator.registerMigration("actors") { db in try makeActors(db) }
-        migrator.registerMigration("maintenance") { db in try makeMaintenance(db) }
-        migrator.registerMigration("outages") { db in try makeOutages(db) }
-        migrator.registerMigration("sums") { db in
-            // For days before `settled`, the table `day` has the complete sums of the target. For later days it has only deleted intervals.
-            try db.execute(sql: "ALTER TABLE target ADD COLUMN settled INTEGER")
-        }
-        migrator.registerMigration("endings") { db in
-            try db.execute(sql: "ALTER TABLE delivery ADD COLUMN endings INTEGER NOT NULL DEFAULT 0")
-        }
+        for (name, sql) in migrations { migrator.registerMigration(name) { try $0.execute(sql: sql) } }
         return migrator
     }
+
+    private static let tables = """
+        -- A boot of the machine, with the relation of its clocks to the ledger's time.
+        CREATE TABLE boot (
+            id INTEGER PRIMARY KEY,
+            identifier TEXT NOT NULL,
+            start INTEGER NOT NULL,
+            offset INTEGER NOT NULL,
+            label INTEGER NOT NULL,
+            UNIQUE (identifier, offset)
+        ) STRICT;
+        -- A run of the service. It was running at "mark". "end" is null without an orderly end.
+        CREATE TABLE run (
+            id INTEGER PRIMARY KEY,
+            boot INTEGER NOT NULL REFERENCES boot,
+            start INTEGER NOT NULL,
+            mark INTEGER NOT NULL,
+            "end" INTEGER
+        ) STRICT;
+        CREATE TABLE target (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE
+        ) STRICT;
+        -- The steps of evidence. Equal texts are stored once.
+        CREATE TABLE steps (
+            id INTEGER PRIMARY KEY,
+            text TEXT NOT NULL UNIQUE
+        ) STRICT;
+        -- The intervals of a target. They never overlap, and the current one has no end.
+        CREATE TABLE interval (
+            target INTEGER NOT NULL REFERENCES target,
+            start INTEGER NOT NULL,
+            "end" INTEGER,
+            attribution TEXT NOT NULL,
+            cause TEXT,
+            basis TEXT NOT NULL,
+            isMaintenance INTEGER NOT NULL,
+            reason TEXT,
+            uncertainty INTEGER NOT NULL,
+            outage INTEGER,
+            steps INTEGER REFERENCES steps,
+            explained INTEGER,
+            PRIMARY KEY (target, start)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX outage ON interval (outage, target) WHERE outage IS NOT NULL;
+        """
+
+    private static let checkTable = """
+        -- The statistics of checks within a period, in the format of `CheckBucket`.
+        CREATE TABLE checks (
+            target INTEGER NOT NULL REFERENCES target,
+            length INTEGER NOT NULL,
+            start INTEGER NOT NULL,
+            run INTEGER NOT NULL,
+            text TEXT NOT NULL,
+            PRIMARY KEY (target, start, length, run)
+        ) STRICT, WITHOUT ROWID;
+        """
 }
 
 // The processes that caused outages.
 
 extension HistoryStore {
-    static func makeActors(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                CREATE TABLE actor (
-                    outage TEXT PRIMARY KEY,
-                    start INTEGER NOT NULL,
-                    process INTEGER NOT NULL,
-                    program TEXT NOT NULL,
-                    unit TEXT
-                ) STRICT, WITHOUT ROWID;
-                CREATE INDEX acted ON actor (start);
-                """
-        )
-    }
+    static let actorTable = """
+        CREATE TABLE actor (
+            outage TEXT PRIMARY KEY,
+            start INTEGER NOT NULL,
+            process INTEGER NOT NULL,
+            program TEXT NOT NULL,
+            unit TEXT
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX acted ON actor (start);
+        """
 
     static func write(_ actor: OutageActor, _ db: Database) throws {
         let process = actor.process
@@ -306,24 +292,20 @@ extension HistoryStore {
 // The announced maintenance. Its start is a time of the wall clock, in nanoseconds since 1970.
 
 extension HistoryStore {
-    static func makeMaintenance(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                CREATE TABLE maintenance (
-                    id TEXT PRIMARY KEY,
-                    start INTEGER NOT NULL,
-                    length INTEGER NOT NULL,
-                    author TEXT NOT NULL,
-                    isOfAll INTEGER NOT NULL
-                ) STRICT, WITHOUT ROWID;
-                CREATE TABLE maintained (
-                    maintenance TEXT NOT NULL REFERENCES maintenance ON DELETE CASCADE,
-                    target TEXT NOT NULL,
-                    PRIMARY KEY (maintenance, target)
-                ) STRICT, WITHOUT ROWID;
-                """
-        )
-    }
+    static let maintenanceTables = """
+        CREATE TABLE maintenance (
+            id TEXT PRIMARY KEY,
+            start INTEGER NOT NULL,
+            length INTEGER NOT NULL,
+            author TEXT NOT NULL,
+            isOfAll INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE maintained (
+            maintenance TEXT NOT NULL REFERENCES maintenance ON DELETE CASCADE,
+            target TEXT NOT NULL,
+            PRIMARY KEY (maintenance, target)
+        ) STRICT, WITHOUT ROWID;
+        """
 
     /// Writes announced maintenance, and deletes maintenance that has ended.
     static func write(_ maintenance: PlannedMaintenance, at real: Duration, _ db: Database) throws {

@@ -55,6 +55,10 @@ package final class HistoryWriter: Sendable {
         /// A Boolean value that indicates whether the log already has a message about the maximum size.
         var isLimited = false
         var listener: Cancellation?
+        weak var service: MonitoringService?
+        var timer: (any DispatchSourceTimer)?
+        /// The timer for ``Options/outageMark``, which runs during an outage.
+        var outageTimer: (any DispatchSourceTimer)?
     }
 
     /// The path of the file.
@@ -63,14 +67,6 @@ package final class HistoryWriter: Sendable {
     private let logger: Logger?
     private let queue = DispatchQueue(label: "ReachabilityService.history")
     private let state: Locked<State>
-    private let timer = Locked<(any DispatchSourceTimer)?>(nil)
-    /// The timer for ``Options/outageMark``, which runs during an outage.
-    private let outageTimer = Locked<(any DispatchSourceTimer)?>(nil)
-    private let service = Locked<WeakService>(WeakService())
-
-    private struct WeakService: Sendable {
-        weak var service: MonitoringService?
-    }
 
     package init(
         _ file: String,
@@ -83,7 +79,7 @@ package final class HistoryWriter: Sendable {
 
     /// The state of the writer.
     package var status: Status {
-        let last = service.withLock(\.service)?.lastNumber ?? 0
+        let last = state.withLock(\.service)?.lastNumber ?? 0
         return state.withLock { state in
             var status = state.status
             if last > state.lastReceived { status.pending += Int(last - state.lastReceived) }
@@ -114,13 +110,14 @@ package final class HistoryWriter: Sendable {
 
     /// Writes the events of a service until ``stop(at:)``.
     package func follow(_ service: MonitoringService) {
-        self.service.withLock { $0.service = service }
-        state.withLock { $0.lastReceived = service.lastNumber }
+        let last = service.lastNumber
+        state.withLock { ($0.service, $0.lastReceived) = (service, last) }
         let listener = service.addListener { [weak self] events in self?.take(events) }
         state.withLock { $0.listener = listener }
         schedule()
-        let mark = state.withLock(\.options.mark)
-        timer.withLock { $0 = makeTimer(mark) { [weak self] in self?.markNow() } }
+        state.withLock { state in
+            state.timer = makeTimer(state.options.mark) { [weak self] in self?.markNow() }
+        }
     }
 
     /// Returns a running timer that calls an action on the queue.
@@ -140,11 +137,14 @@ package final class HistoryWriter: Sendable {
     ///
     /// - Parameter instant: The orderly end of the service. If nil, no end is recorded.
     package func stop(at instant: LedgerInstant?) {
-        service.withLock(\.service)?.deliver()
-        let listener = state.withLock { $0.listener.take() }
+        state.withLock(\.service)?.deliver()
+        let listener = state.withLock { state in
+            state.timer?.cancel()
+            state.outageTimer?.cancel()
+            (state.timer, state.outageTimer) = (nil, nil)
+            return state.listener.take()
+        }
         listener?.cancel()
-        timer.withLock { $0.take()?.cancel() }
-        outageTimer.withLock { $0.take()?.cancel() }
         queue.sync {
             flushNow()
             writeChecks()
@@ -162,7 +162,7 @@ package final class HistoryWriter: Sendable {
 
     /// Tries to write all pending events. Blocks until the attempt has ended.
     package func flush() {
-        service.withLock(\.service)?.deliver()
+        state.withLock(\.service)?.deliver()
         queue.sync { flushNow() }
     }
 
@@ -207,7 +207,7 @@ package final class HistoryWriter: Sendable {
 
     private func flushNow() {
         state.withLock { $0.isFlushing = false }
-        guard let service = service.withLock(\.service), let store = open() else { return }
+        guard let service = state.withLock(\.service), let store = open() else { return }
         do {
             let line = service.snapshot.calendar.current.line
             let run = try begin(store, service)
@@ -236,19 +236,19 @@ package final class HistoryWriter: Sendable {
     /// Starts the timer for ``Options/outageMark`` during an outage, and stops it otherwise.
     private func markOutages(of service: MonitoringService) {
         let lasts = service.snapshot.books.accounts.values.contains { $0.ledger.outage != nil }
-        let interval = state.withLock { $0.isOver ? nil : $0.options.outageMark }
-        outageTimer.withLock { timer in
-            guard let interval, lasts else {
-                timer.take()?.cancel()
+        state.withLock { state in
+            guard !state.isOver, lasts else {
+                state.outageTimer.take()?.cancel()
                 return
             }
-            timer = timer ?? makeTimer(interval) { [weak self] in self?.markAlive() }
+            state.outageTimer =
+                state.outageTimer ?? makeTimer(state.options.outageMark) { [weak self] in self?.markAlive() }
         }
     }
 
     private func markAlive() {
         let (store, run) = state.withLock { ($0.store, $0.run) }
-        guard let service = service.withLock(\.service), let store, let run, status.fault == nil else { return }
+        guard let service = state.withLock(\.service), let store, let run, status.fault == nil else { return }
         do { try store.mark(run, at: service.snapshot.now) } catch { fail(HistoryFault(error, file: file)) }
     }
 
@@ -283,7 +283,7 @@ package final class HistoryWriter: Sendable {
 
     private func markNow() {
         flushNow()
-        guard let service = service.withLock(\.service) else { return }
+        guard let service = state.withLock(\.service) else { return }
         let (store, run, options) = state.withLock { ($0.store, $0.run, $0.options) }
         guard let store, let run, status.fault == nil else { return }
         let now = service.snapshot.now
@@ -307,7 +307,7 @@ package final class HistoryWriter: Sendable {
 
     private func writeChecks() {
         let (store, run) = state.withLock { ($0.store, $0.run) }
-        guard let log = service.withLock(\.service)?.checkLog, let store, let run, status.fault == nil else { return }
+        guard let log = state.withLock(\.service)?.checkLog, let store, let run, status.fault == nil else { return }
         let buckets = log.takeUnwritten()
         do {
             try store.write(buckets, run: run)
