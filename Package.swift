@@ -248,6 +248,7 @@ let package = Package(
         .support("TrustForge", ["ServerTrust", "TestSupport"], certificates),
         .support("WebLab", ["NetworkLab", "TrustForge", "ServerTrust"], nio + certificates + embeddedNIO),
         .support("BrokerLab", ["MQTT", "NetworkLab"]),
+        .support("ServiceLab", ["KernelLab", "TestSupport", "NetworkReachabilityTesting"] + service + core),
         .program("EmbeddingProgram", core),
         .program("OutboxVictim", ["ReachabilityOutbox", "ReachabilityRetry"]),
         .program("HubVictim", ["ReachabilityFleetHub", "LinuxSupport"] + fleet + service),
@@ -296,15 +297,13 @@ let package = Package(
         .tests(
             "ReachabilityServiceTests",
             [
-                "ReachabilityChecks", "ReachabilityRetry", "ServerTrust", "TrustForge",
-                "WebLab",
+                "ReachabilityChecks", "ReachabilityRetry", "ServerTrust", "ServiceLab", "TrustForge", "WebLab",
             ] + service,
             certificates + database
         ),
         .tests(
             "ReachabilityServerTests",
-            ["ReachabilityServer", "ServerTrust", "NetworkDiagnostics", "TrustForge"]
-                + service,
+            ["ReachabilityServer", "ServerTrust", "ServiceLab", "NetworkDiagnostics", "TrustForge"] + service,
             nio + database
         ),
         .tests("MQTTTests", ["MQTT", "BrokerLab"]),

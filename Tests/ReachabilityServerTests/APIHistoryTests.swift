@@ -6,6 +6,7 @@ import NIOHTTP1
 import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityLedger
+import ServiceLab
 import TestSupport
 import Testing
 
@@ -16,92 +17,55 @@ import Testing
 @Suite struct APIHistoryTests {
     /// Consecutive runs of a service on one machine.
     private final class World {
-        let directory = "/tmp/api-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+        private let history: HistoryWorld
         /// The file of the history in the directory.
         var file = "history"
-        let kernel = FakeKernel()
-        private let manager: NetworkReachabilityManager
         private(set) var run: (service: MonitoringService, writer: HistoryWriter, api: API)?
+        var directory: String { history.directory.path }
+        var kernel: FakeKernel { history.kernel }
 
         init() throws {
-            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
-            kernel.addLink("eth0")
-            kernel.addAddress("192.0.2.7/24", to: "eth0")
-            kernel.addRoute("default", via: "192.0.2.1")
-            manager = try NetworkReachabilityManager(kernel: kernel)
-        }
-
-        deinit {
-            try? FileManager.default.removeItem(atPath: directory)
+            history = try HistoryWorld(HistoryDirectory())
         }
 
         /// Starts a run. A previous one is stopped one minute before.
-        func start(targets: [String] = ["a", "b"]) {
-            if let run {
+        ///
+        /// - Parameter isWritten: False for a run that writes nothing to the history, after the previous one was stopped.
+        func start(targets: [String] = ["a", "b"], isWritten: Bool = true) {
+            if let run, isWritten {
                 run.writer.stop(at: run.service.snapshot.now)
                 kernel.clock.advance(by: .seconds(60))
             }
-            begin(targets) { $0.follow($1) }
+            history.start(targets: targets, file: file, isWritten: isWritten)
+            let (service, writer) = (history.service!, history.writer!)
+            service.setMaintenance([])
+            run = (service, writer, API(service, history: writer, version: "1") { WebStatistics() })
             flush()
         }
 
-        /// Starts a run that writes nothing to the history, after the previous one was stopped.
-        func startUnwritten() {
-            begin(["a"]) { _, _ in }
-            manager.record.monitor.queue.sync {}
-            run?.service.flush()
-        }
-
-        private func begin(_ targets: [String], _ follow: (HistoryWriter, MonitoringService) -> Void) {
-            let clock = kernel.clock
-            let writer = HistoryWriter(directory + "/" + file)
-            let resume = writer.resume(bootIdentifier: "boot")
-            let service = MonitoringService(
-                clock: ServiceClock(
-                    monitor: clock,
-                    real: { .seconds(1_700_000_000) + clock.boot },
-                    bootIdentifier: "boot"
-                ),
-                resume: resume
-            )
-            follow(writer, service)
-            for target in targets { service.insert(target, manager) }
-            service.setMaintenance([])
-            run = (service, writer, API(service, history: writer, version: "1") { WebStatistics() })
-        }
-
-        func flush() {
-            manager.record.monitor.queue.sync {}
-            run?.service.flush()
-            run?.writer.flush()
-        }
+        func flush() { history.flush() }
 
         func lose(for duration: Duration) {
             for isThere in [false, true] {
-                kernel.setCarrier("eth0", isThere)
-                flush()
+                history.setCarrier(isThere)
                 kernel.clock.advance(by: isThere ? .seconds(1) : duration)
             }
         }
 
         func body(_ target: String, _ accept: String = "*/*", encoding: String = "") throws -> [UInt8] {
-            let fields = HTTPHeaders([("Accept", accept), ("Accept-Encoding", encoding)])
-            let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target, headers: fields)
-            return run?.api.router.answer(to: try WebRequest(head, body: [], way: .local(user: nil))).body ?? []
+            try run?.api.answer(target, .GET, [("Accept", accept), ("Accept-Encoding", encoding)]).body ?? []
         }
 
         /// Sends a request as root and returns the status.
         func act(_ method: HTTPMethod, _ target: String, _ body: String) throws -> HTTPResponseStatus? {
-            let head = HTTPRequestHead(version: .http1_1, method: method, uri: target)
-            let request = try WebRequest(head, body: Array(body.utf8), way: .local(user: 0))
-            return run?.api.router.answer(to: request).status
+            try run?.api.answer(target, method, way: .local(user: 0), body: body).status
         }
+
+        func text(_ path: String) throws -> String { String(decoding: try body(path), as: UTF8.self) }
 
         /// Returns the items of a list as lines of JSON.
         func lines(_ target: String) throws -> [String] {
-            String(decoding: try body(target, "application/jsonl"), as: UTF8.self).split(separator: "\n").map(
-                String.init
-            )
+            String(decoding: try body(target, "application/jsonl"), as: UTF8.self).split(separator: "\n").map(String.init)
         }
 
         func object(_ target: String) throws -> [String: Any] {
@@ -185,34 +149,20 @@ import Testing
         #expect(try world.items("/v1/targets").first?["state"] as? String == "up")
     }
 
-    @Test func `a report is available in each format`() throws {
-        let world = try World()
-        world.start(targets: ["a"])
-        world.lose(for: .seconds(2))
-        let id = try #require(try world.ids("/v1/outages?limit=10").first)
-        func text(_ path: String) throws -> String { String(decoding: try world.body(path), as: UTF8.self) }
-        #expect(try text("/v1/outages/\(id)/report").contains("us.link (noCarrier) for 2s"))
-        #expect(try world.object("/v1/outages/latest/report?format=json")["id"] as? String == id)
-        let rows = try text("/v1/outages/\(id)/report?format=csv").split(separator: "\r\n")
-        #expect(rows.count == 2 && rows.last?.hasSuffix(",2000,0,us,link,noCarrier") == true)
-        #expect(try text("/v1/outages/\(id)/report?format=pdf").contains("format must be one of"))
-    }
-
     @Test func `a short outage without evidence states the reason`() throws {
         let world = try World()
         world.start(targets: ["a"])
         world.lose(for: .milliseconds(2))
         let id = try #require(try world.ids("/v1/outages?limit=10").first)
-        func text(_ path: String) throws -> String { String(decoding: try world.body(path), as: UTF8.self) }
         let said = "the outage ended before its cause could be queried"
         let paths = ["/v1/outages/\(id)/report", "/outages/\(id)"]
-        for path in paths { #expect(try !text(path).contains(said), "\(path)") }
+        for path in paths { #expect(try !world.text(path).contains(said), "\(path)") }
         world.start(targets: ["a"])
         try DatabaseQueue(path: world.directory + "/history").write { database in
             try database.execute(sql: "UPDATE interval SET explained = NULL WHERE outage IS NOT NULL")
             #expect(database.changesCount == 1)
         }
-        for path in paths { #expect(try text(path).contains(said), "\(path)") }
+        for path in paths { #expect(try world.text(path).contains(said), "\(path)") }
     }
 
     @Test func `pages and tables include earlier runs`() throws {
@@ -221,19 +171,18 @@ import Testing
         world.kernel.clock.advance(by: .seconds(10))
         world.lose(for: .seconds(2))
         let id = try #require(try world.ids("/v1/outages?limit=10").first)
-        func text(_ path: String) throws -> String { String(decoding: try world.body(path), as: UTF8.self) }
-        let before = try text("/outages/\(id)")
+        let before = try world.text("/outages/\(id)")
         world.start(targets: ["a"])
         world.kernel.clock.advance(by: .seconds(7))
-        let after = try text("/outages/\(id)")
+        let after = try world.text("/outages/\(id)")
         let picture = #/data-part="scale".*?<\/section>/#.dotMatchesNewlines()
         #expect(try picture.firstMatch(in: after)?.0 == picture.firstMatch(in: before)?.0)
         #expect(after.ranges(of: "<li>").count == before.ranges(of: "<li>").count)
         for path in ["/?window=15m", "/targets/a", "/availability?window=1h"] {
-            #expect(try text(path).contains("this machine 2\u{a0}s"), "\(path)")
+            #expect(try world.text(path).contains("this machine 2\u{a0}s"), "\(path)")
         }
-        #expect(try text("/outages.csv").contains("\(id),a,us,link,2023-11-14T"))
-        let days = try text("/availability.csv?window=24h").split(separator: "\r\n")
+        #expect(try world.text("/outages.csv").contains("\(id),a,us,link,2023-11-14T"))
+        let days = try world.text("/availability.csv?window=24h").split(separator: "\r\n")
         #expect(days.count == 3 && days.last?.hasPrefix("a,2023-11-14,") == true)
         let cells = days.last?.split(separator: ",").dropFirst(2).compactMap { Double($0) } ?? []
         #expect(cells.dropFirst(1).first == 2)
@@ -249,24 +198,23 @@ import Testing
         while try run.writer.store?.prune(before: run.service.snapshot.now) == true {}
         #expect(try world.ids("/v1/outages?limit=10").isEmpty)
         for path in ["/?window=7d", "/targets/a", "/availability?window=7d"] {
-            #expect(String(decoding: try world.body(path), as: UTF8.self).contains("this machine 2\u{a0}s"), "\(path)")
+            #expect(try world.text(path).contains("this machine 2\u{a0}s"), "\(path)")
         }
-        func text(_ path: String) throws -> String { String(decoding: try world.body(path), as: UTF8.self) }
-        #expect(try text("/availability").contains("a: 1 of 1 days observed had an outage"))
-        #expect(try text("/availability.csv?window=7d").contains("a,2023-11-14,"))
-        let row = try text("/availability.csv?window=7d").split(separator: "\r\n").last {
+        #expect(try world.text("/availability").contains("a: 1 of 1 days observed had an outage"))
+        #expect(try world.text("/availability.csv?window=7d").contains("a,2023-11-14,"))
+        let row = try world.text("/availability.csv?window=7d").split(separator: "\r\n").last {
             $0.hasPrefix("a,2023-11-14,")
         }
         #expect(row?.split(separator: ",")[3] == "2")
         // The outage is also visible in the bars.
-        #expect(try text("/?window=7d").contains("class=\"s-us\""))
+        #expect(try world.text("/?window=7d").contains("class=\"s-us\""))
     }
 
     @Test func `every page shows a fault of the history`() throws {
         let world = try World()
         let paths = ["/", "/targets/a", "/outages", "/availability", "/network", "/service"]
         func notice(_ path: String) throws -> String {
-            let page = String(decoding: try world.body(path), as: UTF8.self)
+            let page = try world.text(path)
             return page.firstMatch(of: #/<p class="notice" data-part="notice" role="status">(.*?)<\/p>/#).map {
                 String($0.1)
             } ?? "?"
@@ -327,7 +275,7 @@ import Testing
         // The service is killed and restarted with a full disk.
         world.run?.writer.stop(at: nil)
         world.kernel.clock.advance(by: .seconds(3))
-        world.startUnwritten()
+        world.start(targets: ["a"], isWritten: false)
         world.kernel.clock.advance(by: .seconds(2))
         let states = try world.items("/v1/targets/a/intervals").compactMap { $0["state"] as? String }
         #expect(states == ["up", "unknown", "up"])

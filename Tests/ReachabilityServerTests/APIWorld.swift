@@ -5,13 +5,28 @@ import NIOHTTP1
 import NetworkDiagnostics
 import NetworkReachability
 import NetworkReachabilityTesting
+import ServiceLab
 
 @testable import ReachabilityServer
 @testable import ReachabilityService
 
+extension API {
+    /// Returns the answer to a request.
+    func answer(
+        _ target: String,
+        _ method: HTTPMethod = .GET,
+        _ headers: [(String, String)] = [],
+        way: WebRequest.Way = .local(user: nil),
+        body: String = ""
+    ) throws -> WebAnswer {
+        let head = HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: HTTPHeaders(headers))
+        return router.answer(to: try WebRequest(head, body: Array(body.utf8), way: way))
+    }
+}
+
 /// The API of a service with a fake kernel.
 final class APIWorld: Sendable {
-    let kernel = FakeKernel()
+    let kernel = FakeKernel.connected()
     let service: MonitoringService
     let api: API
     private let manager: NetworkReachabilityManager
@@ -22,17 +37,9 @@ final class APIWorld: Sendable {
         real: Duration = .seconds(1_700_000_000),
         _ findProcess: (@Sendable (Removal) -> ActingProcess?)? = nil
     ) throws {
-        kernel.addLink("eth0")
-        kernel.addAddress("192.0.2.7/24", to: "eth0")
-        kernel.addRoute("default", via: "192.0.2.1")
-        let clock = kernel.clock
         manager = try NetworkReachabilityManager(kernel: kernel)
         service = MonitoringService(
-            clock: ServiceClock(
-                monitor: clock,
-                real: { real + clock.boot },
-                bootIdentifier: "boot"
-            ),
+            clock: .fake(kernel.clock, wall: real),
             makeProber: { _, _ in SilentProber() },
             findProcess: findProcess ?? { _ in nil }
         )
@@ -79,8 +86,7 @@ final class APIWorld: Sendable {
         way: WebRequest.Way = .local(user: nil),
         body: String = ""
     ) throws -> WebAnswer {
-        let head = HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: HTTPHeaders(headers))
-        return api.router.answer(to: try WebRequest(head, body: Array(body.utf8), way: way))
+        try api.answer(target, method, headers, way: way, body: body)
     }
 
     /// Returns an answer that is a JSON object.
@@ -96,11 +102,4 @@ final class APIWorld: Sendable {
     func text(_ target: String, _ headers: [(String, String)] = []) throws -> String {
         String(decoding: try answer(target, .GET, headers).body, as: UTF8.self)
     }
-}
-
-/// A prober that sends nothing and returns no result, because the test provides the results.
-private struct SilentProber: TargetProbing {
-    func check(isDown: Bool) async -> CheckFinding? { nil }
-
-    func forget() {}
 }

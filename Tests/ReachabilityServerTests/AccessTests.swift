@@ -195,7 +195,7 @@ import TrustForge
     }
 
     /// A Boolean value that indicates whether the process can run programs as other users. In a user namespace it usually cannot.
-    private static let mayBecomeOthers =
+    static let mayBecomeOthers =
         geteuid() == 0
         && (try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8))?.contains("4294967295") == true
 

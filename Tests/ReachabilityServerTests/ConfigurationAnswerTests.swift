@@ -23,9 +23,7 @@ import Testing
     }
 
     private func ask(_ api: API, _ accept: String = "*/*") throws -> String {
-        let fields = HTTPHeaders([("Accept", accept)])
-        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/v1/config", headers: fields)
-        let answer = api.router.answer(to: try WebRequest(head, body: [], way: .local(user: nil)))
+        let answer = try api.answer("/v1/config", .GET, [("Accept", accept)])
         #expect(answer.status == .ok)
         return String(decoding: answer.body, as: UTF8.self)
     }

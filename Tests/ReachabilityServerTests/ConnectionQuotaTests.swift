@@ -46,18 +46,13 @@ import Testing
         #expect(try client("127.0.0.1") == client("::1"))
     }
 
-    /// A Boolean value that indicates whether the process can run programs as other users. In a user namespace it usually cannot.
-    private static let mayBecomeOthers =
-        geteuid() == 0
-        && (try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8))?.contains("4294967295") == true
-
     /// A program that opens TCP connections, prints a line, and ends when its input ends.
     private static let hoarder = #"""
         my @held = map { IO::Socket::INET->new(PeerAddr => $ARGV[0]) } 1..$ARGV[1];
         $| = 1; print "ready\n"; <STDIN>;
         """#
 
-    @Test(.enabled(if: mayBecomeOthers)) func `a local user cannot use up the TCP connections`() async throws {
+    @Test(.enabled(if: AccessTests.mayBecomeOthers)) func `a local user cannot use up the TCP connections`() async throws {
         var limits = WebLimits()
         limits.connections = 16
         limits.requestTime = .seconds(600)

@@ -189,9 +189,7 @@ import Testing
         world.kernel.removeRoute("default")
         #expect(try world.text("/network").contains(">No interface has a default route.</h1>"))
         let bare = API(world.service, version: "") { WebStatistics() }
-        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/network")
-        let unknown = bare.router.answer(to: try WebRequest(head, body: [], way: .local(user: nil)))
-        #expect(String(decoding: unknown.body, as: UTF8.self).contains(">The interfaces are not known.</h1>"))
+        #expect(String(decoding: try bare.answer("/network").body, as: UTF8.self).contains(">The interfaces are not known.</h1>"))
     }
 
     @Test func `the content security policy allows only files of the server`() throws {

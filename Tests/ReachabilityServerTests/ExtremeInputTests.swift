@@ -1,11 +1,8 @@
 import Foundation
 import GRDB
-import KernelLab
 import LinuxSupport
-import NIOHTTP1
-import NetworkReachability
-import NetworkReachabilityTesting
 import ReachabilityLedger
+import ServiceLab
 import TestSupport
 import Testing
 
@@ -80,27 +77,21 @@ import Testing
     }
 
     @Test func `no number in any column of the history causes an internal error`() throws {
-        let directory = try #require(FileManager.default.temporaryDirectory.path as String?) + "/\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        let whole = directory + "/whole"
+        let whole = try HistoryDirectory()
         let columns = try Self.makeHistory(whole)
         #expect(columns.count > 20)
-        for (index, column) in columns.enumerated() {
+        for column in columns {
             for number in ExtremeValues.integers {
-                let file = directory + "/\(index)"
-                try FileManager.default.copyItem(atPath: whole, toPath: file)
-                do {
-                    let queue = try DatabaseQueue(path: file)
-                    try? queue.write { db in
-                        // In a unique column, one changed row is enough.
-                        try db.execute(sql: "PRAGMA ignore_check_constraints = 1")
-                        try db.execute(sql: "UPDATE OR IGNORE \(column.table) SET \"\(column.name)\" = \(number)")
-                    }
-                    try queue.close()
+                let directory = try HistoryDirectory()
+                try FileManager.default.copyItem(atPath: whole.file, toPath: directory.file)
+                let queue = try DatabaseQueue(path: directory.file)
+                try? queue.write { db in
+                    // In a unique column, one changed row is enough.
+                    try db.execute(sql: "PRAGMA ignore_check_constraints = 1")
+                    try db.execute(sql: "UPDATE OR IGNORE \(column.table) SET \"\(column.name)\" = \(number)")
                 }
-                try Self.visit(file, "\(column) = \(number)")
-                for end in ["", "-wal", "-shm", ".lock"] { try? FileManager.default.removeItem(atPath: file + end) }
+                try queue.close()
+                try Self.visit(directory, "\(column) = \(number)")
             }
         }
     }
@@ -108,11 +99,12 @@ import Testing
     private struct Column { let table, name: String }
 
     /// Creates a history with outages, checks, notes and old days. Returns its columns with numbers.
-    private static func makeHistory(_ file: String) throws -> [Column] {
-        let world = try DamagedWorld(file)
-        for _ in 0..<3 { world.lose() }
+    private static func makeHistory(_ directory: HistoryDirectory) throws -> [Column] {
+        let world = try HistoryWorld(directory)
+        world.start()
+        for _ in 0..<3 { lose(world) }
         world.stop()
-        let queue = try DatabaseQueue(path: file)
+        let queue = try DatabaseQueue(path: directory.file)
         defer { try? queue.close() }
         let columns = try queue.write { db in
             let target = try Int64.fetchOne(db, sql: "SELECT id FROM target")
@@ -135,65 +127,24 @@ import Testing
         return columns
     }
 
-    private static func visit(_ file: String, _ what: String) throws {
-        let world = try DamagedWorld(file)
+    /// Causes an outage of 2 s.
+    private static func lose(_ world: HistoryWorld) {
+        for isThere in [false, true] {
+            world.setCarrier(isThere)
+            world.advance(.seconds(2))
+        }
+    }
+
+    private static func visit(_ directory: HistoryDirectory, _ what: String) throws {
+        let world = try HistoryWorld(directory)
+        world.start()
         defer { world.stop() }
-        world.lose()
+        lose(world)
         world.writer.mark()
+        let api = API(world.service, history: world.writer, version: "1") { WebStatistics() }
         for path in paths {
-            #expect(try world.answer(path).status.code <= 503, "\(path) with \(what)")
+            #expect(try api.answer(path).status.code <= 503, "\(path) with \(what)")
         }
         for incident in (try? world.writer.store?.incidents()) ?? [] { #expect(!incident.id.isEmpty) }
-    }
-}
-
-/// A service with a history on disk.
-private final class DamagedWorld {
-    private let kernel = FakeKernel()
-    private let manager: NetworkReachabilityManager
-    private let service: MonitoringService
-    let writer: HistoryWriter
-    private let api: API
-
-    init(_ file: String) throws {
-        kernel.addLink("eth0")
-        kernel.addAddress("192.0.2.7/24", to: "eth0")
-        kernel.addRoute("default", via: "192.0.2.1")
-        manager = try NetworkReachabilityManager(kernel: kernel)
-        let clock = kernel.clock
-        writer = HistoryWriter(file)
-        service = MonitoringService(
-            clock: ServiceClock(
-                monitor: clock,
-                real: { .seconds(1_700_000_000) + clock.boot },
-                bootIdentifier: "boot"
-            ),
-            resume: writer.resume(bootIdentifier: "boot")
-        )
-        writer.follow(service)
-        service.insert("internet", manager)
-        api = API(service, history: writer, version: "1") { WebStatistics() }
-        flush()
-    }
-
-    func flush() {
-        manager.record.monitor.queue.sync {}
-        service.flush()
-        writer.flush()
-    }
-
-    func lose() {
-        for isThere in [false, true] {
-            kernel.setCarrier("eth0", isThere)
-            flush()
-            kernel.clock.advance(by: .seconds(2))
-        }
-    }
-
-    func stop() { writer.stop(at: service.snapshot.now) }
-
-    func answer(_ target: String) throws -> WebAnswer {
-        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target)
-        return api.router.answer(to: try WebRequest(head, body: [], way: .local(user: nil)))
     }
 }

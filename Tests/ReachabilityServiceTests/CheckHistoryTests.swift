@@ -1,5 +1,6 @@
 import LinuxSupport
 import ReachabilityLedger
+import ServiceLab
 import Testing
 
 @testable import ReachabilityService

@@ -3,6 +3,7 @@ import LinuxSupport
 import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityLedger
+import ServiceLab
 import Testing
 
 @testable import ReachabilityChecks
@@ -10,20 +11,8 @@ import Testing
 
 /// A service with a fake kernel and checks whose results a test provides.
 @Suite struct CheckedServiceTests {
-    /// A prober that never answers, because the test provides the results.
-    private struct Silence: TargetProbing {
-        func check(isDown: Bool) async -> CheckFinding? {
-            let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-            for await _ in stream {}
-            withExtendedLifetime(continuation) {}
-            return nil
-        }
-
-        func forget() {}
-    }
-
     private final class World: Sendable {
-        let kernel = FakeKernel()
+        let kernel = FakeKernel.connected()
         let service: MonitoringService
         let manager: NetworkReachabilityManager
         let target: ServiceTarget
@@ -31,19 +20,8 @@ import Testing
         private let listener: Locked<Cancellation?> = Locked(nil)
 
         init() throws {
-            kernel.addLink("eth0")
-            kernel.addAddress("192.0.2.7/24", to: "eth0")
-            kernel.addRoute("default", via: "192.0.2.1")
-            let clock = kernel.clock
             manager = try NetworkReachabilityManager(kernel: kernel)
-            service = MonitoringService(
-                clock: ServiceClock(
-                    monitor: clock,
-                    real: { .seconds(1_700_000_000) + clock.boot },
-                    bootIdentifier: "boot"
-                ),
-                makeProber: { _, _ in Silence() }
-            )
+            service = MonitoringService(clock: .fake(kernel.clock), makeProber: { _, _ in SilentProber() })
             target = ServiceTarget(name: "erp", host: nil, checks: CheckSettings([.init(nil)]))
             let token = service.addListener { [events] more in events.withLock { $0 += more } }
             listener.withLock { $0 = token }

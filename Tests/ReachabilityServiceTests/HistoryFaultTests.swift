@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import LinuxSupport
 import ReachabilityLedger
+import ServiceLab
 import Testing
 
 @testable import ReachabilityService

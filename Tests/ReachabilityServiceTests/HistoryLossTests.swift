@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ReachabilityLedger
+import ServiceLab
 import Testing
 
 @testable import ReachabilityService

@@ -2,6 +2,7 @@ import Dispatch
 import GRDB
 import LinuxSupport
 import ReachabilityLedger
+import ServiceLab
 import TestSupport
 import Testing
 

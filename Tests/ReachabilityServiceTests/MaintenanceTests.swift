@@ -3,6 +3,7 @@ import LinuxSupport
 import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityLedger
+import ServiceLab
 import Testing
 
 @testable import ReachabilityService
@@ -91,17 +92,12 @@ import Testing
     // MARK: Accounts
 
     @Test func `outages during maintenance count as maintenance and stay visible`() throws {
-        let kernel = FakeKernel()
-        kernel.addLink("eth0")
-        kernel.addAddress("192.0.2.7/24", to: "eth0")
-        kernel.addRoute("default", via: "192.0.2.1")
+        let kernel = FakeKernel.connected()
         let clock = kernel.clock
         let manager = try NetworkReachabilityManager(kernel: kernel)
         // The test starts 60 s before the window.
         let offset = try Self.moment("2026-11-21T21:59:00Z") - clock.boot
-        let service = MonitoringService(
-            clock: ServiceClock(monitor: clock, real: { offset + clock.boot }, bootIdentifier: "b")
-        )
+        let service = MonitoringService(clock: .fake(clock, wall: offset))
         func flush() {
             manager.record.monitor.queue.sync {}
             service.flush()

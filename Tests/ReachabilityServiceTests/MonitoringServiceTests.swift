@@ -3,6 +3,7 @@ import LinuxSupport
 import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityLedger
+import ServiceLab
 import Testing
 
 @testable import ReachabilityService
@@ -10,7 +11,7 @@ import Testing
 /// A service with a fake kernel and a fake clock.
 @Suite struct MonitoringServiceTests {
     private final class World: Sendable {
-        let kernel = FakeKernel()
+        let kernel = FakeKernel.connected()
         let service: MonitoringService
         private let manager: NetworkReachabilityManager
         private let events = Locked<[ServiceEvent]>([])
@@ -18,9 +19,6 @@ import Testing
         private let listener: Locked<Cancellation?> = Locked(nil)
 
         init() throws {
-            kernel.addLink("eth0")
-            kernel.addAddress("192.0.2.7/24", to: "eth0")
-            kernel.addRoute("default", via: "192.0.2.1")
             let wallOffset = Locked(Duration.seconds(1_700_000_000))
             let clock = kernel.clock
             self.wallOffset = wallOffset

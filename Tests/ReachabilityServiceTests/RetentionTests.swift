@@ -1,6 +1,7 @@
 import GRDB
 import LinuxSupport
 import ReachabilityLedger
+import ServiceLab
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Dispatch
 import LinuxSupport
 import NetworkReachability
 import NetworkReachabilityTesting
+import ServiceLab
 import Testing
 
 @testable import ReachabilityService

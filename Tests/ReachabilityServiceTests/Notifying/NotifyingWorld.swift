@@ -6,6 +6,7 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityLedger
 import ReachabilityRetry
+import ServiceLab
 import TestSupport
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
 
 /// A service with a fake kernel that sends notifications. A test can kill and restart it.
 final class NotifyingWorld: Sendable {
-    let kernel = FakeKernel()
+    let kernel = FakeKernel.connected()
     let network = PlayedNetwork()
     let waits = EagerClock()
     let directory: String
@@ -43,9 +44,6 @@ final class NotifyingWorld: Sendable {
         directory = "/tmp/notifying-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         journal = directory + "/journal"
-        kernel.addLink("eth0")
-        kernel.addAddress("192.0.2.7/24", to: "eth0")
-        kernel.addRoute("default", via: "192.0.2.1")
         manager = try NetworkReachabilityManager(kernel: kernel)
     }
 
@@ -60,15 +58,10 @@ final class NotifyingWorld: Sendable {
 
     /// Starts the service.
     func start(_ configuration: String) throws {
-        let clock = kernel.clock
-        let serviceClock = ServiceClock(
-            monitor: clock,
-            real: { .seconds(1_700_000_000) + clock.boot },
-            bootIdentifier: "boot"
-        )
+        let clock = ServiceClock.fake(kernel.clock)
         let writer = HistoryWriter(directory + "/history.sqlite")
         let resume = writer.resume(bootIdentifier: "boot")
-        let service = MonitoringService(clock: serviceClock, resume: resume, makeProber: { _, _ in Silence() })
+        let service = MonitoringService(clock: clock, resume: resume, makeProber: { _, _ in SilentProber() })
         writer.follow(service)
         var environment = NotifyEnvironment(
             coordinator: RetryCoordinator(limits: try Self.limits(), verdicts: network, clock: waits),
@@ -103,18 +96,6 @@ final class NotifyingWorld: Sendable {
         let finding = CheckFinding(place, reason, sentence: place, steps: [])
         _ = service.take(finding, of: "internet", turn, from: now, to: now)
         flush()
-    }
-
-    /// A check that ends only when it is cancelled.
-    private struct Silence: TargetProbing {
-        func check(isDown: Bool) async -> CheckFinding? {
-            let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-            for await _ in stream {}
-            withExtendedLifetime(continuation) {}
-            return nil
-        }
-
-        func forget() {}
     }
 
     /// Applies another configuration.

@@ -140,11 +140,6 @@ package final class MonitoringService: Sendable {
         explain(name)
     }
 
-    /// Adds a target without checks or other settings.
-    package func insert(_ name: String, _ manager: NetworkReachabilityManager) {
-        insert(ServiceTarget(name: name, host: nil), manager)
-    }
-
     /// Replaces the targets. A target whose settings have changed keeps its account.
     ///
     /// - Throws: ``TargetError`` for the first target that cannot be monitored. Then no target is changed.

@@ -1,0 +1,182 @@
+import Foundation
+package import KernelLab
+import LinuxSupport
+package import NetworkReachability
+package import NetworkReachabilityTesting
+package import ReachabilityLedger
+package import TestSupport
+
+@testable package import ReachabilityService
+
+extension FakeKernel {
+    /// Returns a kernel with a default route over `eth0`.
+    package static func connected() -> FakeKernel {
+        let kernel = FakeKernel()
+        kernel.addLink("eth0")
+        kernel.addAddress("192.0.2.7/24", to: "eth0")
+        kernel.addRoute("default", via: "192.0.2.1")
+        return kernel
+    }
+}
+
+extension ServiceClock {
+    /// Returns the clocks of a service with a fake kernel.
+    ///
+    /// - Parameter wall: The difference between the wall clock and CLOCK_BOOTTIME.
+    package static func fake(
+        _ clock: ManualClock,
+        wall: Duration = .seconds(1_700_000_000),
+        boot: String = "boot"
+    ) -> ServiceClock {
+        ServiceClock(monitor: clock, real: { wall + clock.boot }, bootIdentifier: boot)
+    }
+}
+
+extension MonitoringService {
+    /// Adds a target without checks or other settings.
+    package func insert(_ name: String, _ manager: NetworkReachabilityManager) {
+        insert(ServiceTarget(name: name, host: nil), manager)
+    }
+}
+
+/// A prober that sends nothing and returns no result, because the test provides the results.
+package struct SilentProber: TargetProbing {
+    package init() {}
+
+    package func check(isDown: Bool) async -> CheckFinding? { nil }
+
+    package func forget() {}
+}
+
+/// A directory for a history. It is deleted when it is released.
+package final class HistoryDirectory: Sendable {
+    package let path = "/tmp/history-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+    package var file: String { path + "/history.sqlite" }
+
+    package init() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}
+
+/// A simulated machine with boots, clocks and a network, and the runs of a service on it.
+package final class HistoryWorld {
+    package let directory: HistoryDirectory
+    package private(set) var kernel: FakeKernel
+    private var manager: NetworkReachabilityManager
+    private var boot = "boot-1"
+    /// The difference between the wall clock and CLOCK_BOOTTIME.
+    private var wall = Duration.seconds(1_700_000_000)
+    package private(set) var service: MonitoringService!
+    package private(set) var writer: HistoryWriter!
+    package let log = RecordingLog()
+
+    package init(_ directory: HistoryDirectory) throws {
+        self.directory = directory
+        (kernel, manager) = try Self.machine()
+    }
+
+    private static func machine() throws -> (FakeKernel, NetworkReachabilityManager) {
+        let kernel = FakeKernel.connected()
+        return (kernel, try NetworkReachabilityManager(kernel: kernel))
+    }
+
+    /// Starts the service.
+    ///
+    /// - Parameters:
+    ///   - file: The path of the history in the directory.
+    ///   - isWritten: False for a service that writes nothing to the history.
+    package func start(
+        _ options: HistoryWriter.Options = .init(),
+        targets: [String] = ["internet"],
+        file: String = "history.sqlite",
+        isWritten: Bool = true
+    ) {
+        writer = HistoryWriter(directory.path + "/" + file, options, logger: log.logger)
+        let resume = writer.resume(bootIdentifier: boot)
+        service = MonitoringService(clock: .fake(kernel.clock, wall: wall, boot: boot), resume: resume)
+        if isWritten { writer.follow(service) }
+        watch(targets)
+    }
+
+    /// Adds targets, by default the network at large.
+    package func watch(_ targets: [String] = ["internet"]) {
+        for target in targets { service.insert(target, manager) }
+        flush()
+    }
+
+    /// Stops the service orderly.
+    package func stop() {
+        writer.stop(at: service.snapshot.now)
+        (writer, service) = (nil, nil)
+    }
+
+    /// Kills the service, after which nothing is written.
+    package func kill() {
+        writer.stop(at: nil)
+        (writer, service) = (nil, nil)
+    }
+
+    /// Reboots the machine after a time, with a wall clock that may be wrong.
+    package func reboot(after time: Duration, wallClock: Duration? = nil) throws {
+        let now = wall + kernel.clock.boot
+        (kernel, manager) = try Self.machine()
+        boot = "boot-\(Int(boot.dropFirst(5)) ?? 0 + 1)-\(UInt32.random(in: 0 ... .max))"
+        wall = (wallClock ?? now + time) - kernel.clock.boot
+    }
+
+    package func advance(_ time: Duration) { kernel.clock.advance(by: time) }
+
+    package func setCarrier(_ isThere: Bool) {
+        kernel.setCarrier("eth0", isThere)
+        flush()
+    }
+
+    /// Sets the carrier without waiting for the history.
+    package func play(_ isThere: Bool) {
+        kernel.setCarrier("eth0", isThere)
+        manager.record.monitor.queue.sync {}
+    }
+
+    /// Records an observation without querying the kernel for evidence.
+    package func observe(_ path: Observation.Path) {
+        service.record { state, now in
+            state.books.take(Observation(path: path), of: "internet", at: now, now: now)
+        }
+    }
+
+    /// Waits until all changes were written to the history, or the attempt has failed.
+    package func flush() {
+        manager.record.monitor.queue.sync {}
+        service.flush()
+        writer.flush()
+    }
+
+    /// The outages of this run, latest first.
+    package var outages: [Outage] {
+        let snapshot = service.snapshot
+        return snapshot.books.outages(OutageFilter(), upTo: snapshot.now, limit: .max, at: snapshot.now)
+    }
+
+    /// Returns all stored intervals, earliest first.
+    package func intervals() throws -> [LedgerInterval] {
+        try
+            (writer.store?.intervals(
+                of: "internet",
+                from: LedgerInstant(nanoseconds: .min),
+                to: LedgerInstant(nanoseconds: .max),
+                limit: .max
+            ) ?? []).reversed()
+    }
+
+    /// Returns the stored intervals as texts such as `up 10s`.
+    package func words() throws -> [String] {
+        try intervals().map { interval in
+            let length = interval.end.map { DurationText.text($0 - interval.start) } ?? "and goes on"
+            return "\(interval.state) \(length)"
+        }
+    }
+}
