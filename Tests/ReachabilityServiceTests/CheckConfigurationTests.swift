@@ -12,8 +12,8 @@ import Testing
     }
 
     /// Returns the checks of a target as texts.
-    private func questions(_ settings: CheckSettings?) -> [String] {
-        (settings?.questions ?? []).map { $0.target.map(\.text) ?? "the internet" }
+    private func texts(_ settings: CheckSettings?) -> [String] {
+        (settings?.checks ?? []).map { $0.target.map(\.text) ?? "the internet" }
     }
 
     @Test func `without anchors and checks nothing is checked`() throws {
@@ -24,7 +24,7 @@ import Testing
     @Test func `anchors enable checks of the network at large, and hosts need the key checks`() throws {
         let anchors = "[anchors]\nurls = [\"https://status.example.org/204\"]\n"
         let internet = try #require(try read(anchors)[0].checks)
-        #expect(questions(internet) == ["the internet"])
+        #expect(texts(internet) == ["the internet"])
         #expect(internet.anchors.count == 1)
         let targets = try read(
             anchors + """
@@ -67,26 +67,26 @@ import Testing
         )
         let erp = try #require(targets[0].checks)
         #expect(
-            questions(erp) == [
+            texts(erp) == [
                 "erp.example.org", "icmp://erp.example.org", "the name erp.example.org", "http://erp.example.org/",
                 "https://erp.example.org/", "tls://erp.example.org:443", "tls://erp.example.org:993",
                 "tcp://erp.example.org:443", "https://erp.example.org:8443/health", "http://erp.example.org/",
                 "tcp://erp.example.org:22", "tls://erp.example.org:465", "dns://erp.example.org/example.org",
             ]
         )
-        #expect(erp.questions[8].target?.expectedStatus == 200...200)
-        #expect(erp.questions[9].target?.expectedStatus == 200...299)
+        #expect(erp.checks[8].target?.expectedStatus == 200...200)
+        #expect(erp.checks[9].target?.expectedStatus == 200...299)
         #expect((erp.interval, erp.intervalWhenDown) == (.seconds(10), .seconds(2)))
         #expect(erp.confirm == 3)
         #expect(targets[0].settle == .seconds(60))
         #expect(
-            questions(targets[1].checks) == [
+            texts(targets[1].checks) == [
                 "tcp://[2001:db8::7]:22", "tls://[2001:db8::7]:443", "https://[2001:db8::7]/x",
             ]
         )
         // A down target is not checked less often than an up one.
         #expect(targets[1].checks?.intervalWhenDown == .seconds(2))
-        #expect(questions(targets[2].checks) == ["the internet"])
+        #expect(texts(targets[2].checks) == ["the internet"])
     }
 
     @Test func `all problems are reported at once with their lines`() {
@@ -163,7 +163,7 @@ import Testing
         let target =
             "[[target]]\nname = \"a\"\nhost = \"a.example\"\nchecks = [{ https = \"/\", policy = \"p.json\" }]\n"
         let first = try read(target, in: directory.path + "/")
-        #expect(first[0].checks?.questions[0].policy != nil)
+        #expect(first[0].checks?.checks[0].policy != nil)
         // Policies from different readings are not equal.
         #expect(try first != read(target, in: directory.path + "/"))
     }

@@ -77,9 +77,9 @@ import Testing
         for target in configuration.targets {
             guard let settings = target.checks else { continue }
             for now in instants {
-                var course = CheckCourse(settings, of: "a", at: now)
-                course.begin(at: now)
-                #expect(course.next(after: now, now: now) >= now)
+                var schedule = TargetSchedule(settings, of: "a", at: now)
+                schedule.begin(at: now)
+                #expect(schedule.next(after: now, now: now) >= now)
             }
         }
         for window in configuration.maintenance {

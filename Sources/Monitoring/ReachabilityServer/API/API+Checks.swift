@@ -38,7 +38,7 @@ extension API {
     /// Starts a check of a target. Its result is published like that of any other check.
     func check(_ query: Query) throws(Problem) -> WebAnswer {
         let name = query["name"]
-        switch service.askForCheck(of: name) {
+        switch service.requestCheck(of: name) {
         case .accepted:
             var object = JSONObject()
             object.add("schema", 1)

@@ -153,7 +153,7 @@ extension MonitoringService.Snapshot {
     /// Returns the sentence of the check that determines the state of a target; nil if the kernel's path determines it.
     func checkSentence(of target: String) -> String? {
         guard books.accounts[target]?.ledger.current.state.basis == .checks else { return nil }
-        return findings[target]?.told?.sentence.asSentence
+        return findings[target]?.current?.sentence.asSentence
     }
 }
 

@@ -79,8 +79,8 @@ package final class MonitoringService: Sendable {
         self.clock = clock
         self.mayEcho = mayEcho
         actorFinder = ActorFinder(findProcess ?? ProcessSearch(clock: clock.monitor).process)
-        let benches = CheckBenches()
-        self.makeProber = makeProber ?? { benches.prober(of: $0, $1) }
+        let engines = CheckEngines()
+        self.makeProber = makeProber ?? { engines.prober(of: $0, $1) }
         let boot = clock.monitor.boot
         var line: TimeLine
         if let known = resume.line {
@@ -308,7 +308,7 @@ package final class MonitoringService: Sendable {
             }
             guard let evidence = manager?.evidence() else { return }
             record { state, now in
-                let check = evidence.path.mayBeChecked ? state.checks[target]?.course.told : nil
+                let check = evidence.path.mayBeChecked ? state.checks[target]?.schedule.current : nil
                 return state.books.explain(
                     target,
                     Observation(path: .init(evidence.path), check: check?.observation),

@@ -118,7 +118,7 @@ extension CheckReport {
 /// The settings of the checks of a target.
 package struct CheckSettings: Hashable, Sendable {
     /// One check of a target. The target is up if all its checks succeed.
-    package struct Question: Hashable, Sendable {
+    package struct Check: Hashable, Sendable {
         /// The address and protocol to check; nil for the network at large.
         package var target: CheckTarget?
         /// The trust policy that the server's certificate must satisfy; nil for the trust store of the system.
@@ -130,7 +130,7 @@ package struct CheckSettings: Hashable, Sendable {
     }
 
     /// The checks of the target. Never empty.
-    package var questions: [Question]
+    package var checks: [Check]
     /// The configured servers that prove internet access.
     package var anchors: [CheckOptions.Anchor] = []
     /// The time from the start of one check to the start of the next while the target is up.
@@ -142,7 +142,7 @@ package struct CheckSettings: Hashable, Sendable {
     /// The number of consecutive checks that must fail before a target that was up is down.
     package var confirm = 2
 
-    package init(_ questions: [Question]) {
-        self.questions = questions
+    package init(_ checks: [Check]) {
+        self.checks = checks
     }
 }

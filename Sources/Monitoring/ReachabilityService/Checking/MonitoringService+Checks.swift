@@ -7,7 +7,7 @@ package struct CheckStatus: Sendable {
     package let finding: CheckFinding
     /// The result that determines the state of the target. It may be older than `finding`, which may need confirmation. Nil before the
     /// first decisive check along this path.
-    package var told: CheckFinding?
+    package var current: CheckFinding?
     /// The start of the check.
     package let begun: LedgerInstant
     /// The end of the check.
@@ -18,7 +18,7 @@ package struct CheckStatus: Sendable {
 struct CheckWatch: Sendable {
     let prober: any TargetProbing
     let checker: TargetChecker
-    var course: CheckCourse
+    var schedule: TargetSchedule
     /// The delay before the first check. It differs between targets, to spread the checks.
     var delay: Duration
     /// The number of the path, which increases with each change. Results of checks along an older path are discarded.
@@ -26,7 +26,7 @@ struct CheckWatch: Sendable {
     /// The last path that the kernel reported; nil without a path that can be checked.
     private(set) var path: NetworkPath?
     /// The time of the last check that a client requested.
-    var asked: LedgerInstant?
+    var lastRequest: LedgerInstant?
 
     /// Applies a path that the kernel reported. If the path is new and can be checked, a check is scheduled.
     ///
@@ -35,7 +35,7 @@ struct CheckWatch: Sendable {
         guard path.mayBeChecked else {
             self.path = nil
             turn += 1
-            course.end(at: now)
+            schedule.end(at: now)
             prober.forget()
             return checker.halt()
         }
@@ -43,16 +43,16 @@ struct CheckWatch: Sendable {
         let isBack = self.path?.status.isReachable != true && path.status.isReachable
         self.path = path
         // The name service usually answers within this time, which makes the check unnecessary.
-        if path.isAboutName { delay = max(delay, Self.patience) }
+        if path.isAboutName { delay = max(delay, Self.resolutionTime) }
         begin(at: now, returned: isBack ? uncertainty : nil)
     }
 
     /// The time that a name may take to resolve before a check looks for the reason.
-    private static let patience = Duration.seconds(2)
+    private static let resolutionTime = Duration.seconds(2)
 
     /// Returns a Boolean value that indicates whether the path is new and its first check has not yet decided the state.
     func isUndecided(at now: LedgerInstant) -> Bool {
-        path != nil && course.told == nil && now - course.since <= Self.longestCheck
+        path != nil && schedule.current == nil && now - schedule.since <= Self.longestCheck
     }
 
     /// The maximum time after a change of the path for which the state counts as undecided.
@@ -62,7 +62,7 @@ struct CheckWatch: Sendable {
     mutating func begin(at now: LedgerInstant, returned uncertainty: Duration? = nil) {
         guard path != nil else { return }
         turn += 1
-        course.begin(at: now, returned: uncertainty)
+        schedule.begin(at: now, returned: uncertainty)
         prober.forget()
         checker.go(after: delay)
         delay = .zero
@@ -96,9 +96,9 @@ extension MonitoringService {
             let checker = TargetChecker { [weak self] in await self?.check(name) }
             let boot = clock.monitor.boot
             return state.withLock { state in
-                let course = CheckCourse(settings, of: name, at: state.line.instant(at: boot))
+                let schedule = TargetSchedule(settings, of: name, at: state.line.instant(at: boot))
                 let delay = min(Self.spread * state.checks.count, settings.interval)
-                return CheckWatch(prober: prober, checker: checker, course: course, delay: delay)
+                return CheckWatch(prober: prober, checker: checker, schedule: schedule, delay: delay)
             }
         }
         let previous = state.withLock { state in
@@ -125,10 +125,10 @@ extension MonitoringService {
     }
 
     /// The result of a request for a check.
-    package enum Asked: Sendable {
+    package enum CheckRequestResult: Sendable {
         /// A check starts now or is running.
         case accepted
-        /// The last request was less than ``MonitoringService/askingPause`` ago.
+        /// The last request was less than ``MonitoringService/checkRequestPause`` ago.
         case tooSoon
         /// The kernel has no path to the target, so no packet can be sent.
         case noPath
@@ -137,21 +137,21 @@ extension MonitoringService {
     }
 
     /// The minimum time between two requested checks of a target.
-    package static let askingPause = Duration.seconds(1)
+    package static let checkRequestPause = Duration.seconds(1)
 
     /// Requests an immediate check of a target.
-    package func askForCheck(of name: String) -> Asked {
+    package func requestCheck(of name: String) -> CheckRequestResult {
         let boot = clock.monitor.boot
-        let (asked, checker) = state.withLock { state -> (Asked, TargetChecker?) in
+        let (result, checker) = state.withLock { state -> (CheckRequestResult, TargetChecker?) in
             guard let watch = state.checks[name] else { return (.notChecked, nil) }
             guard watch.path != nil else { return (.noPath, nil) }
             let now = state.line.instant(at: boot)
-            if let last = watch.asked, now - last < Self.askingPause { return (.tooSoon, nil) }
-            state.checks[name]?.asked = now
+            if let last = watch.lastRequest, now - last < Self.checkRequestPause { return (.tooSoon, nil) }
+            state.checks[name]?.lastRequest = now
             return (.accepted, watch.checker)
         }
-        checker?.ask()
-        return asked
+        checker?.checkNow()
+        return result
     }
 
     /// The names of targets whose path has changed and whose first check has not yet decided whether they are up.
@@ -206,13 +206,13 @@ extension MonitoringService {
             guard var watch = state.checks[name], watch.turn == turn, let path = watch.path else { return [] }
             let (start, end) = (state.line.instant(at: begun), state.line.instant(at: ended))
             let isDown = state.books.accounts[name]?.ledger.outage != nil
-            let change = watch.course.take(finding, from: start, to: end, isDown: isDown)
-            pause = max(.zero, watch.course.next(after: start, now: end) - end)
+            let change = watch.schedule.take(finding, from: start, to: end, isDown: isDown)
+            pause = max(.zero, watch.schedule.next(after: start, now: end) - end)
             state.checks[name] = watch
             let status = CheckStatus(finding: finding.withoutSteps, begun: start, ended: end)
             checkLog.note(status, of: name)
             state.findings[name] = status
-            state.findings[name]?.told = watch.course.told?.withoutSteps
+            state.findings[name]?.current = watch.schedule.current?.withoutSteps
             guard let change else { return [] }
             let observation = Observation(path: .init(path), check: change.finding.observation)
             let events = state.books.take(

@@ -8,7 +8,7 @@ package final class TargetChecker: Sendable {
     private enum Message: Sendable {
         case go(after: Duration)
         case halt
-        case ask
+        case checkNow
         /// The check with this number has ended. The next is due at the instant; nil if the result was discarded.
         case ended(UInt64, ContinuousClock.Instant?)
     }
@@ -35,7 +35,7 @@ package final class TargetChecker: Sendable {
     package func halt() { messages.post(.halt) }
 
     /// Starts a check now, if there is a path and no check is running.
-    package func ask() { messages.post(.ask) }
+    package func checkNow() { mailbox.post(.checkNow) }
 
     /// Stops checks for good.
     package func end() {
@@ -63,7 +63,7 @@ package final class TargetChecker: Sendable {
                 case .halt:
                     running?.cancel()
                     (running, isThere, due) = (nil, false, nil)
-                case .ask: if running == nil, isThere { due = .now }
+                case .checkNow: if running == nil, isThere { due = .now }
                 case .ended(let ended, let next):
                     guard ended == number, running != nil else { break }
                     (running, due) = (nil, next)

@@ -13,13 +13,13 @@ struct CheckReader {
     /// The settings for the network at large in a configuration without targets. Nil without anchors: then it is not checked.
     var settings: CheckSettings? {
         if anchors.isEmpty { return nil }
-        var settings = settings([CheckSettings.Question(nil)])
+        var settings = settings([CheckSettings.Check(nil)])
         settings.intervalWhenDown = CheckSettings.intervalOfNetwork
         return settings
     }
 
-    private func settings(_ questions: [CheckSettings.Question]) -> CheckSettings {
-        var settings = CheckSettings(questions)
+    private func settings(_ checks: [CheckSettings.Check]) -> CheckSettings {
+        var settings = CheckSettings(checks)
         settings.anchors = anchors
         return settings
     }
@@ -37,9 +37,9 @@ struct CheckReader {
         if let list, list.isEmpty {
             table.complain("checks", "must not be empty; remove the key if nothing is to be checked")
         }
-        var questions = (list ?? []).compactMap { question($0.node, $0.key, of: host, isAtLarge, table) }
-        if list == nil, isAtLarge, !anchors.isEmpty { questions = [CheckSettings.Question(nil)] }
-        guard !questions.isEmpty else {
+        var checks = (list ?? []).compactMap { check($0.node, $0.key, of: host, isAtLarge, table) }
+        if list == nil, isAtLarge, !anchors.isEmpty { checks = [CheckSettings.Check(nil)] }
+        guard !checks.isEmpty else {
             if !table.has("checks") {
                 for key in ["interval", "interval-when-down", "confirm"] where table.has(key) {
                     table.complain(key, "has no effect without checks; add, for example, checks = [\"tcp:443\"]")
@@ -47,39 +47,39 @@ struct CheckReader {
             }
             return nil
         }
-        var settings = settings(questions)
+        var settings = settings(checks)
         settings.interval = interval ?? settings.interval
         // Routers limit the rate of ICMP errors, and each check of the network at large requires some.
         let usual =
-            questions.contains { $0.target == nil } ? CheckSettings.intervalOfNetwork : settings.intervalWhenDown
+            checks.contains { $0.target == nil } ? CheckSettings.intervalOfNetwork : settings.intervalWhenDown
         settings.intervalWhenDown = intervalWhenDown ?? min(settings.interval, usual)
         settings.confirm = confirm ?? settings.confirm
         return settings
     }
 
-    // MARK: Questions
+    // MARK: Checks
 
     private static let words = ["any", "dns", "http", "https", "network", "ping", "tcp:PORT", "tls", "tls:PORT"]
     private static let allowed =
         "must be one of \(words.joined(separator: ", ")), or a table such as { https = \"/health\" }"
 
-    private func question(
+    private func check(
         _ node: TOMLNode,
         _ key: String,
         of host: String?,
         _ isAtLarge: Bool,
         _ table: TableReader
-    ) -> CheckSettings.Question? {
+    ) -> CheckSettings.Check? {
         do throws(CheckInputError) {
             switch node {
-            case .string("network") where isAtLarge: return CheckSettings.Question(nil)
+            case .string("network") where isAtLarge: return CheckSettings.Check(nil)
             case .string(let word):
                 guard let host else {
                     // A missing host was reported before.
                     if isAtLarge { table.complain(key, "must be \"network\" for at-large = true, not \"\(word)\"") }
                     return nil
                 }
-                return try target(word, of: host).map { CheckSettings.Question($0) } ?? complain(word, key, table)
+                return try target(word, of: host).map { CheckSettings.Check($0) } ?? complain(word, key, table)
             case .table(let nodes):
                 let reader = table.table(nodes, at: key)
                 defer { reader.finish() }
@@ -89,7 +89,7 @@ struct CheckReader {
                     for name in nodes.keys { _ = reader.node(name) }
                     return nil
                 }
-                return try question(reader, of: host)
+                return try check(reader, of: host)
             default:
                 table.complain(key, "\(Self.allowed), not \(node.kind)")
                 return nil
@@ -100,7 +100,7 @@ struct CheckReader {
         }
     }
 
-    private func complain(_ word: String, _ key: String, _ table: TableReader) -> CheckSettings.Question? {
+    private func complain(_ word: String, _ key: String, _ table: TableReader) -> CheckSettings.Check? {
         if word == "network" {
             table.complain(
                 key,
@@ -141,7 +141,7 @@ struct CheckReader {
     private static let kinds = ["http", "https", "tcp", "tls", "dns"]
 
     /// Reads a check that is a table, and collects problems. Returns nil for an invalid table.
-    private func question(_ table: TableReader, of host: String) throws(CheckInputError) -> CheckSettings.Question? {
+    private func check(_ table: TableReader, of host: String) throws(CheckInputError) -> CheckSettings.Check? {
         let place = Self.place(host)
         let named = Self.kinds.filter { table.has($0) }
         let paths = ["http", "https"].map { table.text($0) }
@@ -166,13 +166,13 @@ struct CheckReader {
         switch kind {
         case "tcp":
             guard let port = ports[0] else { return nil }
-            return CheckSettings.Question(try CheckTarget("tcp://\(place):\(port)"))
+            return CheckSettings.Check(try CheckTarget("tcp://\(place):\(port)"))
         case "tls":
             guard let port = ports[1] else { return nil }
-            return CheckSettings.Question(try .handshake(with: host, port: UInt16(port)), policy: policy)
+            return CheckSettings.Check(try .handshake(with: host, port: UInt16(port)), policy: policy)
         case "dns":
             guard let name else { return nil }
-            return CheckSettings.Question(try CheckTarget("dns://\(place)/\(name)"))
+            return CheckSettings.Check(try CheckTarget("dns://\(place)/\(name)"))
         default:
             guard let path = paths.compactMap(\.self).first else { return nil }
             guard path.hasPrefix("/") else {
@@ -181,7 +181,7 @@ struct CheckReader {
             }
             var target = try CheckTarget("\(kind)://\(place)\(port.map { ":\($0)" } ?? "")\(path)")
             target.expectedStatus = expected
-            return CheckSettings.Question(target, policy: policy)
+            return CheckSettings.Check(target, policy: policy)
         }
     }
 

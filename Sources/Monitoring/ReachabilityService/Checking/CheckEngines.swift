@@ -13,9 +13,9 @@ package protocol TargetProbing: Sendable {
 }
 
 /// The check engines of a service. Targets with the same check options share an engine. Thread-safe.
-package final class CheckBenches: Sendable {
+package final class CheckEngines: Sendable {
     /// The options that an engine is created with. Targets with equal options share it.
-    private struct Way: Hashable {
+    private struct EngineOptions: Hashable {
         let namespace: NetworkNamespace
         let interface: String?
         let mark: UInt32
@@ -25,56 +25,56 @@ package final class CheckBenches: Sendable {
     }
 
     private struct Weak: Sendable {
-        weak var bench: CheckEngine?
+        weak var engine: CheckEngine?
     }
 
-    private let benches = Locked<[Way: Weak]>([:])
+    private let engines = Locked<[EngineOptions: Weak]>([:])
 
     /// Returns the object that makes the checks of a target.
     package func prober(of target: ServiceTarget, _ settings: CheckSettings) -> any TargetProbing {
-        BenchProber(
-            questions: settings.questions.map { question in
-                let way = Way(
+        EngineProber(
+            checks: settings.checks.map { check in
+                let key = EngineOptions(
                     namespace: target.namespace,
                     interface: target.interface,
                     mark: target.mark,
                     family: target.family.map { $0 == .ipv4 ? .ipv4 : .ipv6 },
                     anchors: settings.anchors,
-                    policy: question.policy
+                    policy: check.policy
                 )
-                return (bench(way), question.target)
+                return (engine(key), check.target)
             }
         )
     }
 
-    private func bench(_ way: Way) -> CheckEngine {
-        benches.withLock { benches in
-            if let bench = benches[way]?.bench { return bench }
-            benches = benches.filter { $0.value.bench != nil }
+    private func engine(_ key: EngineOptions) -> CheckEngine {
+        engines.withLock { engines in
+            if let engine = engines[key]?.engine { return engine }
+            engines = engines.filter { $0.value.engine != nil }
             var options = CheckOptions()
-            options.networkNamespace = way.namespace
-            options.interface = way.interface
-            options.firewallMark = way.mark
-            options.family = way.family
-            options.anchors = way.anchors
-            options.policy = way.policy?.file
-            let bench = CheckEngine(options)
-            benches[way] = Weak(bench: bench)
-            return bench
+            options.networkNamespace = key.namespace
+            options.interface = key.interface
+            options.firewallMark = key.mark
+            options.family = key.family
+            options.anchors = key.anchors
+            options.policy = key.policy?.file
+            let engine = CheckEngine(options)
+            engines[key] = Weak(engine: engine)
+            return engine
         }
     }
 }
 
 /// A prober that runs the checks of one target on shared engines.
-private struct BenchProber: TargetProbing {
-    let questions: [(bench: CheckEngine, target: CheckTarget?)]
+private struct EngineProber: TargetProbing {
+    let checks: [(engine: CheckEngine, target: CheckTarget?)]
 
     func check(isDown: Bool) async -> CheckFinding? {
         let findings = await withTaskGroup(of: CheckFinding?.self) { group -> [CheckFinding] in
-            for (bench, target) in questions {
+            for (engine, target) in checks {
                 group.addTask {
                     do throws(CheckError) {
-                        return try await bench.check(target, isDown ? .lasting : .fresh).map { CheckFinding($0) }
+                        return try await engine.check(target, isDown ? .lasting : .fresh).map { CheckFinding($0) }
                     } catch {
                         return CheckFinding(error)
                     }
@@ -88,7 +88,7 @@ private struct BenchProber: TargetProbing {
     }
 
     func forget() {
-        for question in questions { question.bench.forget() }
+        for check in checks { check.engine.forget() }
     }
 }
 
@@ -102,7 +102,7 @@ package enum CheckNotices {
     /// - Returns: One sentence per warning. Control characters are escaped.
     package static func of(_ targets: [ServiceTarget], mayEcho: () -> Bool = { CheckEngine.mayEcho }) -> [String] {
         let pinging = targets.filter { target in
-            target.namespace == .current && target.checks?.questions.contains { $0.target?.isEcho == true } == true
+            target.namespace == .current && target.checks?.checks.contains { $0.target?.isEcho == true } == true
         }
         guard !pinging.isEmpty, !mayEcho() else { return [] }
         return [

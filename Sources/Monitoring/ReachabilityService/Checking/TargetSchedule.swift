@@ -15,7 +15,7 @@ package import ReachabilityLedger
 /// which it may be earlier than the recorded instant.
 ///
 /// Results are valid for one path only. ``begin(at:returned:)`` discards them.
-package struct CheckCourse: Sendable {
+package struct TargetSchedule: Sendable {
     /// A change of the state that has to be recorded.
     package struct Change: Sendable {
         package let finding: CheckFinding
@@ -39,7 +39,7 @@ package struct CheckCourse: Sendable {
     /// The offset of the checks of this target in the interval. It differs between targets, to spread the checks.
     private let phase: Duration
     /// The result that determines the current state; nil before the first decisive check along this path.
-    package private(set) var told: CheckFinding?
+    package private(set) var current: CheckFinding?
     /// The time since which this path exists, or since which there is no path.
     private(set) var since: LedgerInstant
     /// The uncertainty of the return of the path. Nil if there was a path before, or if a check has ended since the return.
@@ -65,7 +65,7 @@ package struct CheckCourse: Sendable {
     ///
     /// - Parameter uncertainty: The maximum time by which the path may have returned earlier. Nil if there was a path before.
     package mutating func begin(at now: LedgerInstant, returned uncertainty: Duration? = nil) {
-        (told, doubt) = (nil, nil)
+        (current, doubt) = (nil, nil)
         // A path that has returned may change before it is checked, because addresses are added one after the other.
         returned = uncertainty ?? returned.map { $0 + max(.zero, now - since) }
         since = now
@@ -73,7 +73,7 @@ package struct CheckCourse: Sendable {
 
     /// Discards all results, because there is no path.
     package mutating func end(at now: LedgerInstant) {
-        (told, doubt, returned) = (nil, nil, nil)
+        (current, doubt, returned) = (nil, nil, nil)
         since = now
     }
 
@@ -88,25 +88,25 @@ package struct CheckCourse: Sendable {
         isDown: Bool
     ) -> Change? {
         // A single check can be slow by chance, so that degraded needs confirmation like a failure.
-        if finding.isDegraded, let told, told.isGood, !told.isDegraded { return takeDoubt(finding, begun, ended) }
+        if finding.isDegraded, let current, current.isGood, !current.isDegraded { return takeDoubt(finding, begun, ended) }
         defer { returned = nil }
         if finding.isGood {
             if isDown, let returned {
-                (told, agreed, doubt) = (finding, begun, nil)
+                (current, agreed, doubt) = (finding, begun, nil)
                 return Change(finding: finding, instant: since, uncertainty: returned)
             }
             let earliest = max(since, lastBad ?? since)
-            (told, agreed, doubt) = (finding, begun, nil)
+            (current, agreed, doubt) = (finding, begun, nil)
             return Change(finding: finding, instant: ended, uncertainty: ended - min(earliest, ended))
         }
         lastBad = begun
-        guard let told else {
+        guard let current else {
             // The outage continues, with another cause since the path returned.
-            if isDown { return tell(finding, begun, Change(finding: finding, instant: since, uncertainty: .zero)) }
+            if isDown { return settle(finding, begun, Change(finding: finding, instant: since, uncertainty: .zero)) }
             return takeDoubt(finding, begun, ended)
         }
-        if told.isSame(as: finding) {
-            (self.told, agreed, doubt) = (finding, begun, nil)
+        if current.isSame(as: finding) {
+            (self.current, agreed, doubt) = (finding, begun, nil)
             return nil
         }
         return takeDoubt(finding, begun, ended)
@@ -114,7 +114,7 @@ package struct CheckCourse: Sendable {
 
     private mutating func takeDoubt(_ finding: CheckFinding, _ begun: LedgerInstant, _ ended: LedgerInstant) -> Change?
     {
-        let isDown = told?.isGood == false
+        let isDown = current?.isGood == false
         var next = Doubt(finding: finding, first: ended, earliest: agreed ?? since)
         // While the target is up, all failing checks count together. While it is down, only checks with the same result do.
         if let doubt, doubt.finding.isGood == finding.isGood, !isDown || doubt.finding.isSame(as: finding) {
@@ -127,11 +127,11 @@ package struct CheckCourse: Sendable {
             return nil
         }
         let uncertainty = next.first - min(next.earliest, next.first)
-        return tell(finding, begun, Change(finding: finding, instant: next.first, uncertainty: uncertainty))
+        return settle(finding, begun, Change(finding: finding, instant: next.first, uncertainty: uncertainty))
     }
 
-    private mutating func tell(_ finding: CheckFinding, _ begun: LedgerInstant, _ change: Change) -> Change {
-        (told, agreed, doubt) = (finding, begun, nil)
+    private mutating func settle(_ finding: CheckFinding, _ begun: LedgerInstant, _ change: Change) -> Change {
+        (current, agreed, doubt) = (finding, begun, nil)
         return change
     }
 
@@ -146,8 +146,8 @@ package struct CheckCourse: Sendable {
     ///   - begun: The start of the last check.
     ///   - now: The end of the last check.
     package func next(after begun: LedgerInstant, now: LedgerInstant) -> LedgerInstant {
-        if doubt != nil, told?.isGood ?? true { return max(now, begun + Self.repetition) }
-        guard told?.isGood == true else { return max(now, begun + settings.intervalWhenDown) }
+        if doubt != nil, current?.isGood ?? true { return max(now, begun + Self.repetition) }
+        guard current?.isGood == true else { return max(now, begun + settings.intervalWhenDown) }
         // The check is placed at the offset of the target, so that targets that recovered together are not checked together forever.
         let earliest = begun + settings.interval / 2 - phase
         let past = earliest.remainder(of: settings.interval)
