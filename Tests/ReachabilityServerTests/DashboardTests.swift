@@ -13,7 +13,7 @@ import Testing
     /// Returns the paths of all pages of a world with an ended and an ongoing outage.
     private static func pages(_ world: APIWorld) throws -> [String] {
         let outages = try world.items("/v1/outages").compactMap { $0["id"] as? String }
-        let targets = world.service.snapshot.books.targets.map { PageLink.target($0) }
+        let targets = world.service.snapshot.accounting.targets.map { PageLink.target($0) }
         return ["/", "/?window=30d", "/outages", "/availability?window=365d", "/network", "/service"] + targets
             + outages.map { "/outages/\($0)" }
     }

@@ -35,7 +35,7 @@ import Testing
         }
 
         var turn: UInt64? { service.state.withLock { $0.checks["erp"]?.turn } }
-        var account: Accounting.Account? { service.snapshot.books.accounts["erp"] }
+        var account: Accounting.Account? { service.snapshot.accounting.accounts["erp"] }
         var state: TargetState? { account?.ledger.current.state }
 
         /// Ends a check that took a time.
@@ -54,8 +54,8 @@ import Testing
         }
 
         func total(_ account: LedgerAccount) -> Duration? {
-            let (books, now) = (service.snapshot.books, service.snapshot.now)
-            return books.accounts["erp"]?.total(account, at: now)
+            let (accounting, now) = (service.snapshot.accounting, service.snapshot.now)
+            return accounting.accounts["erp"]?.total(account, at: now)
         }
     }
 

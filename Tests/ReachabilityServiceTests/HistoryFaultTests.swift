@@ -27,7 +27,7 @@ import Testing
         world.flush()
         #expect(world.writer.status.fault?.kind == .full)
         #expect(world.writer.status.pending > 0)
-        #expect(world.service.snapshot.books.accounts["internet"]?.outages.count == 200)
+        #expect(world.service.snapshot.accounting.accounts["internet"]?.outages.count == 200)
         try limit(world, to: "1073741823")
         world.flush()
         #expect(world.writer.status.fault == nil)
@@ -115,7 +115,7 @@ import Testing
             world.start()
             world.setCarrier(false)
             #expect(world.writer.status.fault?.kind == .foreign)
-            #expect(world.service.snapshot.books.accounts["internet"]?.ledger.outage != nil)
+            #expect(world.service.snapshot.accounting.accounts["internet"]?.ledger.outage != nil)
             world.stop()
             #expect(try Data(contentsOf: URL(filePath: directory.file)) == before)
         }

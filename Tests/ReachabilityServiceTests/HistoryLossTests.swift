@@ -119,7 +119,7 @@ import Testing
         world.setCarrier(false)
         #expect(world.writer.status.fault?.kind == .foreign)
         #expect(try Data(contentsOf: URL(filePath: directory.file)) == before)
-        #expect(world.service.snapshot.books.accounts["internet"]?.ledger.outage != nil)
+        #expect(world.service.snapshot.accounting.accounts["internet"]?.ledger.outage != nil)
         // When the foreign database is deleted, a new history is created.
         try delete([""])
         world.writer.mark()
@@ -173,7 +173,7 @@ import Testing
         #expect(intervals.count < Accounting.intervalLimit)
         #expect(intervals[0].state == TargetState(.unknown, .notObserved))
         for (one, next) in zip(intervals, intervals.dropFirst()) { #expect(one.end == next.start) }
-        #expect(intervals[0].start == world.service.snapshot.books.accounts["internet"]?.start)
+        #expect(intervals[0].start == world.service.snapshot.accounting.accounts["internet"]?.start)
     }
 
     @Test func `notes, actors and announced maintenance are written to the new file`() throws {
@@ -186,7 +186,7 @@ import Testing
             OutageActor(outage: outage.id, start: outage.start, interval: outage.start + later, process: process)
         }
         for actor in actors {
-            world.service.record { state, _ in [state.books.add(actor, on: outage.target, now: actor.start)] }
+            world.service.record { state, _ in [state.accounting.add(actor, on: outage.target, now: actor.start)] }
         }
         let day = Duration.seconds(86400)
         let wall = world.service.clock.real() + day

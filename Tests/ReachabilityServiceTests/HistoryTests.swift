@@ -114,13 +114,13 @@ import Testing
         #expect(try world.words() == ["up 10s", "us.link and goes on"])
         // The totals of this run do not include earlier time.
         let (account, now) = (
-            try #require(world.service.snapshot.books.accounts["internet"]), world.service.snapshot.now
+            try #require(world.service.snapshot.accounting.accounts["internet"]), world.service.snapshot.now
         )
         #expect(account.total(.us, at: now) == .zero)
         world.advance(.seconds(7))
         world.setCarrier(true)
         #expect(try world.words() == ["up 10s", "us.link 320s", "up and goes on"])
-        #expect(world.service.snapshot.books.accounts["internet"]?.total(.us, at: now) == .seconds(7))
+        #expect(world.service.snapshot.accounting.accounts["internet"]?.total(.us, at: now) == .seconds(7))
         let written = try #require(try world.writer.store?.outageStarts(upTo: world.service.snapshot.now, limit: 10))
         #expect(written.map(\.start) == [began.start])
         #expect(

@@ -121,16 +121,16 @@ import Testing
         func totals(_ target: String) -> [LedgerAccount: Duration] {
             Dictionary(
                 uniqueKeysWithValues: LedgerAccount.allCases.compactMap { account in
-                    let total = snapshot.books.accounts[target]?.total(account, at: snapshot.now) ?? .zero
+                    let total = snapshot.accounting.accounts[target]?.total(account, at: snapshot.now) ?? .zero
                     return total > .zero ? (account, total) : nil
                 }
             )
         }
         #expect(totals("internet") == [.up: .seconds(30 + 60), .us: .seconds(30), .maintenance: .seconds(600)])
         #expect(totals("other") == [.up: .seconds(630), .us: .seconds(90)])
-        let intervals = snapshot.books.accounts["internet"]?.intervals.map { "\($0.state) \($0.state.account)" }
+        let intervals = snapshot.accounting.accounts["internet"]?.intervals.map { "\($0.state) \($0.state.account)" }
         #expect(intervals == ["up up", "us.link us", "us.link maintenance", "up maintenance"])
         // The outage ends at the start of the maintenance.
-        #expect(snapshot.books.accounts["internet"]?.outages.map(\.ending) == [.maintenance])
+        #expect(snapshot.accounting.accounts["internet"]?.outages.map(\.ending) == [.maintenance])
     }
 }

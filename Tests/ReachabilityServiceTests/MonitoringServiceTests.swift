@@ -68,11 +68,11 @@ import Testing
             }
         }
 
-        var account: Accounting.Account? { service.snapshot.books.accounts["internet"] }
+        var account: Accounting.Account? { service.snapshot.accounting.accounts["internet"] }
 
         func total(_ account: LedgerAccount) -> Duration? {
-            let (books, now) = (service.snapshot.books, service.snapshot.now)
-            return books.accounts["internet"]?.total(account, at: now)
+            let (accounting, now) = (service.snapshot.accounting, service.snapshot.now)
+            return accounting.accounts["internet"]?.total(account, at: now)
         }
     }
 
@@ -186,9 +186,9 @@ import Testing
             world.flush()
         }
         world.kernel.clock.advance(by: .seconds(3))
-        let (books, now) = (world.service.snapshot.books, world.service.snapshot.now)
+        let (accounting, now) = (world.service.snapshot.accounting, world.service.snapshot.now)
         let sum = LedgerAccount.allCases.reduce(Duration.zero) {
-            $0 + (books.accounts["internet"]?.total($1, at: now) ?? .zero)
+            $0 + (accounting.accounts["internet"]?.total($1, at: now) ?? .zero)
         }
         #expect(sum == now - world.service.start)
     }

@@ -45,7 +45,7 @@ package struct SilentProber: TargetProbing {
 
     package func check(isDown: Bool) async -> CheckFinding? { nil }
 
-    package func forget() {}
+    package func discardCache() {}
 }
 
 /// A directory for a history. It is deleted when it is released.
@@ -144,7 +144,7 @@ package final class HistoryWorld {
     /// Records an observation without querying the kernel for evidence.
     package func observe(_ path: Observation.Path) {
         service.record { state, now in
-            state.books.take(Observation(path: path), of: "internet", at: now, now: now)
+            state.accounting.take(Observation(path: path), of: "internet", at: now, now: now)
         }
     }
 
@@ -158,7 +158,7 @@ package final class HistoryWorld {
     /// The outages of this run, latest first.
     package var outages: [Outage] {
         let snapshot = service.snapshot
-        return snapshot.books.outages(OutageFilter(), upTo: snapshot.now, limit: .max, at: snapshot.now)
+        return snapshot.accounting.outages(OutageFilter(), upTo: snapshot.now, limit: .max, at: snapshot.now)
     }
 
     /// Returns all stored intervals, earliest first.

@@ -18,7 +18,7 @@ import Testing
         let service = try world.service
         writer = NotificationWriter(host: "box", OutageReader(service, nil))
         let actor = OutageActor(outage: "first", start: service.start, interval: service.start, process: process)
-        service.record { state, _ in [state.books.add(actor, on: "internet", now: service.start)] }
+        service.record { state, _ in [state.accounting.add(actor, on: "internet", now: service.start)] }
         var incident = Incident(Self.member("internet", "first", service))
         incident.members.append(Self.member("db", "second", service))
         notification = .init(event: .began, incident: incident, number: 1, due: service.start, previous: nil)

@@ -18,7 +18,7 @@ extension API {
         }
         let target = query.placeholders["name"] ?? query.text("target")
         if let target { try checkTarget(target, snapshot) }
-        let targets = target.map { [$0] } ?? snapshot.books.targets
+        let targets = target.map { [$0] } ?? snapshot.accounting.targets
         return try Page(of: targets, query, key: \.self, isAfter: >) { target throws(Problem) in
             try query.checkClient()
             let times = try times(of: target, from: from, to: to, snapshot)
@@ -101,7 +101,7 @@ extension API {
             }
             intervals = found.reversed()
         }
-        let current = snapshot.books.accounts[target]?.ledger.current.state.basis
+        let current = snapshot.accounting.accounts[target]?.ledger.current.state.basis
         let isChecked =
             intervals?.contains { $0.state.basis == .checks } ?? false || summed != nil && current == .checks
         return TargetTimes(

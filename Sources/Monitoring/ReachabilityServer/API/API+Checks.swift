@@ -56,7 +56,7 @@ extension API {
         case .noPath:
             throw Problem(.conflict, "cannot check \"\(name.printable)\": the kernel has no path to it")
         case .notChecked:
-            if service.snapshot.books.accounts[name] == nil { throw Self.noTarget(name) }
+            if service.snapshot.accounting.accounts[name] == nil { throw Self.noTarget(name) }
             throw Problem(.conflict, "cannot check \"\(name.printable)\": its configuration has no checks")
         }
     }

@@ -89,7 +89,7 @@ extension String {
 extension API {
     /// Reloads the configuration.
     func reload(_ query: Query) throws(Problem) -> WebAnswer {
-        try Reloader.answer(reloader, of: "service", query) { $0.add("targets", service.snapshot.books.targets) }
+        try Reloader.answer(reloader, of: "service", query) { $0.add("targets", service.snapshot.accounting.targets) }
     }
 }
 

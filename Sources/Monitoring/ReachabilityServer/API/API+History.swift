@@ -21,7 +21,7 @@ extension API {
     func outageTotal(_ filter: OutageFilter, _ snapshot: MonitoringService.Snapshot) -> Int? {
         // An open outage is always in memory. One that an earlier run left open ended with that run.
         guard !filter.isOpen, let store = history?.store else {
-            return snapshot.books.outages(filter, upTo: snapshot.now, limit: .max, at: snapshot.now).count
+            return snapshot.accounting.outages(filter, upTo: snapshot.now, limit: .max, at: snapshot.now).count
         }
         let limit = 100_000
         guard let count = try? store.outageCount(filter, upTo: snapshot.now, limit: limit + 1), count <= limit else {

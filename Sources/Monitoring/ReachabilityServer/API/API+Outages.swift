@@ -144,10 +144,10 @@ extension MonitoringService.Snapshot {
     }
 
     private func evidenceLines(_ explained: ExplainedOutage) -> [String] {
-        let told = explained.evidence.flatMap { record in
+        let lines = explained.evidence.flatMap { record in
             ["\(time(record.instant).text) \(record.phase(of: explained.outage)):"] + record.steps.flatMap(\.lines)
         }
-        return told + (explained.missing.map { ["  \($0)"] } ?? [])
+        return lines + (explained.missing.map { ["  \($0)"] } ?? [])
     }
 }
 

@@ -10,7 +10,7 @@ extension API {
         var object = JSONObject()
         object.add("schema", 1)
         object.add("ready", true)
-        object.add("targets", service.snapshot.books.accounts.count)
+        object.add("targets", service.snapshot.accounting.accounts.count)
         object.add("history", history.map { Self.object(of: $0.status) })
         object.add("kind", "readiness")
         return WebAnswer.one(object).unstored
@@ -35,7 +35,7 @@ extension API {
         object.add("version", version)
         object.add("started", snapshot.time(service.start))
         object.add("boot", snapshot.calendar.current.line.bootIdentifier)
-        object.add("targets", snapshot.books.targets.compactMap { snapshot.item(of: $0)?.object })
+        object.add("targets", snapshot.accounting.targets.compactMap { snapshot.item(of: $0)?.object })
         object.add("notifiers", notifiers().map(\.object))
         object.add("kind", "status")
         return object
@@ -44,7 +44,7 @@ extension API {
     /// Returns a page of targets, sorted by name.
     func targets(_ query: Query) throws(Problem) -> Page {
         let snapshot = service.snapshot
-        return try Page(of: snapshot.books.targets, query, key: \.self, isAfter: >) { snapshot.item(of: $0) }
+        return try Page(of: snapshot.accounting.targets, query, key: \.self, isAfter: >) { snapshot.item(of: $0) }
     }
 
     /// Returns one target with the results of its latest checks.
@@ -100,8 +100,8 @@ extension API {
     ///
     /// - Throws: ``Problem`` if neither the service nor the history has the target.
     func checkTarget(_ name: String, _ snapshot: MonitoringService.Snapshot) throws(Problem) {
-        if snapshot.books.accounts[name] != nil { return }
-        if let isKnown = try? history?.store?.knows(name), isKnown { return }
+        if snapshot.accounting.accounts[name] != nil { return }
+        if let isKnown = try? history?.store?.hasTarget(name), isKnown { return }
         throw Self.noTarget(name)
     }
 
@@ -114,7 +114,7 @@ extension API {
 extension MonitoringService.Snapshot {
     /// Returns the state of a target as JSON and text; nil for an unknown target.
     func item(of target: String) -> Item? {
-        guard let account = books.accounts[target] else { return nil }
+        guard let account = accounting.accounts[target] else { return nil }
         let current = account.ledger.current
         var object = JSONObject()
         object.add("schema", 1)

@@ -5,9 +5,9 @@ import ReachabilityService
 extension API {
     /// Returns the page with the availability of each target: times, and percentages with their bounds.
     func availabilityPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
-        let times = KnownTimes(self, snapshot, of: snapshot.books.accounts.count)
+        let times = KnownTimes(self, snapshot, of: snapshot.accounting.accounts.count)
         let window = try BarWindow(query, snapshot, since: service.start)
-        let items = snapshot.books.targets.map { name in
+        let items = snapshot.accounting.targets.map { name in
             (name: name, value: times.times(of: name, in: window).availability)
         }
         let worst = items.compactMap(\.value.availability).min()
@@ -28,7 +28,7 @@ extension API {
             class: "card scroll",
             attributes: " tabindex=\"0\""
         )
-        let days = snapshot.books.targets.map { Self.calendar($0, times, snapshot) }
+        let days = snapshot.accounting.targets.map { Self.calendar($0, times, snapshot) }
         let dayHeading: HTML = "Day by day <small>the last year in UTC, one column per week</small>"
         let choice = window.choice.rawValue
         let sheet: HTML = "<a href=\"/availability.csv?window=\(choice)\" download>Day by day as CSV</a>. "
@@ -48,7 +48,7 @@ extension API {
 
     private static func calendar(_ name: String, _ times: KnownTimes, _ snapshot: MonitoringService.Snapshot) -> HTML {
         let start = DayCalendar.start(snapshot)
-        let isDetailed = snapshot.books.accounts.count <= detailLimit
+        let isDetailed = snapshot.accounting.accounts.count <= detailLimit
         return """
             <div class="row calendar"><div class="name">\(PageParts.link(to: name))</div>\
             <div class="scroll" tabindex="0" role="group" aria-label="Days of \(name)">\

@@ -24,7 +24,7 @@ extension API {
             let snapshot = service.snapshot
             let status = history?.status
             let key = PageCache.Key(query.request)
-            let version = PageCache.Version(event: snapshot.books.lastNumber, fault: status?.fault, time: snapshot.now)
+            let version = PageCache.Version(event: snapshot.accounting.lastNumber, fault: status?.fault, time: snapshot.now)
             if isCached, let known = pages.answer(key, version) { return known }
             let layout = try make(query, snapshot)
             if layout.status == .ok { try query.checkNames() }
@@ -53,7 +53,7 @@ extension API {
         limit: Int
     ) -> [Outage] {
         let known = try? reader.outages(filter, after: after, limit: limit, snapshot).map(\.outage)
-        return known ?? snapshot.books.outages(filter, upTo: snapshot.now, limit: limit, at: snapshot.now)
+        return known ?? snapshot.accounting.outages(filter, upTo: snapshot.now, limit: limit, at: snapshot.now)
     }
 }
 
@@ -144,7 +144,7 @@ extension API {
         let begin = DayCalendar.number(of: window.from, snapshot)
         let from = snapshot.calendar.instant(atWall: .seconds(begin * 86400))
         var csv = CSV(["target", "day"] + LedgerAccount.allCases.map(\.rawValue))
-        for target in snapshot.books.targets {
+        for target in snapshot.accounting.targets {
             for day in try days(of: target, from: from, snapshot) {
                 csv.add(
                     [target, day.name] + LedgerAccount.allCases.map { day.availability.duration($0).decimalSeconds }

@@ -89,7 +89,7 @@ extension API {
 
     /// Returns links to the outages of the other targets. Empty for a single target. For many targets it has only the current one.
     private static func targets(_ choice: OutageChoice, _ snapshot: MonitoringService.Snapshot) -> HTML {
-        let names = snapshot.books.targets
+        let names = snapshot.accounting.targets
         guard names.count > 1 else { return "" }
         let shown: [String?] = names.count <= tabLimit ? names : choice.target.map { [$0] } ?? []
         return tabs((shown + [nil]).map { ($0 ?? "all targets", choice.with(\.target, $0), choice.target == $0) })
@@ -97,7 +97,7 @@ extension API {
 
     /// Returns a collapsed list of links to the outages of each target; nil for few targets.
     private static func moreTargets(_ choice: OutageChoice, _ snapshot: MonitoringService.Snapshot) -> HTML? {
-        let names = snapshot.books.targets
+        let names = snapshot.accounting.targets
         guard names.count > tabLimit else { return nil }
         return """
             <details class="choose"><summary>Choose one of \(names.count) targets</summary>\

@@ -5,11 +5,11 @@ package import ReachabilityService
 extension API {
     /// Returns the page with the current state in one sentence, the targets, and the latest outages.
     func overviewPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
-        let times = KnownTimes(self, snapshot, of: snapshot.books.accounts.count)
+        let times = KnownTimes(self, snapshot, of: snapshot.accounting.accounts.count)
         let outageCount = reader.outageSums(OutageFilter(), snapshot).reduce(0) { $0 + $1.count }
         let window = try BarWindow(query, snapshot, since: service.start)
         let headline = Headline(snapshot)
-        let targets = snapshot.books.targets
+        let targets = snapshot.accounting.targets
         // With a single target there is room for two bars.
         let windows =
             targets.count == 1 && [.quarter, .hour].contains(window.choice)
@@ -40,7 +40,7 @@ extension API {
         let check: HTML? =
             current.state.account == .up && !current.state.isDegraded
             ? nil : snapshot.checkSentence(of: name).map { "<small>\($0)</small>" }
-        let count = windows.count * snapshot.books.accounts.count
+        let count = windows.count * snapshot.accounting.accounts.count
         let bars = zip(windows, spans).map { $0.bar($1, height: windows.count > 1 ? 34 : 28, of: count) }
         return PageParts.row(
             "\(PageParts.link(to: name))<small>\(kind)</small>",
@@ -86,8 +86,8 @@ struct Headline {
     }
 
     init(_ snapshot: MonitoringService.Snapshot) {
-        let entries = snapshot.books.targets.compactMap { name in
-            snapshot.books.accounts[name].map { account in
+        let entries = snapshot.accounting.targets.compactMap { name in
+            snapshot.accounting.accounts[name].map { account in
                 Entry(
                     name: name,
                     current: account.ledger.current,

@@ -68,8 +68,8 @@ extension API {
             lead: "It sleeps until the kernel reports an event."
         )
         let facts = PageParts.facts([
-            ("Version", "\(version)"), ("Targets", "\(snapshot.books.accounts.count)"),
-            ("Events", "\(Int(snapshot.books.lastNumber))"),
+            ("Version", "\(version)"), ("Targets", "\(snapshot.accounting.accounts.count)"),
+            ("Events", "\(Int(snapshot.accounting.lastNumber))"),
             ("Memory", usage.map { "\(Int($0.resident) / 1_048_576)\u{a0}MiB" } ?? "unknown"),
             ("CPU time", usage.map { "\($0.processor.units)" } ?? "unknown"),
         ])

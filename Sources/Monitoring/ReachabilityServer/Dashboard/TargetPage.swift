@@ -17,7 +17,7 @@ extension API {
         let checks = CheckPart(service.checkLog.latest(of: name), buckets ?? [])
         let outages = latest(snapshot, OutageFilter(target: name), limit: 50)
         let (account, mark) = (current.state.account, current.state.mark)
-        let since = snapshot.books.accounts[name]?.ledger.outage?.start ?? current.start
+        let since = snapshot.accounting.accounts[name]?.ledger.outage?.start ?? current.start
         let explanation = StateDescription.explanation(current.reason)
         let check = snapshot.checkSentence(of: name)
         let lead: HTML =
@@ -152,7 +152,7 @@ extension Duration {
 extension MonitoringService.Snapshot {
     /// Returns the sentence of the check that determines the state of a target; nil if the kernel's path determines it.
     func checkSentence(of target: String) -> String? {
-        guard books.accounts[target]?.ledger.current.state.basis == .checks else { return nil }
+        guard accounting.accounts[target]?.ledger.current.state.basis == .checks else { return nil }
         return findings[target]?.current?.sentence.asSentence
     }
 }

@@ -22,33 +22,33 @@ extension API {
             .counter,
             "Time of each target by state since the start of the service, in seconds, exact at the scrape."
         )
-        for target in snapshot.books.targets {
-            guard let books = snapshot.books.accounts[target] else { continue }
+        for target in snapshot.accounting.targets {
+            guard let own = snapshot.accounting.accounts[target] else { continue }
             for account in LedgerAccount.allCases {
-                let total = books.total(account, at: snapshot.now)
-                let time = counters.value(target, since: books.start, account, total)
+                let total = own.total(account, at: snapshot.now)
+                let time = counters.value(target, since: own.start, account, total)
                 text.add(seconds, [("target", target), ("state", account.rawValue)], time.decimalSeconds)
             }
         }
         let state = "reachability_target_state"
         text.begin(state, .gauge, "1 for the state each target is in, 0 for the others.")
-        for target in snapshot.books.targets {
-            let current = snapshot.books.accounts[target]?.ledger.current.state.account
+        for target in snapshot.accounting.targets {
+            let current = snapshot.accounting.accounts[target]?.ledger.current.state.account
             for account in LedgerAccount.allCases {
                 text.add(state, [("target", target), ("state", account.rawValue)], account == current)
             }
         }
         text.beginDegraded()
-        for target in snapshot.books.targets {
-            text.addDegraded(target, snapshot.books.accounts[target]?.ledger.current.state)
+        for target in snapshot.accounting.targets {
+            text.addDegraded(target, snapshot.accounting.accounts[target]?.ledger.current.state)
         }
     }
 
     private func addOutages(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
         let outages = "reachability_outages_total"
         text.begin(outages, .counter, "Outages that ended since the start of the service.")
-        for target in snapshot.books.targets {
-            let counts = snapshot.books.accounts[target]?.outageCounts ?? [:]
+        for target in snapshot.accounting.targets {
+            let counts = snapshot.accounting.accounts[target]?.outageCounts ?? [:]
             let kinds = counts.map { ($0.attribution.rawValue, $0.cause?.rawValue ?? "", $1) }
             for (attribution, cause, count) in kinds.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
                 let labels = [("target", target), ("attribution", attribution), ("cause", cause)]
@@ -59,7 +59,7 @@ extension API {
 
     /// Adds the metrics of checks. Without checks there are none.
     private func addChecks(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
-        let totals = snapshot.books.targets.compactMap { name in service.checkLog.totals(of: name).map { (name, $0) } }
+        let totals = snapshot.accounting.targets.compactMap { name in service.checkLog.totals(of: name).map { (name, $0) } }
         guard !totals.isEmpty else { return }
         let checks = "reachability_checks_total"
         text.begin(checks, .counter, "Checks since the start of the service, by failure point.")
@@ -99,7 +99,7 @@ extension API {
 
     private func addService(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
         text.add(version: version, of: "service", start: snapshot.calendar.wall(at: service.start))
-        text.add("reachability_targets", .gauge, "Number of targets.", snapshot.books.accounts.count)
+        text.add("reachability_targets", .gauge, "Number of targets.", snapshot.accounting.accounts.count)
         text.add(statistics())
         addHistory(to: &text)
         if let reloader { text.add(reloader.status) }
@@ -129,7 +129,7 @@ extension API {
         }
         try query.checkNames()
         let snapshot = service.snapshot
-        guard let account = snapshot.books.accounts[name] else { throw Self.noTarget(name) }
+        guard let account = snapshot.accounting.accounts[name] else { throw Self.noTarget(name) }
         let current = account.ledger.current
         var text = MetricsText(.init(query.request))
         text.add("probe_success", .gauge, "1 if the target is up.", current.state.account == .up)

@@ -9,7 +9,7 @@ extension API {
     func stream(_ query: Query) throws(Problem) -> WebAnswer {
         try feed.stream(query) {
             let snapshot = service.snapshot
-            return .init(snapshot.books.lastNumber) { status(of: snapshot) }
+            return .init(snapshot.accounting.lastNumber) { status(of: snapshot) }
         }
     }
 }
@@ -19,8 +19,8 @@ extension EventFeed {
     convenience init(_ service: MonitoringService, ring: (UInt64) -> EventRing = { EventRing(after: $0) }) {
         self.init(
             epoch: String(service.start.nanoseconds, radix: 36),
-            ring: ring(service.snapshot.books.lastNumber),
-            newest: { service.snapshot.books.lastNumber },
+            ring: ring(service.snapshot.accounting.lastNumber),
+            newest: { service.snapshot.accounting.lastNumber },
             schedule: { service.clock.monitor.schedule(after: $0, on: $1, $2) }
         )
         keep(service.addListener { [weak self] events in self?.send(events, service.snapshot) })
@@ -33,7 +33,7 @@ extension EventFeed {
                 let object = snapshot.object(of: event, at: position)
                 return EventRing.Entry(event.kind.name, position, object, line: snapshot.line(of: event))
             },
-            ofTargets: snapshot.books.accounts.count
+            ofTargets: snapshot.accounting.accounts.count
         )
     }
 }
@@ -73,9 +73,9 @@ extension MonitoringService.Snapshot {
             object.add("interval", self.object(of: interval))
         case .ledger(.outageBegan(let outage)), .ledger(.outageRefined(let outage)),
             .ledger(.outageEnded(let outage)):
-            var explained = ExplainedOutage(outage, books.accounts[outage.target])
-            explained.notes = books.notes(on: outage.id)
-            explained.actors = books.actors(of: outage.id)
+            var explained = ExplainedOutage(outage, accounting.accounts[outage.target])
+            explained.notes = accounting.notes(on: outage.id)
+            explained.actors = accounting.actors(of: outage.id)
             object.add("outage", item(of: explained).object)
         case .explained(let record): object.add("evidence", self.object(of: record, phase: nil))
         case .noted(let note):

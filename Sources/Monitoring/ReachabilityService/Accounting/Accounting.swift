@@ -25,7 +25,7 @@ package struct Accounting: Sendable {
         }
 
         /// Removes the evidence of removed intervals.
-        fileprivate mutating func forgetOldEvidence() {
+        fileprivate mutating func removeOldEvidence() {
             guard intervals.count == Accounting.kept, let first = intervals.first?.start else { return }
             evidence = evidence.filter { $0.key >= first }
         }
@@ -100,7 +100,7 @@ package struct Accounting: Sendable {
     }
 
     /// Returns a Boolean value that indicates whether an outage is in memory.
-    package func knowsOutage(of target: String, from start: LedgerInstant) -> Bool {
+    package func hasOutage(of target: String, from start: LedgerInstant) -> Bool {
         guard let account = accounts[target] else { return false }
         if account.ledger.outage?.start == start { return true }
         return account.outages.reversed().first { $0.start <= start }?.start == start
@@ -130,13 +130,13 @@ package struct Accounting: Sendable {
     }
 
     /// Removes a target. Its current interval ends.
-    package mutating func forget(_ target: String, now: LedgerInstant) -> [ServiceEvent] {
+    package mutating func removeTarget(_ target: String, now: LedgerInstant) -> [ServiceEvent] {
         guard var ledger = accounts[target]?.ledger else { return [] }
         let end = ledger.take(TargetState(.unknown, .notObserved), reason: "notObserved", at: now)
         let events = end.filter { if case .opened = $0 { false } else { true } }
-        let told = keep(events, of: target, now: now)
+        let ended = keep(events, of: target, now: now)
         accounts[target] = nil
-        return told
+        return ended
     }
 
     /// Applies an observation of a target.
@@ -264,7 +264,7 @@ package struct Accounting: Sendable {
             switch event {
             case .closed(let interval):
                 accounts[target]?.intervals.append(interval, keeping: Self.intervalLimit)
-                accounts[target]?.forgetOldEvidence()
+                accounts[target]?.removeOldEvidence()
                 let length = accounts[target]?.length(of: interval, at: now) ?? .zero
                 accounts[target]?.totals[interval.state.account, default: 0] += length.ledgerNanoseconds
             case .outageEnded(let outage):

@@ -54,7 +54,7 @@ extension MonitoringService {
             guard known || state.planned.count < PlannedMaintenance.countLimit else { return [] }
             state.planned[maintenance.id] = maintenance
             isNew = !known
-            return [state.books.note(.maintenancePlanned(maintenance), of: nil, now: now)]
+            return [state.accounting.note(.maintenancePlanned(maintenance), of: nil, now: now)]
         }
         followMaintenance()
         return isNew
@@ -69,7 +69,7 @@ extension MonitoringService {
         record { state, now in
             guard let known = state.planned.removeValue(forKey: id) else { return [] }
             wasKnown = known.end > real
-            return [state.books.note(.maintenanceCancelled(id), of: nil, now: now)]
+            return [state.accounting.note(.maintenanceCancelled(id), of: nil, now: now)]
         }
         followMaintenance()
         return wasKnown
@@ -137,8 +137,8 @@ extension MonitoringService {
             let late = change.map { max(.zero, real - $0) } ?? .zero
             let moment = change.map { max($0, real) } ?? real
             let lasting = Self.windows(state).filter { $0.contains(moment) }
-            let targets = state.books.targets.filter { target in lasting.contains { $0.concerns(target) } }
-            return state.books.setMaintenance(of: Set(targets), at: now - late, now: now)
+            let targets = state.accounting.targets.filter { target in lasting.contains { $0.concerns(target) } }
+            return state.accounting.setMaintenance(of: Set(targets), at: now - late, now: now)
         }
         let next = state.withLock { Self.windows($0) }.compactMap { $0.change(after: max(change ?? real, real)) }.min()
         let timer = next.map { next in

@@ -17,7 +17,7 @@ package import ReachabilityLedger
 /// One lock protects all state. It is held only briefly: no kernel query and no listener runs while it is held.
 package final class MonitoringService: Sendable {
     struct State {
-        var books = Accounting()
+        var accounting = Accounting()
         var line: TimeLine
         var targets: [String: ServiceTarget] = [:]
         var observers: [String: PathObserver] = [:]
@@ -126,7 +126,7 @@ package final class MonitoringService: Sendable {
             let isPending = state.checks[name] != nil && path.mayBeChecked
             let observation = Observation(path: isPending ? .unknown(reason: "undecided") : .init(path))
             let interrupted = state.interrupted.removeValue(forKey: name)
-            return state.books.open(
+            return state.accounting.open(
                 name,
                 observation,
                 interface: path.interface?.name,
@@ -180,14 +180,14 @@ package final class MonitoringService: Sendable {
             return (state.observers.removeValue(forKey: name), state.checks.removeValue(forKey: name))
         }
         withExtendedLifetime((observer, watch)) {}
-        record { state, now in state.books.forget(name, now: now) }
+        record { state, now in state.accounting.removeTarget(name, now: now) }
     }
 
     // MARK: Reading
 
     /// The state of the service at one instant.
     package struct Snapshot: Sendable {
-        package let books: Accounting
+        package let accounting: Accounting
         /// The result of the last check of each target, keyed by target.
         package let findings: [String: CheckStatus]
         package let calendar: Calendar
@@ -203,7 +203,7 @@ package final class MonitoringService: Sendable {
             let calendar = Calendar(earlier: earlier, current: .init(start: eraStart, line: state.line))
             let now = state.line.instant(at: boot)
             return Snapshot(
-                books: state.books,
+                accounting: state.accounting,
                 findings: state.findings,
                 calendar: calendar,
                 now: now,
@@ -244,7 +244,7 @@ package final class MonitoringService: Sendable {
     }
 
     /// The number of the last event, which listeners may not have received yet.
-    var lastNumber: UInt64 { state.withLock(\.books.lastNumber) }
+    var lastNumber: UInt64 { state.withLock(\.accounting.lastNumber) }
 
     // MARK: Observing
 
@@ -266,7 +266,7 @@ package final class MonitoringService: Sendable {
             let missed = change.previous.map { change.path.carrierLosses(since: $0) } ?? 0
             let losses =
                 missed > 0
-                ? state.books.takeMissedLoss(of: target, at: instant, uncertainty: Self.carrierDelay, now: now) : []
+                ? state.accounting.takeMissedLoss(of: target, at: instant, uncertainty: Self.carrierDelay, now: now) : []
             state.checks[target]?.take(
                 change.path,
                 at: instant,
@@ -275,9 +275,9 @@ package final class MonitoringService: Sendable {
             // If there is a path, a check decides whether the target is up. The state does not change before its result.
             if state.checks[target] != nil, change.path.mayBeChecked { return losses }
             // An outage of the previous run continues until the name service answers.
-            if observation.path == .resolving, state.books.accounts[target]?.isResumed ?? false { return losses }
+            if observation.path == .resolving, state.accounting.accounts[target]?.isResumed ?? false { return losses }
             return losses
-                + state.books.take(
+                + state.accounting.take(
                     observation,
                     of: target,
                     at: instant,
@@ -309,7 +309,7 @@ package final class MonitoringService: Sendable {
             guard let evidence = manager?.evidence() else { return }
             record { state, now in
                 let check = evidence.path.mayBeChecked ? state.checks[target]?.schedule.current : nil
-                return state.books.explain(
+                return state.accounting.explain(
                     target,
                     Observation(path: .init(evidence.path), check: check?.observation),
                     Self.steps(evidence, check),
@@ -349,12 +349,12 @@ package final class MonitoringService: Sendable {
             state.slept = boot - monotonic
             var events: [ServiceEvent] = []
             if sleep > Self.shortestSleep {
-                events += state.books.suspend(from: now - sleep, to: now)
+                events += state.accounting.suspend(from: now - sleep, to: now)
                 // Results of checks before the sleep are obsolete.
                 for name in state.checks.keys { state.checks[name]?.begin(at: now) }
             }
             if let step = state.line.adjust(boot: boot, real: real) {
-                events.append(state.books.step(by: step, now: now))
+                events.append(state.accounting.step(by: step, now: now))
             }
             return events
         }

@@ -72,7 +72,7 @@ extension MonitoringService {
                     interval: interval.start,
                     process: process
                 )
-                record { state, now in [state.books.add(actor, on: target, now: now)] }
+                record { state, now in [state.accounting.add(actor, on: target, now: now)] }
             }
         }
     }

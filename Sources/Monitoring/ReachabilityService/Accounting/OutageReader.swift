@@ -37,7 +37,7 @@ package struct OutageReader: Sendable {
     package func outageSums(_ filter: OutageFilter, _ snapshot: MonitoringService.Snapshot) -> [OutageSum] {
         if let sums = try? history?.store?.outageSums(filter, at: snapshot.now) { return sums }
         var sums: [TargetState: OutageSum] = [:]
-        for outage in snapshot.books.outages(filter, upTo: snapshot.now, limit: .max, at: snapshot.now) {
+        for outage in snapshot.accounting.outages(filter, upTo: snapshot.now, limit: .max, at: snapshot.now) {
             let state = outage.deciding(at: snapshot.now).state
             let key = TargetState(state.attribution, state.cause)
             var sum = sums[key] ?? OutageSum(attribution: state.attribution, cause: state.cause)
@@ -70,7 +70,7 @@ package struct OutageReader: Sendable {
         limit: Int,
         _ snapshot: MonitoringService.Snapshot
     ) throws -> (references: [Reference], next: LedgerInstant?) {
-        let memory = snapshot.books.outages(filter, upTo: start, limit: limit, at: snapshot.now)
+        let memory = snapshot.accounting.outages(filter, upTo: start, limit: limit, at: snapshot.now)
         var written: [(target: String, start: LedgerInstant)] = []
         // An ongoing outage is always in memory.
         if !filter.isOpen {
@@ -79,7 +79,7 @@ package struct OutageReader: Sendable {
         // A list that reached its limit is not complete before its last outage.
         let ends = [memory.map(\.start), written.map(\.start)].filter { $0.count >= limit }.compactMap(\.last)
         let last = ends.max()
-        let older = written.filter { !snapshot.books.knowsOutage(of: $0.target, from: $0.start) }
+        let older = written.filter { !snapshot.accounting.hasOutage(of: $0.target, from: $0.start) }
         let references: [Reference] =
             memory.map { (OutageKey(of: $0.target, from: $0.start), $0.target, $0) }
             + older.map { (OutageKey(of: $0.target, from: $0.start), $0.target, nil) }
@@ -97,7 +97,7 @@ package struct OutageReader: Sendable {
         var found: [ExplainedOutage] = []
         for reference in references {
             if let outage = reference.outage {
-                found.append(ExplainedOutage(outage, snapshot.books.accounts[outage.target]))
+                found.append(ExplainedOutage(outage, snapshot.accounting.accounts[outage.target]))
                 continue
             }
             let (target, start) = (reference.target, reference.key.start)
@@ -125,7 +125,7 @@ package struct OutageReader: Sendable {
         limit: Int,
         _ snapshot: MonitoringService.Snapshot
     ) throws -> [LedgerInterval] {
-        let account = snapshot.books.accounts[target]
+        let account = snapshot.accounting.accounts[target]
         let memory = (account.map { $0.intervals + [$0.ledger.current] } ?? []).reversed()
             .filter { ($0.end ?? snapshot.now) > from && $0.start < to }
         guard let store = history?.store else { return memory }
@@ -152,7 +152,7 @@ package struct OutageReader: Sendable {
         _ snapshot: MonitoringService.Snapshot
     ) throws -> [String: ActingProcess] {
         var found = try history?.store?.actors(of: keys) ?? [:]
-        let memory = snapshot.books.actorsByKey
+        let memory = snapshot.accounting.actorsByKey
         for key in keys { found[key] = memory[key] ?? found[key] }
         return found
     }
@@ -166,7 +166,7 @@ package struct OutageReader: Sendable {
         for id in outages {
             // Notes of this run can be both in memory and in the history.
             let written = Set(found[id] ?? [])
-            found[id, default: []] += snapshot.books.notes(on: id).filter { !written.contains($0) }
+            found[id, default: []] += snapshot.accounting.notes(on: id).filter { !written.contains($0) }
         }
         return found
     }

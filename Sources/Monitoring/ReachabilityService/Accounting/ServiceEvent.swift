@@ -118,7 +118,7 @@ extension MonitoringService {
     package func note(_ text: String, by author: String, on outage: Outage) -> OutageNote {
         let now = snapshot.now
         let note = OutageNote(outage: outage.id, start: outage.start, instant: now, author: author, text: text)
-        record { state, _ in [state.books.add(note, on: outage.target)] }
+        record { state, _ in [state.accounting.add(note, on: outage.target)] }
         return note
     }
 }

@@ -9,7 +9,7 @@ package protocol TargetProbing: Sendable {
     /// - Parameter isDown: True if the target was down before. Then recent results about the uplink may be reused.
     func check(isDown: Bool) async -> CheckFinding?
     /// Discards the cached results about the uplink, because the path has changed.
-    func forget()
+    func discardCache()
 }
 
 /// The check engines of a service. Targets with the same check options share an engine. Thread-safe.
@@ -87,7 +87,7 @@ private struct EngineProber: TargetProbing {
         return Task.isCancelled ? nil : CheckFinding.joined(findings)
     }
 
-    func forget() {
+    func discardCache() {
         for check in checks { check.engine.forget() }
     }
 }

@@ -36,7 +36,7 @@ struct CheckWatch: Sendable {
             self.path = nil
             turn += 1
             schedule.end(at: now)
-            prober.forget()
+            prober.discardCache()
             return checker.halt()
         }
         if let before = self.path, before.leads(as: path) { return }
@@ -63,7 +63,7 @@ struct CheckWatch: Sendable {
         guard path != nil else { return }
         turn += 1
         schedule.begin(at: now, returned: uncertainty)
-        prober.forget()
+        prober.discardCache()
         checker.go(after: delay)
         delay = .zero
     }
@@ -119,7 +119,7 @@ extension MonitoringService {
             // Without checks, the state follows the kernel's path from now on. With checks, the state does not change before the first
             // result.
             if state.checks[target.name] != nil, path.mayBeChecked { return [] }
-            return state.books.take(Observation(path: .init(path)), of: target.name, at: now, now: now)
+            return state.accounting.take(Observation(path: .init(path)), of: target.name, at: now, now: now)
         }
         explain(target.name)
     }
@@ -177,7 +177,7 @@ extension MonitoringService {
     /// - Returns: The time until the next check; nil if the result was discarded.
     private func check(_ name: String) async -> Duration? {
         let known = state.withLock { state in
-            state.checks[name].map { ($0.prober, $0.turn, state.books.accounts[name]?.ledger.outage != nil) }
+            state.checks[name].map { ($0.prober, $0.turn, state.accounting.accounts[name]?.ledger.outage != nil) }
         }
         guard let (prober, turn, isDown) = known else { return nil }
         let begun = clock.monitor.boot
@@ -205,7 +205,7 @@ extension MonitoringService {
             // A result of an older path is discarded.
             guard var watch = state.checks[name], watch.turn == turn, let path = watch.path else { return [] }
             let (start, end) = (state.line.instant(at: begun), state.line.instant(at: ended))
-            let isDown = state.books.accounts[name]?.ledger.outage != nil
+            let isDown = state.accounting.accounts[name]?.ledger.outage != nil
             let change = watch.schedule.take(finding, from: start, to: end, isDown: isDown)
             pause = max(.zero, watch.schedule.next(after: start, now: end) - end)
             state.checks[name] = watch
@@ -215,7 +215,7 @@ extension MonitoringService {
             state.findings[name]?.current = watch.schedule.current?.withoutSteps
             guard let change else { return [] }
             let observation = Observation(path: .init(path), check: change.finding.observation)
-            let events = state.books.take(
+            let events = state.accounting.take(
                 observation,
                 of: name,
                 at: change.instant,

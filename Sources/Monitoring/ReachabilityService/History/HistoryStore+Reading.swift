@@ -66,7 +66,7 @@ extension HistoryStore {
     }
 
     /// Returns a Boolean value that indicates whether the history has a target.
-    package func knows(_ target: String) throws -> Bool {
+    package func hasTarget(_ target: String) throws -> Bool {
         try database.read { db in try Self.id(of: target, db) != nil }
     }
 

@@ -145,11 +145,11 @@ extension MonitoringService.Snapshot {
     /// - Returns: The events for the maintenance, and then one array for each target, with its events sorted by time.
     func replayed(_ planned: [PlannedMaintenance]) -> [[ServiceEvent]] {
         let work = planned.map { event(.maintenancePlanned($0), of: nil) }
-        let notes = Dictionary(grouping: books.notes, by: \.outage)
-        let actors = Dictionary(grouping: books.actors, by: \.outage)
+        let notes = Dictionary(grouping: accounting.notes, by: \.outage)
+        let actors = Dictionary(grouping: accounting.actors, by: \.outage)
         return [work]
-            + books.targets.map { target in
-                guard let account = books.accounts[target] else { return [] }
+            + accounting.targets.map { target in
+                guard let account = accounting.accounts[target] else { return [] }
                 let outages = account.outages + (account.ledger.outage.map { [$0] } ?? [])
                 let more = outages.map(\.id).flatMap { id in
                     (notes[id] ?? []).map { ServiceEvent.Kind.noted($0) } + (actors[id] ?? []).map { .actorFound($0) }
@@ -159,7 +159,7 @@ extension MonitoringService.Snapshot {
     }
 
     private func event(_ kind: ServiceEvent.Kind, of target: String?) -> ServiceEvent {
-        ServiceEvent(number: books.lastNumber, instant: now, target: target, kind: kind)
+        ServiceEvent(number: accounting.lastNumber, instant: now, target: target, kind: kind)
     }
 }
 

@@ -235,7 +235,7 @@ package final class HistoryWriter: Sendable {
 
     /// Starts the timer for ``Options/outageMark`` during an outage, and stops it otherwise.
     private func markOutages(of service: MonitoringService) {
-        let lasts = service.snapshot.books.accounts.values.contains { $0.ledger.outage != nil }
+        let lasts = service.snapshot.accounting.accounts.values.contains { $0.ledger.outage != nil }
         state.withLock { state in
             guard !state.isOver, lasts else {
                 state.outageTimer.take()?.cancel()
@@ -270,7 +270,7 @@ package final class HistoryWriter: Sendable {
         let snapshot = service.snapshot
         var cursors: [String: HistoryStore.Cursor] = [:]
         for events in snapshot.replayed(service.planned) { try store.write(events, run: run, line: line, &cursors) }
-        let (written, last) = (cursors, snapshot.books.lastNumber)
+        let (written, last) = (cursors, snapshot.accounting.lastNumber)
         state.withLock { state in
             (state.cursors, state.isLost, state.lastReplayed) = (written, false, last)
             // Pending events of removed targets are kept, because the accounts in memory no longer include them.

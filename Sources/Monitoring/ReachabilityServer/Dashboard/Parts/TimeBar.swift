@@ -169,7 +169,7 @@ struct BarWindow {
 extension MonitoringService.Snapshot {
     /// Returns the intervals of a target in memory, oldest first. The current interval is the last one.
     func intervals(of target: String) -> [LedgerInterval] {
-        books.accounts[target].map { $0.intervals + [$0.ledger.current] } ?? []
+        accounting.accounts[target].map { $0.intervals + [$0.ledger.current] } ?? []
     }
 }
 
