@@ -173,19 +173,19 @@ extension MaintenanceWindow {
         let names = table.texts("targets")
         for (index, name) in (names ?? []).enumerated() where !known.contains(name) {
             let nearest = TableReader.nearest(to: name, of: known).map { "; did you mean \"\($0)\"?" } ?? ""
-            table.complain("targets[\(index + 1)]", "unknown target \"\(name)\"\(nearest)")
+            table.report("targets[\(index + 1)]", "unknown target \"\(name)\"\(nearest)")
         }
         let length = table.duration("for", atLeast: .seconds(1))
-        if !table.has("for") { table.complain("for", "missing; give a duration such as 2h") }
+        if !table.has("for") { table.report("for", "missing; give a duration such as 2h") }
         let begins = [Self.weekly(table), Self.daily(table), Self.once(table)]
         let given = ["weekly", "daily", "from"].filter { table.has($0) }
         if given.count != 1 {
             let found = given.isEmpty ? "none" : given.joined(separator: " and ")
-            table.complain(nil, "must have exactly one of weekly, daily, from, not \(found)")
+            table.report(nil, "must have exactly one of weekly, daily, from, not \(found)")
         }
         guard let length, let begin = begins.compactMap(\.self).first else { return nil }
         if case .each(let weekday, _, _) = begin, length > .seconds(weekday == nil ? 86400 : 7 * 86400) {
-            table.complain("for", "must not be longer than the time until the next start")
+            table.report("for", "must not be longer than the time until the next start")
         }
         self.init(targets: names.map(Set.init), begin: begin, length: length)
     }
@@ -199,7 +199,7 @@ extension MaintenanceWindow {
             return .each(weekday: day, second: time.second, time.clock)
         }
         let example = "\"Sun 03:00 Europe/Berlin\""
-        table.complain("weekly", "must be a day, a time and a time zone such as \(example), not \"\(text)\"")
+        table.report("weekly", "must be a day, a time and a time zone such as \(example), not \"\(text)\"")
         return nil
     }
 
@@ -208,14 +208,14 @@ extension MaintenanceWindow {
         if let time = time(text.split(at: " ").map(String.init)[...]) {
             return .each(weekday: nil, second: time.second, time.clock)
         }
-        table.complain("daily", "must be a time and a time zone such as \"03:00 Europe/Berlin\", not \"\(text)\"")
+        table.report("daily", "must be a time and a time zone such as \"03:00 Europe/Berlin\", not \"\(text)\"")
         return nil
     }
 
     private static func once(_ table: TableReader) -> Begin? {
         guard let text = table.text("from") else { return nil }
         if let real = Timestamp.real(of: text) { return .once(real) }
-        table.complain("from", "must be a time such as \"2026-11-21T22:00:00Z\" (RFC 3339), not \"\(text)\"")
+        table.report("from", "must be a time such as \"2026-11-21T22:00:00Z\" (RFC 3339), not \"\(text)\"")
         return nil
     }
 

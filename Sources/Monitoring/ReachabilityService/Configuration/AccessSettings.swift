@@ -46,11 +46,11 @@ extension ServiceConfiguration {
         let settings = table.map { AccessSettings($0) } ?? AccessSettings()
         guard listen.https?.isEmpty == false else { return settings }
         if table?.has("certificate") != true {
-            root.complain("listen.https", "requires certificate and key in [access]")
+            root.report("listen.https", "requires certificate and key in [access]")
         }
         if table?.has("tokens") != true, table?.has("clients") != true {
             let why = "requires tokens or clients in [access]; create a token with `reachability serve token`"
-            root.complain("listen.https", why)
+            root.report("listen.https", why)
         }
         return settings
     }
@@ -60,27 +60,27 @@ extension AccessSettings {
     fileprivate init(_ table: TableReader) {
         func file(_ key: String) -> String? {
             guard let name = table.text(key) else { return nil }
-            if name.isEmpty || name.utf8.contains(0) { table.complain(key, "must be the path of a PEM file") }
+            if name.isEmpty || name.utf8.contains(0) { table.report(key, "must be the path of a PEM file") }
             return name
         }
         (certificate, key, clients) = (file("certificate"), file("key"), file("clients"))
         for (one, other) in [("certificate", "key"), ("key", "certificate"), ("clients", "certificate")]
         where table.has(one) && !table.has(other) {
-            table.complain(one, "requires \(other)")
+            table.report(one, "requires \(other)")
         }
         for (index, text) in (table.texts("hosts") ?? []).enumerated() {
             do { hosts.append(try HostPattern(text)) } catch {
-                table.complain("hosts[\(index + 1)]", "must be a host name such as box.example.org, or an address")
+                table.report("hosts[\(index + 1)]", "must be a host name such as box.example.org, or an address")
             }
         }
         var (names, digests): ([String: String], [[UInt8]: String]) = ([:], [:])
         for token in table.tables("tokens") {
             guard let read = Token(token) else { continue }
             if let other = names.updateValue(token.path, forKey: read.name) {
-                token.complain("name", "\"\(read.name)\" is already used by \(other)")
+                token.report("name", "\"\(read.name)\" is already used by \(other)")
             }
             if let other = digests.updateValue(token.path, forKey: read.digest) {
-                token.complain("sha256", "is already used by \(other)")
+                token.report("sha256", "is already used by \(other)")
             }
             tokens.append(read)
         }
@@ -96,20 +96,20 @@ extension AccessSettings.Token {
     fileprivate init?(_ table: TableReader) {
         defer { table.finish() }
         let (name, sha256, word) = (table.text("name"), table.text("sha256"), table.text("scope"))
-        for key in ["name", "sha256"] where !table.has(key) { table.complain(key, "missing") }
+        for key in ["name", "sha256"] where !table.has(key) { table.report(key, "missing") }
         if let name, !Self.isName(name) {
-            table.complain("name", "must have 1 to 64 bytes and no control characters")
+            table.report("name", "must have 1 to 64 bytes and no control characters")
         }
         let scope = AccessSettings.Scope(rawValue: word ?? "read")
-        if scope == nil { table.complain("scope", "must be read or admin, not \"\(word ?? "")\"") }
+        if scope == nil { table.report("scope", "must be read or admin, not \"\(word ?? "")\"") }
         guard let sha256 else { return nil }
         guard let digest = [UInt8](hexadecimal: sha256.utf8), digest.count == 32 else {
             // The message does not include the value, because it may be the token itself.
-            table.complain("sha256", "must be the 64 hexadecimal digits that `reachability serve token` prints")
+            table.report("sha256", "must be the 64 hexadecimal digits that `reachability serve token` prints")
             return nil
         }
         guard sha256.lowercased() != Self.digestOfNothing else {
-            table.complain("sha256", "is the hash of an empty token; create a token with `reachability serve token`")
+            table.report("sha256", "is the hash of an empty token; create a token with `reachability serve token`")
             return nil
         }
         guard let name, let scope else { return nil }
@@ -139,7 +139,7 @@ extension TableReader {
         do throws(TrustPolicyFileError) {
             return TrustPolicy(try TrustPolicyFile(path: path.hasPrefix("/") ? path : (directory ?? "") + path))
         } catch {
-            complain("policy", error.description)
+            report("policy", error.description)
             return nil
         }
     }
@@ -202,30 +202,30 @@ extension FleetSettings {
         defer { table.finish() }
         let broker = table.text("broker").flatMap { text in
             let address = BrokerAddress(text)
-            if address == nil { table.complain("broker", "must be mqtts://HOST, mqtts://HOST:PORT or mqtt://HOST") }
+            if address == nil { table.report("broker", "must be mqtts://HOST, mqtts://HOST:PORT or mqtt://HOST") }
             return address
         }
         let names = ["site", "device"].map { key -> String? in
             guard let name = table.text(key) else { return nil }
             if FleetName.isValid(name) { return name }
-            table.complain(key, "must be \(FleetName.rule)")
+            table.report(key, "must be 1 to 64 letters, digits, \".\", \"_\" and \"-\", with a letter or digit first")
             return nil
         }
-        for key in ["broker", "site", "device"] where !table.has(key) { table.complain(key, "missing") }
+        for key in ["broker", "site", "device"] where !table.has(key) { table.report(key, "missing") }
         let authority = table.text("authority")
         let certificate = table.text("certificate")
         let key = table.text("key")
-        if key != nil, certificate == nil { table.complain("key", "requires certificate") }
+        if key != nil, certificate == nil { table.report("key", "requires certificate") }
         if let broker, !broker.isSecured, [authority, certificate, key].contains(where: { $0 != nil }) {
-            table.complain("broker", "authority, certificate and key require a broker with TLS: mqtts://")
+            table.report("broker", "authority, certificate and key require a broker with TLS: mqtts://")
         }
         let jitter = table.duration("jitter", atLeast: .zero)
         let refresh = table.duration("refresh", atLeast: .seconds(1))
-        if let refresh, refresh > .seconds(86_400) { table.complain("refresh", "must be at most 1d") }
+        if let refresh, refresh > .seconds(86_400) { table.report("refresh", "must be at most 1d") }
         let willDelay = table.duration("will-delay", atLeast: .zero)
         let allow = table.texts("allow") ?? []
         for (index, word) in allow.enumerated() where !Self.commands.contains(word) {
-            table.complain("allow[\(index + 1)]", "must be \(Self.commands.joined(separator: " or ")), not \"\(word)\"")
+            table.report("allow[\(index + 1)]", "must be \(Self.commands.joined(separator: " or ")), not \"\(word)\"")
         }
         guard let broker, let site = names[0], let device = names[1] else { return nil }
         self.init(

@@ -35,14 +35,14 @@ struct CheckReader {
         let intervalWhenDown = table.duration("interval-when-down", atLeast: .seconds(1))
         let confirm = table.integer("confirm", 1...10)
         if let list, list.isEmpty {
-            table.complain("checks", "must not be empty; remove the key if nothing is to be checked")
+            table.report("checks", "must not be empty; remove the key if nothing is to be checked")
         }
         var checks = (list ?? []).compactMap { check($0.node, $0.key, of: host, isAtLarge, table) }
         if list == nil, isAtLarge, !anchors.isEmpty { checks = [CheckSettings.Check(nil)] }
         guard !checks.isEmpty else {
             if !table.has("checks") {
                 for key in ["interval", "interval-when-down", "confirm"] where table.has(key) {
-                    table.complain(key, "has no effect without checks; add, for example, checks = [\"tcp:443\"]")
+                    table.report(key, "has no effect without checks; add, for example, checks = [\"tcp:443\"]")
                 }
             }
             return nil
@@ -59,9 +59,9 @@ struct CheckReader {
 
     // MARK: Checks
 
-    private static let words = ["any", "dns", "http", "https", "network", "ping", "tcp:PORT", "tls", "tls:PORT"]
+    private static let names = ["any", "dns", "http", "https", "network", "ping", "tcp:PORT", "tls", "tls:PORT"]
     private static let allowed =
-        "must be one of \(words.joined(separator: ", ")), or a table such as { https = \"/health\" }"
+        "must be one of \(names.joined(separator: ", ")), or a table such as { https = \"/health\" }"
 
     private func check(
         _ node: TOMLNode,
@@ -76,42 +76,42 @@ struct CheckReader {
             case .string(let word):
                 guard let host else {
                     // A missing host was reported before.
-                    if isAtLarge { table.complain(key, "must be \"network\" for at-large = true, not \"\(word)\"") }
+                    if isAtLarge { table.report(key, "must be \"network\" for at-large = true, not \"\(word)\"") }
                     return nil
                 }
-                return try target(word, of: host).map { CheckSettings.Check($0) } ?? complain(word, key, table)
+                return try target(word, of: host).map { CheckSettings.Check($0) } ?? report(word, key, table)
             case .table(let nodes):
                 let reader = table.table(nodes, at: key)
                 defer { reader.finish() }
                 guard let host else {
-                    if isAtLarge { table.complain(key, "must be \"network\" for at-large = true, not a table") }
+                    if isAtLarge { table.report(key, "must be \"network\" for at-large = true, not a table") }
                     // Reading the keys prevents that they are reported as unknown.
                     for name in nodes.keys { _ = reader.node(name) }
                     return nil
                 }
                 return try check(reader, of: host)
             default:
-                table.complain(key, "\(Self.allowed), not \(node.kind)")
+                table.report(key, "\(Self.allowed), not \(node.kind)")
                 return nil
             }
         } catch {
-            table.complain(key, error.description)
+            table.report(key, error.description)
             return nil
         }
     }
 
-    private func complain(_ word: String, _ key: String, _ table: TableReader) -> CheckSettings.Check? {
+    private func report(_ word: String, _ key: String, _ table: TableReader) -> CheckSettings.Check? {
         if word == "network" {
-            table.complain(
+            table.report(
                 key,
-                "\"network\" requires at-large = true; the other checks are \(Self.words.filter { $0 != word }.joined(separator: ", "))"
+                "\"network\" requires at-large = true; the other checks are \(Self.names.filter { $0 != word }.joined(separator: ", "))"
             )
         } else if word == "tcp" {
-            table.complain(key, "requires a port, for example \"tcp:443\"")
-        } else if let nearest = TableReader.nearest(to: word, of: Self.words.filter { !$0.contains("PORT") }) {
-            table.complain(key, "unknown check \"\(word)\"; did you mean \(nearest)?")
+            table.report(key, "requires a port, for example \"tcp:443\"")
+        } else if let nearest = TableReader.nearest(to: word, of: Self.names.filter { !$0.contains("PORT") }) {
+            table.report(key, "unknown check \"\(word)\"; did you mean \(nearest)?")
         } else {
-            table.complain(key, "unknown check \"\(word)\"; \(Self.allowed)")
+            table.report(key, "unknown check \"\(word)\"; \(Self.allowed)")
         }
         return nil
     }
@@ -151,7 +151,7 @@ struct CheckReader {
         let expected = expected(table)
         let policy = table.policy(in: directory)
         guard named.count == 1, let kind = named.first else {
-            table.complain(
+            table.report(
                 nil,
                 "must have exactly one of \(Self.kinds.joined(separator: ", ")), not \(named.isEmpty ? "none" : "several")"
             )
@@ -161,7 +161,7 @@ struct CheckReader {
             ("port", ["http", "https"]), ("expect", ["http", "https"]), ("policy", ["https", "tls"]),
         ]
         where table.has(key) && !kinds.contains(kind) {
-            table.complain(key, "is only allowed with \(kinds.joined(separator: " or ")), not with \(kind)")
+            table.report(key, "is only allowed with \(kinds.joined(separator: " or ")), not with \(kind)")
         }
         switch kind {
         case "tcp":
@@ -176,7 +176,7 @@ struct CheckReader {
         default:
             guard let path = paths.compactMap(\.self).first else { return nil }
             guard path.hasPrefix("/") else {
-                table.complain(kind, "must be a path that begins with /, not \"\(path.queryMasked)\"")
+                table.report(kind, "must be a path that begins with /, not \"\(path.queryMasked)\"")
                 return nil
             }
             var target = try CheckTarget("\(kind)://\(place)\(port.map { ":\($0)" } ?? "")\(path)")
@@ -195,7 +195,7 @@ struct CheckReader {
             if parts.count == 2, 200 <= parts[0], parts[0] <= parts[1], parts[1] <= 599 { return parts[0]...parts[1] }
         default: break
         }
-        table.complain("expect", "must be a status code from 200 to 599 or a range such as \"200-299\"")
+        table.report("expect", "must be a status code from 200 to 599 or a range such as \"200-299\"")
         return nil
     }
 }
@@ -209,7 +209,7 @@ extension ServiceConfiguration {
             do throws(CheckInputError) {
                 anchors.append(try CheckOptions.Anchor(text))
             } catch {
-                table.complain("urls[\(index + 1)]", error.description)
+                table.report("urls[\(index + 1)]", error.description)
             }
         }
         return anchors

@@ -67,7 +67,7 @@ extension ServiceConfiguration {
             var notifier = NotifierSettings(table, targets: Set(targets.map(\.name)), in: directory, for: reader)
             for target in targets where reader == .service { notifier?.settle[target.name] = target.settle }
             if let notifier, let other = names.updateValue(table.path, forKey: notifier.name) {
-                table.complain("name", "\"\(notifier.name)\" is already used by \(other)")
+                table.report("name", "\"\(notifier.name)\" is already used by \(other)")
             }
             return notifier
         }
@@ -79,7 +79,7 @@ extension ServiceConfiguration {
         let interval = table.duration("interval", atLeast: .seconds(10)) ?? .seconds(300)
         let policy = table.policy(in: directory)
         guard let url = table.url("url") else {
-            if !table.has("url") { table.complain("url", "missing") }
+            if !table.has("url") { table.report("url", "missing") }
             return nil
         }
         return HeartbeatSettings(url: url, interval: interval, policy: policy)
@@ -101,14 +101,14 @@ extension NotifierSettings {
         let targets = reader == .hub ? Self.sites(table) : Self.targets(table, known)
         let (channel, policy) = (Self.channel(table), table.policy(in: directory))
         if table.has("policy"), !table.has("webhook"), !table.has("alertmanager") {
-            table.complain("policy", "is only allowed with webhook or alertmanager")
+            table.report("policy", "is only allowed with webhook or alertmanager")
         }
         guard let name else {
-            if !table.has("name") { table.complain("name", "missing") }
+            if !table.has("name") { table.report("name", "missing") }
             return nil
         }
         table.check(name: name, atMost: 64)
-        if name == "heartbeat" { table.complain("name", "is reserved for [heartbeat]; choose another name") }
+        if name == "heartbeat" { table.report("name", "is reserved for [heartbeat]; choose another name") }
         guard let channel else { return nil }
         self.init(name: name, channel: channel, after: after, only: only, targets: targets, policy: policy)
     }
@@ -122,23 +122,23 @@ extension NotifierSettings {
         let given = channels.filter { table.has($0) }
         guard given.count == 1 else {
             let found = given.isEmpty ? "none" : given.joined(separator: " and ")
-            table.complain(nil, "must have exactly one of \(channels.joined(separator: ", ")), not \(found)")
+            table.report(nil, "must have exactly one of \(channels.joined(separator: ", ")), not \(found)")
             return nil
         }
-        if secret != nil, given != ["webhook"] { table.complain("secret-file", "is only allowed with webhook") }
-        if limit != nil, given != ["exec"] { table.complain("limit", "is only allowed with exec") }
+        if secret != nil, given != ["webhook"] { table.report("secret-file", "is only allowed with webhook") }
+        if limit != nil, given != ["exec"] { table.report("limit", "is only allowed with exec") }
         if let webhook { return .webhook(url: webhook, secretFile: secret) }
         if let exec {
             if exec.hasPrefix("/"), !exec.utf8.contains(0) { return .exec(exec, limit: limit ?? .seconds(30)) }
-            table.complain("exec", "must be the absolute path of a program or of a directory of programs")
+            table.report("exec", "must be the absolute path of a program or of a directory of programs")
         }
         if let urls {
             if !urls.isEmpty { return .alertmanager(urls) }
-            table.complain("alertmanager", "must contain at least one URL")
+            table.report("alertmanager", "must contain at least one URL")
         }
         if let journal {
             if journal { return .journal }
-            table.complain("journal", "must be true; to disable the journal, remove the table")
+            table.report("journal", "must be true; to disable the journal, remove the table")
         }
         return nil
     }
@@ -151,11 +151,11 @@ extension NotifierSettings {
         let degraded = reader == .service ? ["degraded": Attribution.up] : [:]
         let allowed = ["us", "upstream", "them", "unknown"] + degraded.keys
         if words.isEmpty {
-            table.complain("only", "must not be empty; allowed are \(allowed.joined(separator: ", "))")
+            table.report("only", "must not be empty; allowed are \(allowed.joined(separator: ", "))")
         }
         let known = words.enumerated().compactMap { index, word -> Attribution? in
             if allowed.contains(word) { return degraded[word] ?? Attribution(rawValue: word) }
-            table.complain("only[\(index + 1)]", "must be one of \(allowed.joined(separator: ", ")), not \"\(word)\"")
+            table.report("only[\(index + 1)]", "must be one of \(allowed.joined(separator: ", ")), not \"\(word)\"")
             return nil
         }
         return Set(known)
@@ -163,9 +163,9 @@ extension NotifierSettings {
 
     private static func targets(_ table: TableReader, _ known: Set<String>) -> Set<String>? {
         guard let names = table.texts("targets") else { return nil }
-        if names.isEmpty { table.complain("targets", "must not be empty; remove the key to report all targets") }
+        if names.isEmpty { table.report("targets", "must not be empty; remove the key to report all targets") }
         for (index, name) in names.enumerated() where !known.contains(name) {
-            table.complain("targets[\(index + 1)]", "unknown target \"\(name)\"")
+            table.report("targets[\(index + 1)]", "unknown target \"\(name)\"")
         }
         return Set(names)
     }
@@ -173,9 +173,9 @@ extension NotifierSettings {
     /// Reads the names of sites. Only their form is checked, because the sites are configured on the machines.
     private static func sites(_ table: TableReader) -> Set<String>? {
         guard let names = table.texts("sites") else { return nil }
-        if names.isEmpty { table.complain("sites", "must not be empty; remove the key to report all sites") }
+        if names.isEmpty { table.report("sites", "must not be empty; remove the key to report all sites") }
         for (index, name) in names.enumerated() where !FleetName.isValid(name) {
-            table.complain("sites[\(index + 1)]", "must be the name of a site, not \"\(name)\"")
+            table.report("sites[\(index + 1)]", "must be the name of a site, not \"\(name)\"")
         }
         return Set(names)
     }
@@ -188,13 +188,13 @@ extension TableReader {
     fileprivate func url(_ key: String) -> String? {
         guard let text = text(key) else { return nil }
         if Self.isURL(text) { return text }
-        complain(key, Self.form)
+        report(key, Self.form)
         return nil
     }
 
     fileprivate func urls(_ key: String) -> [String]? {
         guard let list = texts(key) else { return nil }
-        for (index, text) in list.enumerated() where !Self.isURL(text) { complain("\(key)[\(index + 1)]", Self.form) }
+        for (index, text) in list.enumerated() where !Self.isURL(text) { report("\(key)[\(index + 1)]", Self.form) }
         return list.filter { Self.isURL($0) }
     }
 

@@ -66,14 +66,14 @@ package struct ServiceConfiguration: Hashable, Sendable {
         let findings = TableReader.Findings()
         let root = TableReader(nodes, path: "", findings)
         if root.integer("schema", 1...1) == nil, !root.has("schema") {
-            root.complain("schema", "missing; write schema = 1")
+            root.report("schema", "missing; write schema = 1")
         }
         if let table = root.table("listen") { listen = Listen(table) }
         access = Self.access(root, listen)
         if let table = root.table("history") {
             history = History(table)
             for key in ["mark", "max-size"] where reader == .hub && table.has(key) {
-                table.complain(key, "not supported by a hub, which keeps incidents for history.keep")
+                table.report(key, "not supported by a hub, which keeps incidents for history.keep")
             }
         }
         if reader == .service {
@@ -110,7 +110,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
         return tables.compactMap { table in
             let target = ServiceTarget(table, checks)
             if let target, let other = names.updateValue(table.path, forKey: target.name) {
-                table.complain("name", "\"\(target.name)\" is already used by \(other)")
+                table.report("name", "\"\(target.name)\" is already used by \(other)")
             }
             return target
         }
@@ -148,25 +148,25 @@ extension ServiceTarget {
         let mark = table.integer("mark", 0...Int(UInt32.max))
         let family = table.text("family")
         if let family, family != "ipv4", family != "ipv6" {
-            table.complain("family", "must be ipv4 or ipv6, not \"\(family)\"")
+            table.report("family", "must be ipv4 or ipv6, not \"\(family)\"")
         }
         // If a value has the wrong type, that was reported before.
         let isClear = (host != nil || !table.has("host")) && (isAtLarge != nil || !table.has("at-large"))
         if isClear, (isAtLarge == true) == (host != nil) {
-            table.complain(nil, "must have either host = \"NAME\" or at-large = true")
+            table.report(nil, "must have either host = \"NAME\" or at-large = true")
         }
         if let host {
             do { _ = try Target(host: host, options: NetworkReachabilityOptions()) } catch {
-                table.complain("host", error.description)
+                table.report("host", error.description)
             }
         }
         if let interface, !InterfaceName.isValid(interface) {
-            table.complain("interface", "must be an interface name of 1 to 127 bytes, not \"\(interface)\"")
+            table.report("interface", "must be an interface name of 1 to 127 bytes, not \"\(interface)\"")
         }
         let checks = reader.settings(of: host, isAtLarge == true, table)
         let settle = table.duration("settle", atLeast: .zero)
         guard let name else {
-            if !table.has("name") { table.complain("name", "missing") }
+            if !table.has("name") { table.report("name", "missing") }
             return nil
         }
         table.check(name: name, atMost: 255)

@@ -12,7 +12,7 @@ final class TableReader {
     let path: String
     private let nodes: [String: TOMLNode]
     private let findings: Findings
-    private var asked: Set<String> = []
+    private var readKeys: Set<String> = []
 
     init(_ nodes: [String: TOMLNode], path: String, _ findings: Findings) {
         (self.nodes, self.path, self.findings) = (nodes, path, findings)
@@ -21,7 +21,7 @@ final class TableReader {
     func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
     /// Records a problem of a key; nil for the table itself.
-    func complain(_ key: String?, _ text: String) {
+    func report(_ key: String?, _ text: String) {
         findings.problems.append(ConfigurationProblem(path: key.map { path(of: $0) } ?? path, text: text))
     }
 
@@ -41,7 +41,7 @@ final class TableReader {
         guard let number = value(key, "an integer", { if case .integer(let number) = $0 { number } else { nil } })
         else { return nil }
         guard range.contains(number) else {
-            complain(key, "must be from \(range.lowerBound) to \(range.upperBound), not \(number)")
+            report(key, "must be from \(range.lowerBound) to \(range.upperBound), not \(number)")
             return nil
         }
         return number
@@ -50,15 +50,15 @@ final class TableReader {
     func duration(_ key: String, atLeast: Duration) -> Duration? {
         guard let text = text(key) else { return nil }
         guard let duration = DurationText.duration(text) else {
-            complain(key, "must be a duration such as 90s, 5m or 400d, not \"\(text)\"")
+            report(key, "must be a duration such as 90s, 5m or 400d, not \"\(text)\"")
             return nil
         }
         guard duration >= atLeast else {
-            complain(key, "must be at least \(DurationText.text(atLeast)), not \(text)")
+            report(key, "must be at least \(DurationText.text(atLeast)), not \(text)")
             return nil
         }
         guard duration <= DurationText.longest else {
-            complain(key, "must be at most \(DurationText.text(DurationText.longest)), not \(text)")
+            report(key, "must be at most \(DurationText.text(DurationText.longest)), not \(text)")
             return nil
         }
         return duration
@@ -68,11 +68,11 @@ final class TableReader {
     func size(_ key: String, atLeast: Int) -> Int? {
         guard let text = text(key) else { return nil }
         guard let size = SizeText.bytes(text) else {
-            complain(key, "must be a size such as 500MB or 256MiB, not \"\(text)\"")
+            report(key, "must be a size such as 500MB or 256MiB, not \"\(text)\"")
             return nil
         }
         guard size >= atLeast else {
-            complain(key, "must be at least \(atLeast) bytes, not \(text)")
+            report(key, "must be at least \(atLeast) bytes, not \(text)")
             return nil
         }
         return size
@@ -86,7 +86,7 @@ final class TableReader {
         var texts: [String] = []
         for (index, node) in list.enumerated() {
             guard case .string(let text) = node else {
-                complain("\(key)[\(index + 1)]", "must be a string, not \(node.kind)")
+                report("\(key)[\(index + 1)]", "must be a string, not \(node.kind)")
                 continue
             }
             texts.append(text)
@@ -107,7 +107,7 @@ final class TableReader {
 
     /// Reads a value of any type.
     func node(_ key: String) -> TOMLNode? {
-        asked.insert(key)
+        readKeys.insert(key)
         return nodes[key]
     }
 
@@ -132,21 +132,21 @@ final class TableReader {
     }
 
     private func value<Value>(_ key: String, _ allowed: String, _ convert: (TOMLNode) -> Value?) -> Value? {
-        asked.insert(key)
+        readKeys.insert(key)
         guard let node = nodes[key] else { return nil }
         if let value = convert(node) { return value }
-        complain(key, "must be \(allowed), not \(node.kind)")
+        report(key, "must be \(allowed), not \(node.kind)")
         return nil
     }
 
     /// Checks that a name has an allowed length and a visible character, and that it can be a path segment of a URL.
     func check(name: String, atMost limit: Int) {
         if !(1...limit).contains(name.utf8.count) {
-            complain("name", "must have 1 to \(limit) bytes, not \(name.utf8.count)")
+            report("name", "must have 1 to \(limit) bytes, not \(name.utf8.count)")
         } else if !name.unicodeScalars.contains(where: \.isVisible) {
-            complain("name", "must have a visible character")
+            report("name", "must have a visible character")
         } else if name.isPathStep {
-            complain("name", "must not be \"\(name)\", because browsers treat it as a path segment")
+            report("name", "must not be \"\(name)\", because browsers treat it as a path segment")
         }
     }
 
@@ -154,12 +154,12 @@ final class TableReader {
 
     /// Records a problem for each key that was not read.
     func finish() {
-        for key in nodes.keys.sorted() where !asked.contains(key) {
-            let known = asked.sorted()
+        for key in nodes.keys.sorted() where !readKeys.contains(key) {
+            let known = readKeys.sorted()
             if let nearest = Self.nearest(to: key, of: known) {
-                complain(key, "unknown key; did you mean \(nearest)?")
+                report(key, "unknown key; did you mean \(nearest)?")
             } else {
-                complain(key, "unknown key; the known keys are \(known.joined(separator: ", "))")
+                report(key, "unknown key; the known keys are \(known.joined(separator: ", "))")
             }
         }
     }
