@@ -188,7 +188,7 @@ extension HubOptions {
     }
 }
 
-extension HistoryFault: ExitError {
+extension HistoryError: ExitError {
     var exitMessage: ExitMessage { ExitMessage(text, kind == .locked ? .temporaryFailure : .ioError) }
 }
 #endif

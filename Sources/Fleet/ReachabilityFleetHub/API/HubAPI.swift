@@ -78,7 +78,7 @@ package struct HubAPI: Sendable {
     }
 
     /// Reports a failure of the history as status 503.
-    func disk<Value>(_ body: () throws(HistoryFault) -> Value) throws(Problem) -> Value {
+    func disk<Value>(_ body: () throws(HistoryError) -> Value) throws(Problem) -> Value {
         do { return try body() } catch { throw Problem(.serviceUnavailable, error.text) }
     }
 }
@@ -164,8 +164,8 @@ extension HubAPI {
                 "cannot delete: not connected to the broker, whose retained messages would restore the devices; try again later"
             )
         }
-        let devices = writer.hub.devices
-        let known = try disk { () throws(HistoryFault) in try writer.forget(places) }
+        let devices = keeper.hub.devices
+        let known = try disk { () throws(HistoryError) in try keeper.forget(places) }
         for place in known {
             guard let device = devices[place] else { continue }
             let last = DeviceReplay(after: device.log.newest.last)
@@ -228,7 +228,7 @@ extension HubAPI {
             after: query.after,
             limit: limit + 1
         )
-        let found = try disk { () throws(HistoryFault) in
+        let found = try disk { () throws(HistoryError) in
             // Without this check a page after an unknown incident would be empty, like the end of the list.
             if let after = asked.after, try store.incident(after) == nil { return [IncidentSummary]?.none }
             return try store.incidents(asked)
@@ -243,7 +243,7 @@ extension HubAPI {
             throw Self.noSite(site)
         }
         let now = clock()
-        let count = try disk { () throws(HistoryFault) in
+        let count = try disk { () throws(HistoryError) in
             try store.incidentCount(asked, limit: Self.countLimit + 1)
         }
         let total = count > Self.countLimit ? nil : count
@@ -253,7 +253,7 @@ extension HubAPI {
     /// Returns an incident with all its devices.
     func incident(_ query: Query) throws(Problem) -> Item {
         let id = query["id"]
-        guard let found = try disk({ () throws(HistoryFault) in try store.incident(id) }) else {
+        guard let found = try disk({ () throws(HistoryError) in try store.incident(id) }) else {
             throw Problem(.notFound, "there is no incident \"\(id.printable)\"; /v1/incidents lists all")
         }
         return found.item(at: clock())

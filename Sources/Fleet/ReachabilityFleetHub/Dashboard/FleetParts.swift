@@ -40,7 +40,7 @@ extension HubAPI {
     /// Returns the latest incidents.
     func latest(of site: String? = nil, _ device: String? = nil, limit: Int = 12) throws(Problem) -> [IncidentSummary] {
         let query = IncidentQuery(site: site, device: device, limit: limit)
-        return try disk { () throws(HistoryFault) in try store.incidents(query) }
+        return try disk { () throws(HistoryError) in try store.incidents(query) }
     }
 }
 

@@ -34,7 +34,7 @@ extension HubAPI {
     /// Renders an incident with the absences and the outages of each device, on a common time scale.
     func incidentPage(_ query: Query, _ view: HubView) throws(Problem) -> Layout? {
         let id = query["id"]
-        guard let incident = try disk({ () throws(HistoryFault) in try store.incident(id) }) else { return nil }
+        guard let incident = try disk({ () throws(HistoryError) in try store.incident(id) }) else { return nil }
         let summary = IncidentSummary(incident)
         let account = summary.attribution.account
         let count = summary.deviceCount == 1 ? summary.devices.first ?? "" : "\(summary.deviceCount) machines"

@@ -55,7 +55,7 @@ package final class HubRetention: Sendable {
     }
 
     /// Returns the current time of the clock of ages, and saves its reading.
-    private func now() throws(HistoryFault) -> Duration {
+    private func now() throws(HistoryError) -> Duration {
         let reading = ClockReading(bootTime: SystemClock.boot, realTime: clock())
         let time: Duration
         if let last = try store.age() {

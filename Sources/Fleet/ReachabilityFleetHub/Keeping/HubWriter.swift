@@ -20,7 +20,7 @@ package final class HubWriter: Sendable {
         var hub: Hub
         /// The changes that are not on disk.
         var unsaved = UnsavedChanges()
-        var fault: HistoryFault?
+        var fault: HistoryError?
         /// The next time at which the hub may decide without a message.
         var deadline: Duration?
     }
@@ -43,7 +43,7 @@ package final class HubWriter: Sendable {
         run: String? = nil,
         clock: @escaping @Sendable () -> Duration = { SystemClock.real },
         logger: Logger? = nil
-    ) throws(HistoryFault) {
+    ) throws(HistoryError) {
         let contents = try store.contents()
         (self.store, self.clock, self.logger) = (store, clock, logger)
         state = Locked(State(hub: Hub(devices: contents.devices, incidents: contents.incidents, run: run)))
@@ -61,7 +61,7 @@ package final class HubWriter: Sendable {
     package var hub: Hub { state.withLock(\.hub) }
 
     /// The reason why the store cannot be written; nil if it can.
-    package var fault: HistoryFault? { state.withLock(\.fault) }
+    package var fault: HistoryError? { state.withLock(\.fault) }
 
     /// Adds a receiver of decisions and of the state after them. It is called on a private queue, in the order of the
     /// decisions.
@@ -107,13 +107,13 @@ package final class HubWriter: Sendable {
     /// Deletes machines. A later message adds its machine again. If an error is thrown, no machine is deleted.
     ///
     /// - Returns: The machines that were known.
-    package func forget(_ places: [DeviceID]) throws(HistoryFault) -> [DeviceID] {
-        try queue.sync { () -> Result<[DeviceID], HistoryFault> in
+    package func forget(_ places: [FleetPlace]) throws(HistoryError) -> [FleetPlace] {
+        try queue.sync { () -> Result<[FleetPlace], HistoryError> in
             work()
             let devices = hub.devices
             let known = places.filter { devices[$0] != nil }
             guard !known.isEmpty else { return .success([]) }
-            do throws(HistoryFault) { try store.forget(known) } catch { return .failure(error) }
+            do throws(HistoryError) { try store.forget(known) } catch { return .failure(error) }
             let decisions = state.withLock { state in
                 known.flatMap { place in
                     state.unsaved.devices.remove(place)
@@ -201,7 +201,7 @@ package final class HubWriter: Sendable {
     }
 
     private func save(_ changes: HubChanges) -> Bool {
-        do throws(HistoryFault) {
+        do throws(HistoryError) {
             if !changes.isEmpty { try store.save(changes) }
         } catch {
             let isNew = state.withLock { state in

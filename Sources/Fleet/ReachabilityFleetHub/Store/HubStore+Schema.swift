@@ -6,14 +6,14 @@ package import ReachabilityService
 /// Notified incidents, and the clock of retention.
 extension HubStore {
     /// Returns the notified incidents, the oldest first. Only the saved properties of each are set.
-    package func notified() throws(HistoryFault) -> [Incident] {
+    package func notified() throws(HistoryError) -> [Incident] {
         try database.read { db in
             try Row.fetchAll(db, sql: "SELECT * FROM told ORDER BY start, incident").map { try Self.notified($0, db) }
         }
     }
 
     /// Replaces some notified incidents and deletes others, in one transaction.
-    package func save(notified incidents: [Incident], forgetting gone: [String]) throws(HistoryFault) {
+    package func save(notified incidents: [Incident], forgetting gone: [String]) throws(HistoryError) {
         try database.write { db in
             for id in incidents.map(\.id) + gone {
                 try db.execute(sql: "DELETE FROM told WHERE incident = ?", arguments: [id])
@@ -51,7 +51,7 @@ extension HubStore {
     }
 
     /// Returns the last reading of the clock of retention; nil before the first one.
-    package func age() throws(HistoryFault) -> HubAge? {
+    package func age() throws(HistoryError) -> HubAge? {
         try database.read { db in
             try Row.fetchOne(db, sql: "SELECT boot, bootTime, realTime, time FROM age").map { row in
                 let reading = ClockReading(
@@ -64,7 +64,7 @@ extension HubStore {
         }
     }
 
-    package func save(_ age: HubAge) throws(HistoryFault) {
+    package func save(_ age: HubAge) throws(HistoryError) {
         let (reading, time) = (age.reading, age.time)
         try database.write { db in
             try db.execute(

@@ -9,12 +9,12 @@ package final class HubStore: Sendable {
     let database: DatabaseFile
 
     /// Opens a file, or creates one with mode 0600. A damaged file is renamed, and a new one is created.
-    package init(_ file: String) throws(HistoryFault) {
+    package init(_ file: String) throws(HistoryError) {
         database = try DatabaseFile(file, Self.schema)
     }
 
     /// Creates a store in memory.
-    package init() throws(HistoryFault) {
+    package init() throws(HistoryError) {
         database = try DatabaseFile(inMemory: Self.schema)
     }
 
@@ -23,7 +23,7 @@ package final class HubStore: Sendable {
     // MARK: Writing
 
     /// Saves all changes in one transaction.
-    package func save(_ changes: HubChanges) throws(HistoryFault) {
+    package func save(_ changes: HubChanges) throws(HistoryError) {
         try database.write { db in
             for device in changes.devices { try Self.save(device, db) }
             for incident in changes.incidents { try Self.save(incident, db) }
@@ -32,7 +32,7 @@ package final class HubStore: Sendable {
     }
 
     /// Deletes machines, and the incidents that affected no other machine.
-    package func forget(_ places: [DeviceID]) throws(HistoryFault) {
+    package func forget(_ places: [FleetPlace]) throws(HistoryError) {
         try database.write { db in for place in places { try Self.forget(place, db) } }
     }
 
@@ -59,7 +59,7 @@ package final class HubStore: Sendable {
     /// Deletes the oldest incidents that ended before a time.
     ///
     /// - Returns: The number of deleted incidents.
-    package func deleteIncidents(endedBefore moment: Duration, limit: Int) throws(HistoryFault) -> Int {
+    package func deleteIncidents(endedBefore moment: Duration, limit: Int) throws(HistoryError) -> Int {
         try database.write { db in
             let sql = "SELECT id, site FROM incident WHERE \"end\" < ? ORDER BY start LIMIT ?"
             let gone = try Row.fetchAll(db, sql: sql, arguments: [moment.milliseconds, limit])
@@ -129,7 +129,7 @@ package final class HubStore: Sendable {
 
 extension HubStore {
     /// Returns all machines, the open incidents, and the latest ended incidents of each site.
-    package func contents() throws(HistoryFault) -> HubContents {
+    package func contents() throws(HistoryError) -> HubContents {
         try database.read { db in
             var contents = HubContents()
             for row in try Row.fetchAll(db, sql: "SELECT site, device, record FROM device") {
@@ -153,7 +153,7 @@ extension HubStore {
     }
 
     /// True if an outage of a machine is part of an incident.
-    package func hasOutage(_ id: String, of place: DeviceID) throws(HistoryFault) -> Bool {
+    package func hasOutage(_ id: String, of place: FleetPlace) throws(HistoryError) -> Bool {
         try database.read { db in
             try Bool.fetchOne(
                 db,
@@ -164,7 +164,7 @@ extension HubStore {
     }
 
     /// Returns a page of incidents, the latest first. After an unknown incident the page is empty.
-    package func incidents(_ query: IncidentQuery) throws(HistoryFault) -> [IncidentSummary] {
+    package func incidents(_ query: IncidentQuery) throws(HistoryError) -> [IncidentSummary] {
         try database.read { db in
             let (conditions, arguments) = Self.conditions(query, isPaged: true)
             let rows = try Row.fetchAll(
@@ -180,7 +180,7 @@ extension HubStore {
     }
 
     /// Returns the number of incidents on all pages, at most `limit`.
-    package func incidentCount(_ query: IncidentQuery, limit: Int) throws(HistoryFault) -> Int {
+    package func incidentCount(_ query: IncidentQuery, limit: Int) throws(HistoryError) -> Int {
         try database.read { db in
             let (conditions, arguments) = Self.conditions(query, isPaged: false)
             let sql = "SELECT count(*) FROM (SELECT 1 FROM incident WHERE \(conditions) LIMIT ?)"
@@ -210,7 +210,7 @@ extension HubStore {
     }
 
     /// Returns an incident with all its parts; nil if it is not in the store.
-    package func incident(_ id: String) throws(HistoryFault) -> FleetIncident? {
+    package func incident(_ id: String) throws(HistoryError) -> FleetIncident? {
         try database.read { db in
             try Row.fetchOne(db, sql: "SELECT id, site, start FROM incident WHERE id = ?", arguments: [id])
                 .map { try Self.incident($0, db) }

@@ -76,7 +76,7 @@ final class PageCache: Sendable {
     struct Version: Equatable {
         /// The number of the last event.
         let event: UInt64
-        let fault: HistoryFault?
+        let fault: HistoryError?
         let time: LedgerInstant
 
         /// Returns true if a page with this version may be sent instead of a page with another version.

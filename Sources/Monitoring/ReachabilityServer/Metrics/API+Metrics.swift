@@ -89,7 +89,7 @@ extension API {
     private func addHistory(to text: inout MetricsText) {
         guard let status = history?.status else { return }
         text.begin("reachability_history_fault", .gauge, "1 for the current fault of the history.")
-        for kind in HistoryFault.Kind.allCases {
+        for kind in HistoryError.Kind.allCases {
             text.add("reachability_history_fault", [("fault", kind.rawValue)], status.fault?.kind == kind)
         }
         text.add("reachability_history_pending", .gauge, "Events that are not on the disk yet.", status.pending)

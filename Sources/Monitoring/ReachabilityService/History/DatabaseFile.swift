@@ -28,16 +28,16 @@ package struct DatabaseSchema: Sendable {
 
     /// Creates an empty file or checks an existing one.
     ///
-    /// - Throws: ``HistoryFault`` if the file belongs to another program or a later version.
+    /// - Throws: ``HistoryError`` if the file belongs to another program or a later version.
     fileprivate func prepare(_ db: Database, _ file: String) throws {
         let identifier = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
         if identifier == 0, tables == 0 { return try create(db) }
         guard identifier == applicationID else {
-            throw HistoryFault(.foreign, file, "the file is not the database of a \(owner)")
+            throw HistoryError(.foreign, file, "the file is not the database of a \(owner)")
         }
         if try migrator.hasBeenSuperseded(db) {
-            throw HistoryFault(.foreign, file, "the file was written by a later version of this program")
+            throw HistoryError(.foreign, file, "the file was written by a later version of this program")
         }
         try check(db)
     }
@@ -53,26 +53,26 @@ package final class DatabaseFile: Sendable {
     private let lock: Locked<LockFile?>
 
     /// Opens a file, or creates it with mode 0600. A damaged file is renamed and replaced by an empty one.
-    package init(_ path: String, _ schema: DatabaseSchema) throws(HistoryFault) {
+    package init(_ path: String, _ schema: DatabaseSchema) throws(HistoryError) {
         do {
             lock = Locked(try LockFile(path + ".lock"))
             database = try Self.open(path, schema)
         } catch {
-            throw HistoryFault(error, file: path)
+            throw HistoryError(error, file: path)
         }
         self.path = path
         identities = FileIdentities(path)
     }
 
     /// Creates a database in memory.
-    package init(inMemory schema: DatabaseSchema) throws(HistoryFault) {
+    package init(inMemory schema: DatabaseSchema) throws(HistoryError) {
         (path, identities, lock) = (":memory:", nil, Locked(nil))
         do {
             let queue = try DatabaseQueue()
             try schema.migrator.migrate(queue)
             database = queue
         } catch {
-            throw HistoryFault(error, file: ":memory:")
+            throw HistoryError(error, file: ":memory:")
         }
     }
 
@@ -104,20 +104,20 @@ package final class DatabaseFile: Sendable {
     }
 
     /// Runs a read-only transaction.
-    package func read<Value>(_ body: (Database) throws -> Value) throws(HistoryFault) -> Value {
-        do { return try database.read(body) } catch { throw HistoryFault(error, file: path) }
+    package func read<Value>(_ body: (Database) throws -> Value) throws(HistoryError) -> Value {
+        do { return try database.read(body) } catch { throw HistoryError(error, file: path) }
     }
 
     /// Runs a transaction. It is on the disk when the call returns. If the call throws, it has no effect.
-    package func write<Value>(_ body: (Database) throws -> Value) throws(HistoryFault) -> Value {
-        do { return try database.write(body) } catch { throw HistoryFault(error, file: path) }
+    package func write<Value>(_ body: (Database) throws -> Value) throws(HistoryError) -> Value {
+        do { return try database.write(body) } catch { throw HistoryError(error, file: path) }
     }
 
     /// Runs statements that are not allowed in a transaction, such as some pragmas.
     package func writeWithoutTransaction<Value>(
         _ body: (Database) throws -> Value
-    ) throws(HistoryFault) -> Value {
-        do { return try database.writeWithoutTransaction(body) } catch { throw HistoryFault(error, file: path) }
+    ) throws(HistoryError) -> Value {
+        do { return try database.writeWithoutTransaction(body) } catch { throw HistoryError(error, file: path) }
     }
 
     /// A Boolean value that indicates whether the path still leads to the open file. If the file was deleted, moved or replaced, writes are
@@ -175,7 +175,7 @@ private struct FileIdentities: Sendable {
 }
 
 /// The error of a history that cannot be read or written. The service continues without the history.
-package struct HistoryFault: Error, Hashable, Sendable {
+package struct HistoryError: Error, Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The disk is full.
         case full
@@ -202,7 +202,7 @@ package struct HistoryFault: Error, Hashable, Sendable {
 
     package init(_ error: any Error, file: String) {
         switch error {
-        case let error as HistoryFault: self = error
+        case let error as HistoryError: self = error
         case let error as SystemError where error == .tryAgain:
             self.init(.locked, file, "another process uses it; give each process its own --history")
         case let error as SystemError: self.init(Kind(error), file, error.description)
@@ -212,7 +212,7 @@ package struct HistoryFault: Error, Hashable, Sendable {
     }
 }
 
-extension HistoryFault.Kind {
+extension HistoryError.Kind {
     fileprivate init(_ error: SystemError) {
         switch error {
         case .noSpace: self = .full

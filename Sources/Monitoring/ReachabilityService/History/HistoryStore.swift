@@ -23,7 +23,7 @@ package final class HistoryStore: Sendable {
     let database: DatabaseFile
 
     /// Opens a history, or creates it with mode 0600. A damaged file is renamed and replaced by an empty one.
-    package init(_ file: String) throws(HistoryFault) {
+    package init(_ file: String) throws(HistoryError) {
         database = try DatabaseFile(file, Self.schema)
         // This fails if another user owns the file. Then that user controls the permissions.
         try? OwnFile.setMode(file, 0o600)

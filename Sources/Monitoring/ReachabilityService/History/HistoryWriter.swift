@@ -12,7 +12,7 @@ package final class HistoryWriter: Sendable {
     /// The state of the writer.
     package struct Status: Sendable {
         /// The error of the last attempt to write; nil if it succeeded.
-        package var fault: HistoryFault?
+        package var fault: HistoryError?
         /// The number of events that are not on the disk. It includes events that the writer has not received yet.
         package var pending = 0
         /// The number of events that were written.
@@ -102,7 +102,7 @@ package final class HistoryWriter: Sendable {
             do {
                 return try store.resume(bootIdentifier: bootIdentifier)
             } catch {
-                fail(HistoryFault(error, file: file))
+                fail(HistoryError(error, file: file))
                 return HistoryStore.Resume()
             }
         }
@@ -229,7 +229,7 @@ package final class HistoryWriter: Sendable {
             succeed()
             markOutages(of: service)
         } catch {
-            fail(HistoryFault(error, file: file))
+            fail(HistoryError(error, file: file))
         }
     }
 
@@ -249,7 +249,7 @@ package final class HistoryWriter: Sendable {
     private func markAlive() {
         let (store, run) = state.withLock { ($0.store, $0.run) }
         guard let service = state.withLock(\.service), let store, let run, status.fault == nil else { return }
-        do { try store.mark(run, at: service.snapshot.now) } catch { fail(HistoryFault(error, file: file)) }
+        do { try store.mark(run, at: service.snapshot.now) } catch { fail(HistoryError(error, file: file)) }
     }
 
     private func begin(_ store: HistoryStore, _ service: MonitoringService) throws -> Int64 {
@@ -258,7 +258,7 @@ package final class HistoryWriter: Sendable {
         let snapshot = service.snapshot
         if isLost, let last = try store.lastMark(), last > snapshot.now {
             let remedy = "restart the service to use it"
-            throw HistoryFault(.foreign, file, "it has entries after the current time; \(remedy)")
+            throw HistoryError(.foreign, file, "it has entries after the current time; \(remedy)")
         }
         let run = try store.begin(snapshot.calendar.current.line, at: service.start)
         state.withLock { $0.run = run }
@@ -301,7 +301,7 @@ package final class HistoryWriter: Sendable {
             let text = "exceeded \(options.maximumSize) bytes; of the oldest days only the daily sums are kept"
             logger?.warning("the history \(file.printable) \(text)")
         } catch {
-            fail(HistoryFault(error, file: file))
+            fail(HistoryError(error, file: file))
         }
     }
 
@@ -313,7 +313,7 @@ package final class HistoryWriter: Sendable {
             try store.write(buckets, run: run)
         } catch {
             log.putBack(buckets)
-            fail(HistoryFault(error, file: file))
+            fail(HistoryError(error, file: file))
         }
     }
 
@@ -324,7 +324,7 @@ package final class HistoryWriter: Sendable {
         if isOver { return nil }
         if let store {
             if store.isInPlace { return store }
-            lose()
+            discardStore()
             let remedy = "a new file is created with the events of this run that are in memory"
             logger?.warning("the history \(file.printable) was deleted or moved away; \(remedy)")
         }
@@ -339,7 +339,7 @@ package final class HistoryWriter: Sendable {
     }
 
     /// Closes a file that is damaged or was moved, so that the next attempt opens a new one.
-    private func lose() {
+    private func discardStore() {
         let store = state.withLock { state in
             (state.run, state.cursors, state.isLost) = (nil, [:], true)
             return state.store.take()
@@ -356,16 +356,16 @@ package final class HistoryWriter: Sendable {
     }
 
     /// Logs a fault once and schedules another attempt, except for a file of another program.
-    private func fail(_ fault: HistoryFault) {
+    private func fail(_ fault: HistoryError) {
         let previous = state.withLock { state in
             defer { state.status.fault = fault }
             return state.status.fault
         }
         if previous != fault { logger?.warning("\(fault.text)") }
         switch fault.kind {
-        case .foreign: return lose()
+        case .foreign: return discardStore()
         case .corrupt:
-            lose()
+            discardStore()
             try? DatabaseFile.setAside(file)
         case .full, .denied, .locked, .failed: break
         }

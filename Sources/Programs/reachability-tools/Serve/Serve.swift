@@ -193,7 +193,7 @@ enum HistoryPlace {
             // The service manager starts this process some time after the end of the service.
             let boot = clock.monitor.boot
             try store.markLastRun(at: line.instant(at: min(boot, ProcessStart.boot ?? boot)))
-        } catch let fault as HistoryFault {
+        } catch let fault as HistoryError {
             throw ExitMessage(fault.text, fault.kind == .locked ? .temporaryFailure : .ioError)
         } catch {
             throw ExitMessage("cannot use the history \(file.printable): \(error)", .ioError)

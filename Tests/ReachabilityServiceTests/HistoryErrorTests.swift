@@ -8,7 +8,7 @@ import Testing
 @testable import ReachabilityService
 
 /// A history that cannot be written. Monitoring continues.
-@Suite struct HistoryFaultTests {
+@Suite struct HistoryErrorTests {
     private let directory: HistoryDirectory
 
     init() throws {
