@@ -242,7 +242,7 @@ import Testing
             letter(.ended, to: 220),
         ]
         let alerts = try letters.flatMap { letter in
-            try writer.alerts([letter], patience: .seconds(240)).map { alert in
+            try writer.alerts([letter], lifetime: .seconds(240)).map { alert in
                 try #require(JSONSerialization.jsonObject(with: Data(alert.bytes)) as? [String: Any])
             }
         }

@@ -108,7 +108,7 @@ import Testing
     @Test func `the recipients of notifications and their states are shown`() throws {
         let world = try HubWorld.twoSites(north: ["d0", "d1"])
         #expect(!(try Self.page(world, "/").contains("Notifications")))
-        var status = NotifierStatus(name: "<b>", way: "webhook")
+        var status = NotifierStatus(name: "<b>", channel: "webhook")
         (status.pending, status.failure) = (2, "503")
         world.told.withLock { $0 = [status] }
         #expect(try Self.page(world, "/").contains("<dt>&lt;b&gt;</dt><dd>webhook: 0 delivered, 2 pending"))

@@ -35,8 +35,8 @@ import Testing
         latencies.sort()
         for share in [0.05, 0.5, 0.95] {
             let right = latencies[Int((share * 1000).rounded(.up)) - 1]
-            let told = try #require(bucket.latency(share))
-            #expect(told / right > 0.94 && told / right < 1.07, "\(share): \(told), not \(right)")
+            let found = try #require(bucket.latency(share))
+            #expect(found / right > 0.94 && found / right < 1.07, "\(share): \(found), not \(right)")
         }
         #expect(bucket.fastest == latencies.first)
         #expect(bucket.slowest == latencies.last)

@@ -53,20 +53,20 @@ import Testing
         mutating func wait(_ time: Duration) { now = now + time }
 
         /// Returns the notifications that are due as texts, and marks them as delivered.
-        mutating func told() -> [String] {
+        mutating func due() -> [String] {
             var words: [String] = []
             while true {
                 let next = tracker.incidents.lazy.compactMap { [notifier, now] incident in
                     incident.next(for: "chat", of: notifier, at: now)
                 }
-                guard let letter = next.first else { break }
-                let incident = letter.incident
+                guard let notification = next.first else { break }
+                let incident = notification.incident
                 let ending = incident.ending.map { " \($0.rawValue)" } ?? ""
                 words.append(
-                    "\(letter.event.rawValue) \(incident.members.map(\.target).joined(separator: "+")) \(incident.state)"
-                        + ending + (letter.isDelayed ? " late" : "")
+                    "\(notification.event.rawValue) \(incident.members.map(\.target).joined(separator: "+")) \(incident.state)"
+                        + ending + (notification.isDelayed ? " late" : "")
                 )
-                tracker.didDeliver(letter, by: "chat")
+                tracker.didDeliver(notification, by: "chat")
             }
             tracker.settle(["chat": notifier])
             return words
@@ -91,63 +91,63 @@ import Testing
         var play = Play()
         play.set("a", Self.degraded)
         play.wait(.seconds(60))
-        #expect(play.told().isEmpty && play.tracker.incidents.isEmpty)
+        #expect(play.due().isEmpty && play.tracker.incidents.isEmpty)
         play = Play(NotifierSettings(name: "chat", channel: .journal, only: [.us, .up]))
         play.set(["a", "b"], Self.degraded)
         play.wait(.seconds(31))
-        #expect(play.told() == ["began a+b up.degraded"])
+        #expect(play.due() == ["began a+b up.degraded"])
         play.restart()
         play.set("a", Self.degraded)
         play.set("b", Self.up)
         play.wait(.seconds(1))
-        #expect(play.told().isEmpty)
+        #expect(play.due().isEmpty)
         // An outage of a degraded target is a separate incident.
         play.set("a", Self.link)
-        #expect(play.told() == ["ended a+b up.degraded unknown"])
+        #expect(play.due() == ["ended a+b up.degraded unknown"])
         play.wait(.seconds(31))
-        #expect(play.told() == ["began a us.link"])
+        #expect(play.due() == ["began a us.link"])
         play.set("a", Self.degraded)
-        #expect(play.told() == ["ended a us.link up"])
+        #expect(play.due() == ["ended a us.link up"])
         play.set("a", Self.up)
-        #expect(play.told().isEmpty)
+        #expect(play.due().isEmpty)
         // An outage of an earlier run is over if the target is only degraded.
         play.set("b", Self.link)
         play.wait(.seconds(31))
-        #expect(play.told() == ["began b us.link"])
+        #expect(play.due() == ["began b us.link"])
         play.restart()
         play.set("b", Self.degraded)
-        #expect(play.told() == ["ended b us.link unknown"])
+        #expect(play.due() == ["ended b us.link unknown"])
         play.wait(.seconds(31))
-        #expect(play.told() == ["began b up.degraded"])
+        #expect(play.due() == ["began b up.degraded"])
     }
 
     @Test func `an outage that turns into unknown ends, and unknown is a new incident`() {
         var play = Play(NotifierSettings(name: "chat", channel: .journal, only: [.us, .unknown]))
         play.set("a", Self.link)
         play.wait(.seconds(31))
-        #expect(play.told() == ["began a us.link"])
+        #expect(play.due() == ["began a us.link"])
         play.set("a", TargetState(.unknown, .suspended))
-        #expect(play.told() == ["ended a us.link unknown"])
+        #expect(play.due() == ["ended a us.link unknown"])
         play.wait(.seconds(31))
-        #expect(play.told() == ["began a unknown.suspended"])
+        #expect(play.due() == ["began a unknown.suspended"])
         play.set("a", Self.up)
-        #expect(play.told() == ["ended a unknown.suspended"])
+        #expect(play.due() == ["ended a unknown.suspended"])
     }
 
     @Test func `an outage is reported after its minimum duration and at its end`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(29))
-        #expect(play.told() == [])
+        #expect(play.due() == [])
         #expect(
             play.tracker.incidents[0].nextDue(for: "chat", of: play.notifier, after: play.now)
                 == LedgerInstant(nanoseconds: 30_000_000_000)
         )
         play.wait(.seconds(1))
-        #expect(play.told() == ["began a us.link"])
+        #expect(play.due() == ["began a us.link"])
         play.wait(.seconds(10))
         play.set("a", Self.up)
-        #expect(play.told() == ["ended a us.link up"])
+        #expect(play.due() == ["ended a us.link up"])
         #expect(play.tracker.incidents.isEmpty)
     }
 
@@ -180,7 +180,7 @@ import Testing
         play.wait(.milliseconds(29_999))
         play.set("a", Self.up)
         play.wait(.seconds(60))
-        #expect(play.told() == [])
+        #expect(play.due() == [])
         #expect(play.tracker.incidents.isEmpty)
     }
 
@@ -190,12 +190,12 @@ import Testing
         var play = Play(notifier)
         play.set("a", TargetState(.them, .host))
         play.wait(.seconds(60))
-        #expect(play.told() == [])
+        #expect(play.due() == [])
         play.set(["b", "c"], TargetState(.us, .link))
         play.wait(.seconds(5))
-        #expect(play.told() == ["began b+c us.link"])
+        #expect(play.due() == ["began b+c us.link"])
         play.wait(.seconds(235))
-        #expect(play.told() == ["began a them.host"])
+        #expect(play.due() == ["began a them.host"])
     }
 
     @Test func `targets that fail together are one incident, which ends with the last of them`() {
@@ -204,11 +204,11 @@ import Testing
         play.wait(.seconds(20))
         play.set("c", Self.link)
         play.wait(.seconds(10))
-        #expect(play.told() == ["began a+b+c us.link"])
+        #expect(play.due() == ["began a+b+c us.link"])
         play.set("a", Self.up)
-        #expect(play.told() == [])
+        #expect(play.due() == [])
         play.set(["b", "c"], Self.up)
-        #expect(play.told() == ["ended a+b+c us.link up"])
+        #expect(play.due() == ["ended a+b+c us.link up"])
     }
 
     @Test func `a later failure or one with a different host is a separate incident`() {
@@ -217,12 +217,12 @@ import Testing
         play.wait(.seconds(31))
         play.set("b", Self.link)
         play.wait(.seconds(31))
-        #expect(play.told() == ["began a us.link late", "began b us.link"])
+        #expect(play.due() == ["began a us.link late", "began b us.link"])
         play.set(["a", "b"], Self.up)
-        _ = play.told()
+        _ = play.due()
         play.set(["a", "b", "c"], TargetState(.them, .refused))
         play.wait(.seconds(30))
-        #expect(play.told() == ["began a them.refused", "began b+c them.refused"])
+        #expect(play.due() == ["began a them.refused", "began b+c them.refused"])
     }
 
     @Test func `a target that is bound to the same interface joins the incident`() {
@@ -230,16 +230,16 @@ import Testing
         play.interfaces = ["a": "eth0", "b": "eth0", "c": "wlan0"]
         play.set(["a", "b", "c"], Self.link)
         play.wait(.seconds(30))
-        #expect(play.told() == ["began a+b us.link", "began c us.link"])
+        #expect(play.due() == ["began a+b us.link", "began c us.link"])
         play.set(["a", "b", "c"], Self.up)
-        #expect(play.told() == ["ended a+b us.link up", "ended c us.link up"])
+        #expect(play.due() == ["ended a+b us.link up", "ended c us.link up"])
     }
 
     @Test func `a target without a known interface joins the incident`() {
         var play = Play(bound: ["b": "eth0"])
         play.set(["a", "b"], Self.link)
         play.wait(.seconds(30))
-        #expect(play.told() == ["began a+b us.link"])
+        #expect(play.due() == ["began a+b us.link"])
     }
 
     @Test(arguments: [
@@ -255,13 +255,13 @@ import Testing
             play.wait(.seconds(3))
         }
         play.wait(.seconds(30))
-        let began = play.told()
+        let began = play.due()
         #expect(began.count == 1 && began[0].hasPrefix("began a+b+c \(states[0])"))
         for target in ["c", "a", "b"] {
             play.wait(.seconds(2))
             play.set(target, Self.up)
         }
-        #expect(play.told().map { String($0.prefix(11)) } == ["ended a+b+c"])
+        #expect(play.due().map { String($0.prefix(11)) } == ["ended a+b+c"])
         #expect(play.tracker.incidents.isEmpty)
     }
 
@@ -271,7 +271,7 @@ import Testing
         play.set("b", TargetState(.us, .policy))
         play.set("c", TargetState(.us, .clock))
         play.wait(.seconds(30))
-        #expect(play.told() == ["began a us.link", "began b us.policy", "began c us.clock"])
+        #expect(play.due() == ["began a us.link", "began b us.policy", "began c us.clock"])
     }
 
     @Test func `targets whose cause changes to the same one are merged into one incident`() {
@@ -282,7 +282,7 @@ import Testing
             play.set(target, Self.gateway)
         }
         play.wait(.seconds(30))
-        let began = play.told()
+        let began = play.due()
         #expect(began.count == 1 && began[0].hasSuffix("upstream.gateway"))
     }
 
@@ -294,9 +294,9 @@ import Testing
         play.set("b", TargetState(.upstream, .dns), uncertainty: .seconds(50))
         play.wait(.seconds(45))
         play.set("c", Self.gateway, uncertainty: .seconds(50))
-        #expect(play.told().map { String($0.prefix(9)) } == ["began a+b"])
+        #expect(play.due().map { String($0.prefix(9)) } == ["began a+b"])
         play.wait(.seconds(30))
-        #expect(play.told() == ["began c upstream.gateway"])
+        #expect(play.due() == ["began c upstream.gateway"])
     }
 
     @Test func `a target that fails again during an incident is not reported again`() {
@@ -307,9 +307,9 @@ import Testing
         play.wait(.seconds(5))
         play.set("a", Self.link)
         play.wait(.seconds(30))
-        #expect(play.told() == ["began a+b us.link"])
+        #expect(play.due() == ["began a+b us.link"])
         play.set(["a", "b"], Self.up)
-        #expect(play.told() == ["ended a+b us.link up"])
+        #expect(play.due() == ["ended a+b us.link up"])
     }
 
     @Test func `an incident is undecided after a restart and while a check is pending`() {
@@ -330,42 +330,42 @@ import Testing
         play.wait(.seconds(5))
         play.set(["a", "b"], Self.gateway)
         play.wait(.seconds(25))
-        #expect(play.told() == ["began a+b upstream.gateway"])
+        #expect(play.due() == ["began a+b upstream.gateway"])
     }
 
     @Test func `a changed attribution is reported after its minimum duration, a changed cause is not`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(30))
-        #expect(play.told() == ["began a us.link"])
+        #expect(play.due() == ["began a us.link"])
         play.set("a", TargetState(.us, .route))
         play.wait(.seconds(100))
-        #expect(play.told() == [])
+        #expect(play.due() == [])
         play.set("a", Self.gateway)
         play.wait(.seconds(10))
-        #expect(play.told() == [])
+        #expect(play.due() == [])
         play.wait(.seconds(20))
-        #expect(play.told() == ["refined a upstream.gateway"])
+        #expect(play.due() == ["refined a upstream.gateway"])
         play.set("a", Self.up)
         // The end is reported with the state that lasted longest.
-        #expect(play.told() == ["ended a us.route up"])
+        #expect(play.due() == ["ended a us.route up"])
     }
 
     @Test func `an ongoing incident is reported once a day`() {
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(30))
-        _ = play.told()
+        _ = play.due()
         play.wait(.seconds(86_400 - 31))
-        #expect(play.told() == [])
+        #expect(play.due() == [])
         play.wait(.seconds(1))
-        #expect(play.told() == ["digest a us.link"])
-        #expect(play.told() == [])
+        #expect(play.due() == ["digest a us.link"])
+        #expect(play.due() == [])
         // Three days without a delivery are reported once.
         play.wait(.seconds(3 * 86_400))
-        #expect(play.told() == ["digest a us.link"])
+        #expect(play.due() == ["digest a us.link"])
         play.set("a", Self.up)
-        #expect(play.told() == ["ended a us.link up"])
+        #expect(play.due() == ["ended a us.link up"])
     }
 
     @Test func `an outage that ended before its delivery is reported once as late`() {
@@ -374,22 +374,22 @@ import Testing
         play.wait(.seconds(600))
         play.set("a", Self.up)
         play.wait(.seconds(2))
-        #expect(play.told() == ["ended a us.link up late"])
+        #expect(play.due() == ["ended a us.link up late"])
     }
 
     @Test func `a restricted notifier receives the end of each incident it reported, and nothing else`() {
         var play = Play(NotifierSettings(name: "x", channel: .journal, after: .zero, only: [.us], targets: ["b"]))
         play.set(["a", "b"], Self.link)
-        #expect(play.told() == ["began b us.link"])
+        #expect(play.due() == ["began b us.link"])
         play.set("b", Self.gateway)
-        #expect(play.told() == ["refined b upstream.gateway"])
+        #expect(play.due() == ["refined b upstream.gateway"])
         play.wait(.seconds(1))
         play.set(["a", "b"], Self.up)
-        #expect(play.told() == ["ended b upstream.gateway up"])
+        #expect(play.due() == ["ended b upstream.gateway up"])
         play.set("b", Self.gateway)
         play.wait(.seconds(1))
         play.set("b", Self.up)
-        #expect(play.told() == [])
+        #expect(play.due() == [])
         #expect(play.tracker.incidents.isEmpty)
     }
 
@@ -397,33 +397,33 @@ import Testing
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(30))
-        _ = play.told()
+        _ = play.due()
         play.set("a", TargetState(.unknown, .notObserved))
-        #expect(play.told() == ["ended a us.link unknown"])
+        #expect(play.due() == ["ended a us.link unknown"])
         // Unknown time is reported if the notifier includes it.
         play.notifier = NotifierSettings(name: "x", channel: .journal, after: .zero, only: [.unknown])
         play.tracker.apply([ServiceTarget(name: "b", host: "b")], [play.notifier], at: play.now)
         play.set("b", TargetState(.unknown, .denied))
         play.wait(.seconds(1))
-        #expect(play.told() == ["began b unknown.denied"])
+        #expect(play.due() == ["began b unknown.denied"])
         play.set("b", Self.up)
-        #expect(play.told() == ["ended b unknown.denied"])
+        #expect(play.due() == ["ended b unknown.denied"])
     }
 
     @Test func `an outage continues across a restart and has a single end`() {
         var play = Play()
         play.set(["a", "b", "c"], Self.link)
         play.wait(.seconds(30))
-        #expect(play.told() == ["began a+b+c us.link"])
+        #expect(play.due() == ["began a+b+c us.link"])
         play.wait(.seconds(5))
         // c is no longer a target, and b recovered while the service was not running.
         play.restart(targets: ["a", "b"])
         play.set("a", Self.link)
         play.set("b", Self.up)
         play.wait(.seconds(100))
-        #expect(play.told() == [])
+        #expect(play.due() == [])
         play.set("a", Self.up)
-        #expect(play.told() == ["ended a+b+c us.link unknown"])
+        #expect(play.due() == ["ended a+b+c us.link unknown"])
         #expect(play.tracker.incidents.isEmpty)
     }
 
@@ -435,9 +435,9 @@ import Testing
         play.set("a", TargetState(.unknown, .undecided))
         play.set("a", Self.link)
         play.wait(.seconds(1))
-        #expect(play.told() == ["began a us.link"])
+        #expect(play.due() == ["began a us.link"])
         play.set("a", Self.up)
-        #expect(play.told() == ["ended a us.link up"])
+        #expect(play.due() == ["ended a us.link up"])
     }
 
     @Test(.timeLimit(.minutes(15))) func `a thousand targets that fail together are one notification`() {
@@ -445,9 +445,9 @@ import Testing
         var play = Play(names: names)
         play.set(names, Self.link)
         play.wait(.seconds(30))
-        #expect(play.told().count == 1)
+        #expect(play.due().count == 1)
         play.set(names, Self.up)
-        #expect(play.told().count == 1)
+        #expect(play.due().count == 1)
         #expect(play.tracker.incidents.isEmpty)
     }
 
@@ -455,15 +455,15 @@ import Testing
         var play = Play()
         play.set("a", Self.link)
         play.wait(.seconds(30))
-        guard let letter = play.tracker.incidents[0].next(for: "chat", of: play.notifier, at: play.now) else {
+        guard let notification = play.tracker.incidents[0].next(for: "chat", of: play.notifier, at: play.now) else {
             Issue.record("nothing is due")
             return
         }
-        play.tracker.willDeliver(letter, by: "chat")
+        play.tracker.willDeliver(notification, by: "chat")
         play.notifier = NotifierSettings(name: "chat", channel: .journal, after: .seconds(600), only: [.them])
         play.set("a", Self.up)
         play.tracker.settle(["chat": play.notifier])
-        #expect(play.told() == ["ended a us.link up late"])
+        #expect(play.due() == ["ended a us.link up late"])
     }
 
     @Test func `notification ids are stable and unique`() {
@@ -475,7 +475,7 @@ import Testing
         let again = play.tracker.incidents[0].next(for: "chat", of: play.notifier, at: play.now)
         #expect(first?.id == again?.id)
         #expect(first?.id.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") } == true)
-        _ = play.told()
+        _ = play.due()
         play.set("a", Self.up)
         #expect(play.tracker.incidents[0].next(for: "chat", of: play.notifier, at: play.now)?.id != first?.id)
     }

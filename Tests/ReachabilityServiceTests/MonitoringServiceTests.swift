@@ -48,7 +48,7 @@ import Testing
         func setClock(by step: Duration) { wallOffset.withLock { $0 += step } }
 
         /// The events so far as short texts.
-        var told: [String] {
+        var texts: [String] {
             events.withLock(\.self).compactMap { event in
                 switch event.kind {
                 case .ledger(.closed(let interval)): "closed \(interval.state)"
@@ -93,7 +93,7 @@ import Testing
         #expect(outage.intervals.map(\.uncertainty) == [.seconds(1)])
         #expect(outage.endUncertainty == .zero)
         #expect(
-            world.told == [
+            world.texts == [
                 "opened up", "closed up", "opened us.link", "outage began", "closed us.link", "opened up",
                 "outage ended by up",
             ]
@@ -201,7 +201,7 @@ import Testing
         world.kernel.clock.advance(by: .seconds(10))
         #expect(world.total(.unknown) == .seconds(3600))
         #expect(world.total(.up) == .seconds(20))
-        #expect(world.told.contains("resumed after 3600 s"))
+        #expect(world.texts.contains("resumed after 3600 s"))
         let states = (world.account?.intervals ?? []).map(\.state.description)
         #expect(states == ["up", "unknown.suspended"])
     }
@@ -225,7 +225,7 @@ import Testing
         world.setClock(by: .seconds(seconds))
         world.kernel.setCarrier("eth0", false)
         world.flush()
-        #expect(world.told.contains("clock stepped by \(seconds) s"))
+        #expect(world.texts.contains("clock stepped by \(seconds) s"))
         let (calendar, now) = (world.service.snapshot.calendar, world.service.snapshot.now)
         #expect(calendar.wall(at: now) == .seconds(1_700_000_000 + seconds) + world.kernel.clock.boot)
         #expect(world.total(.up) == .seconds(10))
@@ -238,6 +238,6 @@ import Testing
         world.kernel.setCarrier("eth0", false)
         world.flush()
         #expect(world.account == nil)
-        #expect(world.told == ["opened up", "closed up"])
+        #expect(world.texts == ["opened up", "closed up"])
     }
 }

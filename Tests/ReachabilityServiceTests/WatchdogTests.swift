@@ -12,25 +12,25 @@ import Testing
     private final class World: Sendable {
         let clock = ManualClock()
         /// The self-tests that were started and have not ended.
-        let proofs = Locked<[@Sendable (Bool) -> Void]>([])
-        let told = Locked(0)
+        let tests = Locked<[@Sendable (Bool) -> Void]>([])
+        let notified = Locked(0)
         private let watchdog: Locked<Watchdog?> = Locked(nil)
 
         init() {
-            let watchdog = Watchdog(limit: .seconds(60), clock: clock) { [proofs] done in
-                proofs.withLock { $0.append(done) }
-            } tell: { [told] in
-                told.withLock { $0 += 1 }
+            let watchdog = Watchdog(limit: .seconds(60), clock: clock) { [tests] done in
+                tests.withLock { $0.append(done) }
+            } notify: { [notified] in
+                notified.withLock { $0 += 1 }
             }
             self.watchdog.withLock { $0 = watchdog }
         }
 
-        func prove(_ isWell: Bool) {
-            let given = proofs.withLock { proofs in
-                defer { proofs = [] }
-                return proofs
+        func finish(_ isWell: Bool) {
+            let given = tests.withLock { tests in
+                defer { tests = [] }
+                return tests
             }
-            for proof in given { proof(isWell) }
+            for test in given { test(isWell) }
         }
 
         func end() { watchdog.withLock { $0 = nil } }
@@ -39,34 +39,34 @@ import Testing
     @Test func `a notification is sent at half the time limit, after each successful self-test`() {
         let world = World()
         world.clock.advance(by: .seconds(29))
-        #expect(world.proofs.withLock(\.count) == 0)
+        #expect(world.tests.withLock(\.count) == 0)
         world.clock.advance(by: .seconds(1))
-        #expect(world.proofs.withLock(\.count) == 1)
-        #expect(world.told.withLock(\.self) == 0)
-        world.prove(true)
-        #expect(world.told.withLock(\.self) == 1)
+        #expect(world.tests.withLock(\.count) == 1)
+        #expect(world.notified.withLock(\.self) == 0)
+        world.finish(true)
+        #expect(world.notified.withLock(\.self) == 1)
         world.clock.advance(by: .seconds(30))
-        world.prove(true)
-        #expect(world.told.withLock(\.self) == 2)
+        world.finish(true)
+        #expect(world.notified.withLock(\.self) == 2)
     }
 
     @Test func `no notification is sent while a self-test is running, and no second test starts`() {
         let world = World()
         world.clock.advance(by: .seconds(3600))
-        #expect(world.proofs.withLock(\.count) == 1)
-        #expect(world.told.withLock(\.self) == 0)
-        world.prove(true)
-        #expect(world.told.withLock(\.self) == 1)
+        #expect(world.tests.withLock(\.count) == 1)
+        #expect(world.notified.withLock(\.self) == 0)
+        world.finish(true)
+        #expect(world.notified.withLock(\.self) == 1)
     }
 
     @Test func `a failed self-test sends no notification, and the next successful one does`() {
         let world = World()
         world.clock.advance(by: .seconds(30))
-        world.prove(false)
-        #expect(world.told.withLock(\.self) == 0)
+        world.finish(false)
+        #expect(world.notified.withLock(\.self) == 0)
         world.clock.advance(by: .seconds(30))
-        world.prove(true)
-        #expect(world.told.withLock(\.self) == 1)
+        world.finish(true)
+        #expect(world.notified.withLock(\.self) == 1)
     }
 
     @Test func `a released watchdog cancels its timer`() {

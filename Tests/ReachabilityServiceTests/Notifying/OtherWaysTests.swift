@@ -118,7 +118,7 @@ import Testing
         let began = try #require(tracker.incidents.first?.next(for: "chat", of: notifier, at: now))
         let writer = NotificationWriter(host: "box", OutageReader(service, nil))
         #expect(writer.text(began).hasPrefix("box: erp is degraded, up.degraded (familyFails), since "))
-        let alert = try #require(writer.alerts([began], patience: .seconds(60)).first).description
+        let alert = try #require(writer.alerts([began], lifetime: .seconds(60)).first).description
         #expect(alert.contains("\"alertname\":\"ReachabilityDegraded\"") && alert.contains("\"cause\":\"degraded\""))
     }
 
@@ -151,14 +151,14 @@ import Testing
             state: .init(.us, .link),
             since: .init(nanoseconds: 0)
         )
-        let letter = Notification(
+        let notification = Notification(
             event: .began,
             incident: Incident(member),
             number: 1,
             due: .init(nanoseconds: 0),
             previous: nil
         )
-        let entry = JournalEntry(letter, [("TEXT", "t"), ("TARGET", name)]).bytes
+        let entry = JournalEntry(notification, [("TEXT", "t"), ("TARGET", name)]).bytes
         var expected = Array("REACHABILITY_TARGET\n".utf8)
         expected += [UInt8(name.utf8.count), 0, 0, 0, 0, 0, 0, 0] + Array(name.utf8) + [0x0a]
         #expect(entry.suffix(expected.count) == expected[...])
@@ -177,17 +177,17 @@ import Testing
             let member = Incident.Member(target: name, outage: "x", start: start, state: state, since: start)
             if incident == nil { incident = Incident(member) } else { incident?.members.append(member) }
         }
-        let letter = Notification(
+        let notification = Notification(
             event: .began,
             incident: try #require(incident),
             number: 1,
             due: service.start,
             previous: nil
         )
-        let fields = writer.fields(letter, for: "x")
+        let fields = writer.fields(notification, for: "x")
         #expect(fields.allSatisfy { $0.value.utf8.count < 131_072 })
-        #expect(JournalEntry(letter, fields).bytes.count < 100_000)
-        #expect(writer.object(letter, for: "x").bytes.count < 8 << 20)
+        #expect(JournalEntry(notification, fields).bytes.count < 100_000)
+        #expect(writer.object(notification, for: "x").bytes.count < 8 << 20)
     }
 
     @Test func `a heartbeat is sent at each interval, and a missed one after the network returns`() async throws {

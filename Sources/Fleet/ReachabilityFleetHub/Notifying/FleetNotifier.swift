@@ -229,7 +229,7 @@ package struct FleetNotificationWriter: NotificationWriting {
     }
 
     /// Returns one alert for each incident. The labels never change, so Alertmanager keeps one alert per incident.
-    package func alerts(_ notifications: [Notification], patience: Duration) -> [JSONObject] {
+    package func alerts(_ notifications: [Notification], lifetime: Duration) -> [JSONObject] {
         let now = clock()
         let sorted = notifications.filter(\.incident.isOver) + notifications.filter { !$0.incident.isOver }
         return sorted.map { notification in
@@ -250,7 +250,7 @@ package struct FleetNotificationWriter: NotificationWriting {
             alert.add("annotations", words)
             alert.add("startsAt", time(incident.start))
             // Alertmanager rejects an alert without a duration.
-            let end = max(incident.end?.wall ?? now + patience, incident.start.wall + .milliseconds(1))
+            let end = max(incident.end?.wall ?? now + lifetime, incident.start.wall + .milliseconds(1))
             alert.add("endsAt", Timestamp(real: end))
             return alert
         }

@@ -12,22 +12,22 @@ package final class Watchdog: Sendable {
 
     private let clock: any MonitorClock
     private let pause: Duration
-    private let prove: @Sendable (@escaping @Sendable (Bool) -> Void) -> Void
-    private let tell: @Sendable () -> Void
+    private let selfTest: @Sendable (@escaping @Sendable (Bool) -> Void) -> Void
+    private let notify: @Sendable () -> Void
     private let queue = DispatchQueue(label: "ReachabilityService.watchdog")
     private let state = Locked(State())
 
     /// - Parameters:
     ///   - limit: The maximum time between two notifications. The interval is half of it.
-    ///   - prove: Starts the self-test, which calls its argument with the result. No further test starts before that.
-    ///   - tell: Sends a notification. Called on the thread on which the self-test ends.
+    ///   - selfTest: Starts the self-test, which calls its argument with the result. No further test starts before that.
+    ///   - notify: Sends a notification. Called on the thread on which the self-test ends.
     package init(
         limit: Duration,
         clock: any MonitorClock,
-        prove: @escaping @Sendable (@escaping @Sendable (Bool) -> Void) -> Void,
-        tell: @escaping @Sendable () -> Void
+        selfTest: @escaping @Sendable (@escaping @Sendable (Bool) -> Void) -> Void,
+        notify: @escaping @Sendable () -> Void
     ) {
-        (self.clock, self.prove, self.tell) = (clock, prove, tell)
+        (self.clock, self.selfTest, self.notify) = (clock, selfTest, notify)
         pause = limit / 2
         schedule()
     }
@@ -48,10 +48,10 @@ package final class Watchdog: Sendable {
             return !state.isWaiting
         }
         guard isFirst else { return }
-        prove { [weak self] isWell in
+        selfTest { [weak self] isWell in
             guard let self else { return }
             state.withLock { $0.isWaiting = false }
-            if isWell { tell() }
+            if isWell { notify() }
         }
     }
 }

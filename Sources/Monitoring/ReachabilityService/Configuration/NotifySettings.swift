@@ -39,7 +39,7 @@ package struct NotifierSettings: Hashable, Sendable {
     package var policy: TrustPolicy?
 
     /// Returns a Boolean value that indicates whether outages of a target (of a site for a hub) are reported.
-    package func wants(_ target: String) -> Bool { targets?.contains(target) ?? true }
+    package func reports(_ target: String) -> Bool { targets?.contains(target) ?? true }
 }
 
 /// The settings of the table `[heartbeat]`: periodic HTTP requests that show that the service is running.

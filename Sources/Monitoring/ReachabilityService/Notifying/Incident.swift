@@ -120,7 +120,7 @@ package struct Incident: Hashable, Sendable {
     package func part(of notifier: NotifierSettings) -> Incident? {
         guard notifier.targets != nil else { return self }
         var part = self
-        part.members = members.filter { notifier.wants($0.target) }
+        part.members = members.filter { notifier.reports($0.target) }
         return part.members.isEmpty ? nil : part
     }
 }
@@ -252,7 +252,7 @@ extension Incident {
             return part.notification(.ended, delivery.endings + 1, after: delivery, due: end, at: now)
         }
         if finished.contains(worker) || part.state.attribution != delivery.labels.attribution {
-            let due = part.since + part.patience(of: notifier)
+            let due = part.since + part.minimumDuration(of: notifier)
             guard due <= now else { return nil }
             return part.notification(.refined, delivery.refinements + 1, after: delivery, due: due, at: now)
         }
@@ -263,7 +263,7 @@ extension Incident {
     }
 
     /// Returns a repetition of the last notification; nil if the incident has ended or was not reported.
-    package func standing(for worker: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
+    package func repetition(for worker: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
         guard !finished.contains(worker), let delivery = deliveries[worker], let part = part(of: notifier), !part.isOver
         else {
             return nil
@@ -278,11 +278,11 @@ extension Incident {
         guard let part = part(of: notifier), !part.isOver else { return nil }
         guard let delivery = deliveries[worker] else {
             guard part.isWanted(by: notifier) else { return nil }
-            let due = part.known + part.patience(of: notifier)
+            let due = part.known + part.minimumDuration(of: notifier)
             return due > now ? due : nil
         }
         if finished.contains(worker) || part.state.attribution != delivery.labels.attribution {
-            return part.since + part.patience(of: notifier)
+            return part.since + part.minimumDuration(of: notifier)
         }
         return part.start + Self.digestPause * (Int((now - part.start) / Self.digestPause) + 1)
     }
@@ -292,7 +292,7 @@ extension Incident {
         guard !finished.contains(worker), let part = part(of: notifier) else { return true }
         guard let end = part.end else { return false }
         return deliveries[worker] == nil && !attempted.contains(worker)
-            && (!part.isWanted(by: notifier) || end - part.known < part.patience(of: notifier))
+            && (!part.isWanted(by: notifier) || end - part.known < part.minimumDuration(of: notifier))
     }
 
     /// Records that a worker has delivered a notification or has given up.
@@ -315,10 +315,10 @@ extension Incident {
 
     /// Returns the first notification for a worker; nil if none is due. If the incident has ended before a delivery, it is `ended`.
     private func first(for worker: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
-        let patience = patience(of: notifier)
-        let (due, isWanted) = (known + patience, isWanted(by: notifier))
+        let minimumDuration = minimumDuration(of: notifier)
+        let (due, isWanted) = (known + minimumDuration, isWanted(by: notifier))
         guard let end else { return isWanted && due <= now ? notification(.began, due: due, at: now) : nil }
-        guard attempted.contains(worker) || isWanted && end - known >= patience else { return nil }
+        guard attempted.contains(worker) || isWanted && end - known >= minimumDuration else { return nil }
         return notification(.ended, due: due, at: now, isDelayed: true)
     }
 
@@ -333,7 +333,7 @@ extension Incident {
     private func isOpenAgain(for worker: String) -> Bool { machines != nil && !isOver && deliveries[worker] != nil }
 
     /// Returns the minimum duration of an incident that a notifier reports: the shortest setting of the members.
-    private func patience(of notifier: NotifierSettings) -> Duration {
+    private func minimumDuration(of notifier: NotifierSettings) -> Duration {
         members.map { notifier.settle[$0.target] ?? notifier.after }.min() ?? notifier.after
     }
 

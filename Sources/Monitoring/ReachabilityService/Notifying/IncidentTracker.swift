@@ -161,7 +161,7 @@ package struct IncidentTracker: Sendable {
         if isNotified, state.isDegraded, resume(target, interval) { return true }
         var isChanged = false
         if state.account == .up || state.account == .maintenance, awaited.contains(target) {
-            let known = find(target).map { incidents[$0.index].members[$0.place].state }
+            let known = find(target).map { incidents[$0.index].members[$0.position].state }
             if !isNotified || known?.isDegraded != true {
                 // The end was not observed.
                 awaited.remove(target)
@@ -179,23 +179,23 @@ package struct IncidentTracker: Sendable {
     /// - Returns: True if there is such an incident.
     private mutating func resume(_ target: String, _ interval: LedgerInterval) -> Bool {
         for index in incidents.indices.reversed() {
-            let place = incidents[index].members.firstIndex { member in
+            let position = incidents[index].members.firstIndex { member in
                 member.target == target && member.end == interval.start && member.state.isDegraded
             }
-            guard let place else { continue }
-            incidents[index].members[place].end = nil
-            incidents[index].members[place].reason = interval.reason
+            guard let position else { continue }
+            incidents[index].members[position].end = nil
+            incidents[index].members[position].reason = interval.reason
             return true
         }
         return false
     }
 
     private mutating func begin(_ target: String, _ id: String, _ start: LedgerInstant, _ interval: LedgerInterval) {
-        if awaited.remove(target) != nil, let (index, place) = find(target) {
+        if awaited.remove(target) != nil, let (index, position) = find(target) {
             // The outage is assumed to have continued while the service was not running.
-            incidents[index].members[place].outage = id
-            incidents[index].members[place].reason = interval.reason
-            set(interval.state, index, place, at: interval.start)
+            incidents[index].members[position].outage = id
+            incidents[index].members[position].reason = interval.reason
+            set(interval.state, index, position, at: interval.start)
             return
         }
         let member = Incident.Member(
@@ -244,43 +244,43 @@ package struct IncidentTracker: Sendable {
 
     /// Adds a member to an incident. A target that is affected again before the incident has ended keeps its position.
     private mutating func add(_ member: Incident.Member, to index: Int) {
-        if let place = incidents[index].members.firstIndex(where: { $0.target == member.target }) {
-            incidents[index].members[place] = member
+        if let position = incidents[index].members.firstIndex(where: { $0.target == member.target }) {
+            incidents[index].members[position] = member
         } else {
             incidents[index].members.append(member)
         }
     }
 
     private mutating func refine(_ target: String, _ outage: Outage) {
-        guard let last = outage.intervals.last, let (index, place) = find(target, isOutage: true) else { return }
-        incidents[index].members[place].reason = last.reason
-        let isOther = incidents[index].members[place].state != last.state
-        set(last.state, index, place, at: last.start)
+        guard let last = outage.intervals.last, let (index, position) = find(target, isOutage: true) else { return }
+        incidents[index].members[position].reason = last.reason
+        let isOther = incidents[index].members[position].state != last.state
+        set(last.state, index, position, at: last.start)
         // An incident that was not reported yet may turn out to be part of another.
         let isNew = incidents[index].deliveries.isEmpty && incidents[index].attempted.isEmpty
-        let (member, uncertainty) = (incidents[index].members[place], outage.intervals[0].uncertainty)
+        let (member, uncertainty) = (incidents[index].members[position], outage.intervals[0].uncertainty)
         guard isOther, isNew, let other = self.index(for: member, uncertainty, except: index) else { return }
-        incidents[index].members.remove(at: place)
+        incidents[index].members.remove(at: position)
         add(member, to: other)
         if incidents[index].members.isEmpty { incidents.remove(at: index) }
     }
 
-    private mutating func set(_ state: TargetState, _ index: Int, _ place: Int, at instant: LedgerInstant) {
-        if incidents[index].members[place].state.attribution != state.attribution {
-            incidents[index].members[place].since = instant
+    private mutating func set(_ state: TargetState, _ index: Int, _ position: Int, at instant: LedgerInstant) {
+        if incidents[index].members[position].state.attribution != state.attribution {
+            incidents[index].members[position].since = instant
         }
-        incidents[index].members[place].state = state
+        incidents[index].members[position].state = state
     }
 
     private mutating func end(_ target: String, _ outage: Outage) {
         awaited.remove(target)
-        guard let end = outage.end, let (index, place) = find(target, isOutage: true) else { return }
+        guard let end = outage.end, let (index, position) = find(target, isOutage: true) else { return }
         let deciding = outage.deciding(at: end)
         finish(target, at: end, outage.ending, isOutage: true)
         // The end is reported with the state that had the longest duration.
-        if incidents[index].members[place].outage == outage.id {
-            incidents[index].members[place].state = deciding.state
-            incidents[index].members[place].reason = deciding.reason
+        if incidents[index].members[position].outage == outage.id {
+            incidents[index].members[position].state = deciding.state
+            incidents[index].members[position].reason = deciding.reason
         }
     }
 
@@ -290,22 +290,22 @@ package struct IncidentTracker: Sendable {
         _ ending: Outage.Ending?,
         isOutage: Bool? = nil
     ) {
-        guard let (index, place) = find(target, isOutage: isOutage) else { return }
-        incidents[index].members[place].end = max(instant, incidents[index].members[place].start)
-        incidents[index].members[place].ending = ending
+        guard let (index, position) = find(target, isOutage: isOutage) else { return }
+        incidents[index].members[position].end = max(instant, incidents[index].members[position].start)
+        incidents[index].members[position].ending = ending
     }
 
     /// Returns the position of the open member of a target; nil without one.
     ///
     /// - Parameter isOutage: True for a member in an outage, false for one in another reported state, nil for either. The distinction is
     ///   needed because the state after an outage is opened before the outage ends.
-    private func find(_ target: String, isOutage: Bool? = nil) -> (index: Int, place: Int)? {
+    private func find(_ target: String, isOutage: Bool? = nil) -> (index: Int, position: Int)? {
         for (index, incident) in incidents.enumerated().reversed() {
-            let place = incident.members.firstIndex { member in
+            let position = incident.members.firstIndex { member in
                 member.target == target && member.end == nil
                     && (isOutage ?? member.state.isOutage) == member.state.isOutage
             }
-            if let place { return (index, place) }
+            if let position { return (index, position) }
         }
         return nil
     }

@@ -40,7 +40,7 @@ struct Channels: Sendable {
     private(set) var senders: [(key: String, notifier: NotifierSettings, sender: any NotificationSender)] = []
     private(set) var heartbeat: WebSender?
     /// The names and channels of all notifiers, and of the heartbeat.
-    private(set) var names: [(name: String, way: String)] = []
+    private(set) var names: [(name: String, channel: String)] = []
 
     init(
         _ configuration: ServiceConfiguration,

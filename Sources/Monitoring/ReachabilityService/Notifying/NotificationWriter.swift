@@ -16,8 +16,8 @@ package protocol NotificationWriting: Sendable {
     ///
     /// Firing alerts come after resolved ones, because an alert can be resolved and fire again with the same labels.
     ///
-    /// - Parameter patience: The time from now to the `endsAt` of a firing alert.
-    func alerts(_ notifications: [Notification], patience: Duration) -> [JSONObject]
+    /// - Parameter lifetime: The time from now to the `endsAt` of a firing alert.
+    func alerts(_ notifications: [Notification], lifetime: Duration) -> [JSONObject]
 }
 
 extension NotificationWriting {
@@ -148,7 +148,7 @@ package struct NotificationWriter: NotificationWriting {
 
 extension NotificationWriter {
     /// Returns one alert for each target.
-    package func alerts(_ notifications: [Notification], patience: Duration) -> [JSONObject] {
+    package func alerts(_ notifications: [Notification], lifetime: Duration) -> [JSONObject] {
         let now = snapshot
         var (over, lasting) = ([JSONObject](), [JSONObject]())
         for notification in notifications {
@@ -166,7 +166,7 @@ extension NotificationWriter {
                     member.state.labels,
                     notification,
                     actors[member.outage],
-                    end: member.end ?? now.now + patience,
+                    end: member.end ?? now.now + lifetime,
                     now
                 )
                 if member.end == nil { lasting.append(alert) } else { over.append(alert) }
@@ -189,15 +189,15 @@ extension NotificationWriter {
         names.add("attribution", labels.attribution.rawValue)
         names.add("cause", labels.cause?.rawValue ?? "")
         names.add("host", host)
-        var words = JSONObject()
-        words.add("summary", text(notification))
-        words.add("reason", member.reason ?? "")
-        words.add("outage", member.outage)
-        words.add("actor", actor?.text ?? "")
-        words.add("incident", notification.incident.id)
+        var annotations = JSONObject()
+        annotations.add("summary", text(notification))
+        annotations.add("reason", member.reason ?? "")
+        annotations.add("outage", member.outage)
+        annotations.add("actor", actor?.text ?? "")
+        annotations.add("incident", notification.incident.id)
         var alert = JSONObject()
         alert.add("labels", names)
-        alert.add("annotations", words)
+        alert.add("annotations", annotations)
         alert.add("startsAt", now.time(member.start))
         // Alertmanager rejects an alert whose end is not after its start.
         alert.add("endsAt", now.time(max(end, member.start + .milliseconds(1))))

@@ -197,8 +197,8 @@ package final class Notifier: Sendable {
             }
             let known = state.statuses
             state.statuses = Dictionary(
-                channels.names.map { name, way in
-                    (name, known[name].flatMap { $0.way == way ? $0 : nil } ?? NotifierStatus(name: name, way: way))
+                channels.names.map { name, channel in
+                    (name, known[name].flatMap { $0.channel == channel ? $0 : nil } ?? NotifierStatus(name: name, channel: channel))
                 }
             ) { first, _ in first }
             defer { state.workers = workers }
@@ -312,7 +312,7 @@ extension Notifier {
                 let next = incident.next(for: worker, of: notifier, at: now)
                 // If the incident may end soon, `began` waits, so that only the end is reported.
                 if next?.event == .began, state.tracker.isUndecided(incident, undecided) { return nil }
-                return next ?? (repeats ? incident.standing(for: worker, of: notifier, at: now) : nil)
+                return next ?? (repeats ? incident.repetition(for: worker, of: notifier, at: now) : nil)
             }
         }
     }
@@ -379,7 +379,7 @@ extension Notifier {
 package struct NotifierStatus: Hashable, Sendable {
     package let name: String
     /// The channel: `webhook`, `exec`, `alertmanager`, `journal` or `heartbeat`.
-    package let way: String
+    package let channel: String
     /// The number of notifications that are due and not delivered.
     package var pending = 0
     /// The number of notifications that were delivered.
@@ -397,7 +397,7 @@ package struct NotifierStatus: Hashable, Sendable {
     package var object: JSONObject {
         var object = JSONObject()
         object.add("name", name)
-        object.add("way", way)
+        object.add("way", channel)
         object.add("pending", pending)
         object.add("delivered", delivered)
         object.add("postponed", postponed)

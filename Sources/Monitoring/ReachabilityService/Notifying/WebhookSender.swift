@@ -108,7 +108,7 @@ struct AlertmanagerSender: NotificationSender {
     let writer: any NotificationWriting
 
     /// The time from now to the `endsAt` of a firing alert.
-    static let patience: Duration = .seconds(240)
+    static let lifetime: Duration = .seconds(240)
     /// The maximum number of alerts in a request.
     static let batch = 200
 
@@ -133,6 +133,6 @@ struct AlertmanagerSender: NotificationSender {
     }
 
     func alerts(_ notifications: [Notification]) -> [JSONObject] {
-        writer.alerts(notifications, patience: Self.patience)
+        writer.alerts(notifications, lifetime: Self.lifetime)
     }
 }

@@ -47,8 +47,8 @@ final class Supervision: Sendable {
         let watchdog = limit.map { limit in
             Watchdog(limit: limit, clock: service.clock.monitor) { [weak service] done in
                 service?.roundTrip(through: history, done)
-            } tell: { [weak self] in
-                self?.notify("WATCHDOG=1")
+            } notify: { [weak self] in
+                self?.tell("WATCHDOG=1")
             }
         }
         state.withLock { ($0.listener, $0.watchdog) = (listener, watchdog) }

@@ -127,7 +127,7 @@ package enum PageParts {
         let rows = all.map { status -> (name: String, value: HTML?) in
             let failure: HTML = status.failure.map { " Last error: \($0)." } ?? ""
             let value: HTML = """
-                \(status.way): \(Int(status.delivered)) delivered, \(status.pending) pending, \
+                \(status.channel): \(Int(status.delivered)) delivered, \(status.pending) pending, \
                 \(Int(status.refused)) given up.\(failure)
                 """
             return (status.name, value)
