@@ -120,7 +120,7 @@ import Testing
     @Test func `deleting a machine requires permission`() async throws {
         let world = try HubWorld.twoSites()
         let path = "/v1/devices/north/d1"
-        #expect(try world.answer(path, .DELETE, [("Host", "localhost")], way: .loopback).status == .forbidden)
+        #expect(try world.answer(path, .DELETE, [("Host", "localhost")], peer: .loopback).status == .forbidden)
         #expect(try world.answer(path, .POST).status == .methodNotAllowed)
         // The broker would restore the machine.
         #expect(try world.answer(path, .DELETE).status == .serviceUnavailable)
@@ -145,7 +145,7 @@ import Testing
         let world = try HubWorld.twoSites()
         world.hear((0..<50).map { .online("s", "a", 300, site: "made-up-\($0)") })
         let connection = try await world.connect()
-        #expect(try world.answer("/v1/devices?site=north", .DELETE, way: .local(user: 4242)).status == .forbidden)
+        #expect(try world.answer("/v1/devices?site=north", .DELETE, peer: .local(user: 4242)).status == .forbidden)
         #expect(try world.answer("/v1/devices", .DELETE).status == .badRequest)
         #expect(try world.answer("/v1/devices?standing=online", .DELETE).status == .badRequest)
         #expect(try world.answer("/v1/devices?site=north&device=none", .DELETE).status == .ok)

@@ -28,7 +28,7 @@ import Testing
         #expect(try world.answer("/v1/reload", .POST).status == .conflict)
         let api = world.api(reloader)
         func post(
-            _ way: WebRequest.Way = .local(user: 0),
+            _ peer: WebRequest.Peer = .local(user: 0),
             _ accept: String = "*/*",
             token: String? = nil
         ) throws
@@ -37,7 +37,7 @@ import Testing
             var headers = HTTPHeaders([("Accept", accept), ("Host", "localhost")])
             if let token { headers.add(name: "Authorization", value: "Bearer \(token)") }
             let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/v1/reload", headers: headers)
-            return api.router.answer(to: try WebRequest(head, body: [], way: way))
+            return api.router.answer(to: try WebRequest(head, body: [], peer: peer))
         }
         #expect(try world.answer("/v1/reload").status == .methodNotAllowed)
         #expect(try post(.loopback).status == .forbidden)
@@ -61,7 +61,7 @@ import Testing
             )
         )
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/metrics")
-        let metrics = api.router.answer(to: try WebRequest(head, body: [], way: .local(user: 0)))
+        let metrics = api.router.answer(to: try WebRequest(head, body: [], peer: .local(user: 0)))
         #expect(String(decoding: metrics.body, as: UTF8.self).contains("reachability_configuration_stale 1\n"))
 
         // The retention time can change at any time, but not the path of the history.

@@ -99,10 +99,10 @@ final class HubWorld: Sendable {
         _ target: String,
         _ method: HTTPMethod = .GET,
         _ headers: [(String, String)] = [],
-        way: WebRequest.Way = .local(user: 0)
+        peer: WebRequest.Peer = .local(user: 0)
     ) throws -> WebAnswer {
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: HTTPHeaders(headers))
-        return api.router.answer(to: try WebRequest(head, body: [], way: way))
+        return api.router.answer(to: try WebRequest(head, body: [], peer: peer))
     }
 
     func object(_ target: String) throws -> [String: Any] {

@@ -114,7 +114,7 @@ import Testing
     @Test func `administrators may request a check once a second`() throws {
         let world = try makeWorld()
         func post(_ target: String) throws -> HTTPResponseStatus {
-            try world.answer("/v1/targets/\(target)/check", .POST, way: .local(user: 0)).status
+            try world.answer("/v1/targets/\(target)/check", .POST, peer: .local(user: 0)).status
         }
         #expect(try post("erp") == .accepted)
         #expect(try post("erp") == .tooManyRequests)

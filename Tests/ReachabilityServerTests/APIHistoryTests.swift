@@ -37,7 +37,7 @@ import Testing
                 kernel.clock.advance(by: .seconds(60))
             }
             history.start(targets: targets, file: file, isWritten: isWritten)
-            let (service, writer) = (history.service!, history.writer!)
+            guard let service = history.service, let writer = history.writer else { return }
             service.setMaintenance([])
             run = (service, writer, API(service, history: writer, version: "1") { WebStatistics() })
             flush()
@@ -58,14 +58,16 @@ import Testing
 
         /// Sends a request as root and returns the status.
         func act(_ method: HTTPMethod, _ target: String, _ body: String) throws -> HTTPResponseStatus? {
-            try run?.api.answer(target, method, way: .local(user: 0), body: body).status
+            try run?.api.answer(target, method, peer: .local(user: 0), body: body).status
         }
 
         func text(_ path: String) throws -> String { String(decoding: try body(path), as: UTF8.self) }
 
         /// Returns the items of a list as lines of JSON.
         func lines(_ target: String) throws -> [String] {
-            String(decoding: try body(target, "application/jsonl"), as: UTF8.self).split(separator: "\n").map(String.init)
+            String(decoding: try body(target, "application/jsonl"), as: UTF8.self).split(separator: "\n").map(
+                String.init
+            )
         }
 
         func object(_ target: String) throws -> [String: Any] {

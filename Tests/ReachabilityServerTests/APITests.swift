@@ -127,7 +127,7 @@ import Testing
     ])
     func `over TCP only requests for this machine are allowed`(host: String, origin: String?, status: Int) throws {
         let headers = [("Host", host)] + (origin.map { [("Origin", $0)] } ?? [])
-        #expect(Int(try APIWorld().answer("/v1/status", .GET, headers, way: .loopback).status.code) == status)
+        #expect(Int(try APIWorld().answer("/v1/status", .GET, headers, peer: .loopback).status.code) == status)
     }
 
     @Test func `special characters in names are preserved`() throws {
@@ -165,14 +165,14 @@ extension APITests {
                 #expect(answer.status == .methodNotAllowed && allow(answer) == allow(options), "\(method) \(path)")
             }
             for route in routes where route.access == .administrator {
-                for way in [WebRequest.Way.loopback, .local(user: nil), .local(user: 4_000_000)] {
-                    let answer = try world.answer(path, route.method, [("Host", "localhost")], way: way)
+                for peer in [WebRequest.Peer.loopback, .local(user: nil), .local(user: 4_000_000)] {
+                    let answer = try world.answer(path, route.method, [("Host", "localhost")], peer: peer)
                     #expect(answer.status == .forbidden, "\(route.method) \(path)")
                 }
             }
         }
         // The service was started without a configuration.
-        #expect(try world.answer("/v1/reload", .POST, way: .local(user: 0)).status == .conflict)
+        #expect(try world.answer("/v1/reload", .POST, peer: .local(user: 0)).status == .conflict)
     }
 
     /// `Scripts/test-service api` tests each route in detail. This test runs without schemathesis.

@@ -16,11 +16,11 @@ extension API {
         _ target: String,
         _ method: HTTPMethod = .GET,
         _ headers: [(String, String)] = [],
-        way: WebRequest.Way = .local(user: nil),
+        peer: WebRequest.Peer = .local(user: nil),
         body: String = ""
     ) throws -> WebAnswer {
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: HTTPHeaders(headers))
-        return router.answer(to: try WebRequest(head, body: Array(body.utf8), way: way))
+        return router.answer(to: try WebRequest(head, body: Array(body.utf8), peer: peer))
     }
 }
 
@@ -83,10 +83,10 @@ final class APIWorld: Sendable {
         _ target: String,
         _ method: HTTPMethod = .GET,
         _ headers: [(String, String)] = [],
-        way: WebRequest.Way = .local(user: nil),
+        peer: WebRequest.Peer = .local(user: nil),
         body: String = ""
     ) throws -> WebAnswer {
-        try api.answer(target, method, headers, way: way, body: body)
+        try api.answer(target, method, headers, peer: peer, body: body)
     }
 
     /// Returns an answer that is a JSON object.

@@ -11,9 +11,9 @@ import TrustForge
 
 /// Access control, and the identification of clients.
 @Suite struct AccessTests {
-    private func mayChange(_ way: WebRequest.Way, group: UInt32?) throws -> Bool {
+    private func mayChange(_ peer: WebRequest.Peer, group: UInt32?) throws -> Bool {
         let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/v1/reload")
-        let request = try WebRequest(head, body: [], way: way)
+        let request = try WebRequest(head, body: [], peer: peer)
         do {
             try AccessRules.checkAdministrator(request) { group }
             return true
@@ -37,7 +37,7 @@ import TrustForge
 
     /// Returns the status of a request over a transport with some header fields; 200 if it is admitted.
     private func status(
-        _ way: WebRequest.Way,
+        _ peer: WebRequest.Peer,
         _ fields: [(String, String)],
         tokens: [AccessSettings.Token] = [],
         at target: String = "/",
@@ -50,7 +50,7 @@ import TrustForge
             tokens: tokens
         )
         do {
-            _ = try rules.admit(try WebRequest(head, body: [], way: way), isPage: isPage)
+            _ = try rules.admit(try WebRequest(head, body: [], peer: peer), isPage: isPage)
             return 200
         } catch {
             return Int(error.status.code)
@@ -68,16 +68,16 @@ import TrustForge
             #expect(try status(.loopback, [("Host", "localhost")], at: target) == expected, "\(target)")
         }
         #expect(try status(.loopback, [("Host", "evil.example")], at: "http://localhost/") == 200)
-        let secured = WebRequest.Way.secured(certificate: "anna")
+        let secured = WebRequest.Peer.secured(certificate: "anna")
         #expect(try status(secured, [("Host", "box.example.org")], at: "https://evil.example/") == 421)
         #expect(try status(secured, [("Host", "x")], at: "https://box.example.org/") == 200)
     }
 
     @Test func `Host is optional only in HTTP/1.0, and two are rejected`() throws {
-        for way in [WebRequest.Way.loopback, .secured(certificate: "anna")] {
-            #expect(try status(way, [], version: .http1_0) == 200)
-            #expect(try status(way, [("Origin", "http://evil.example")], version: .http1_0) == 403)
-            #expect(try status(way, []) == 400)
+        for peer in [WebRequest.Peer.loopback, .secured(certificate: "anna")] {
+            #expect(try status(peer, [], version: .http1_0) == 200)
+            #expect(try status(peer, [("Origin", "http://evil.example")], version: .http1_0) == 403)
+            #expect(try status(peer, []) == 400)
         }
         // nginx forwards the requested name, and may use TLS to the browser.
         let name = ("Host", "status.example.net")
@@ -163,21 +163,21 @@ import TrustForge
 
     @Test func `the author is the token, the certificate or the user`() throws {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
-        var request = try WebRequest(head, body: [], way: .secured(certificate: "anna"))
+        var request = try WebRequest(head, body: [], peer: .secured(certificate: "anna"))
         #expect(request.author == "anna")
         request.token = AccessSettings.Token(name: "ops", digest: [], scope: .admin)
         #expect(request.author == "ops")
-        #expect(try WebRequest(head, body: [], way: .local(user: 0)).author == "root")
+        #expect(try WebRequest(head, body: [], peer: .local(user: 0)).author == "root")
     }
 
     /// Returns the identity of a client process of another user as the server receives it.
-    private func way(of user: [String]) async throws -> String {
+    private func peer(of user: [String]) async throws -> String {
         let directory = "/tmp/access-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         chmod(directory, 0o755)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let server = WebServer { request, done in
-            done(WebAnswer(type: "text/plain", Array("\(request.way)".utf8)))
+            done(WebAnswer(type: "text/plain", Array("\(request.peer)".utf8)))
         }
         try await server.listen(at: directory + "/s", mode: 0o666)
         // Perl is part of each Debian system, and every user may run it.
@@ -187,8 +187,8 @@ import TrustForge
             my @lines = <$socket>;
             print $lines[-1];
             """#
-        let words = user + ["perl", "-MIO::Socket::UNIX", "-e", program, directory + "/s"]
-        let result = try await LabThread.detached { try LabProcess("setpriv", words).wait() }
+        let arguments = user + ["perl", "-MIO::Socket::UNIX", "-e", program, directory + "/s"]
+        let result = try await LabThread.detached { try LabProcess("setpriv", arguments).wait() }
         await server.stop()
         #expect(result.status == 0, "\(result.errors)")
         return result.output
@@ -201,12 +201,12 @@ import TrustForge
 
     @Test(.enabled(if: mayBecomeOthers)) func `the kernel reports the user and all groups of a client`() async throws {
         let member = ["--reuid=4242", "--regid=4243", "--groups=990,4300"]
-        #expect(try await way(of: member) == "local(user: Optional(4242), groups: [4243, 990, 4300])")
+        #expect(try await peer(of: member) == "local(user: Optional(4242), groups: [4243, 990, 4300])")
         let loner = ["--reuid=4242", "--regid=4243", "--clear-groups"]
-        #expect(try await way(of: loner) == "local(user: Optional(4242), groups: [4243])")
+        #expect(try await peer(of: loner) == "local(user: Optional(4242), groups: [4243])")
         let many = (5000..<6500).map(String.init).joined(separator: ",")
         #expect(
-            try await way(of: ["--reuid=4242", "--regid=990", "--groups=\(many)"])
+            try await peer(of: ["--reuid=4242", "--regid=990", "--groups=\(many)"])
                 == "local(user: Optional(4242), groups: [990])"
         )
     }

@@ -52,19 +52,21 @@ import Testing
         $| = 1; print "ready\n"; <STDIN>;
         """#
 
-    @Test(.enabled(if: AccessTests.mayBecomeOthers)) func `a local user cannot use up the TCP connections`() async throws {
+    @Test(.enabled(if: AccessTests.mayBecomeOthers)) func `a local user cannot use up the TCP connections`()
+        async throws
+    {
         var limits = WebLimits()
         limits.connections = 16
         limits.requestTime = .seconds(600)
         let server = WebServer(limits: limits) { _, done in done(WebAnswer(type: "text/plain", Array("here".utf8))) }
         let address = try await server.listen(at: ListenAddress("127.0.0.1:0"))
-        let words = [
+        let arguments = [
             "--reuid=4242", "--regid=4242", "--clear-groups", "perl", "-MIO::Socket::INET", "-e", Self.hoarder,
             address, "40",
         ]
         let hoarder = Process()
         hoarder.executableURL = URL(filePath: "/usr/bin/setpriv")
-        hoarder.arguments = words
+        hoarder.arguments = arguments
         let (input, output) = (Pipe(), Pipe())
         (hoarder.standardInput, hoarder.standardOutput) = (input, output)
         try hoarder.run()
@@ -72,12 +74,12 @@ import Testing
         #expect(try await eventually { server.statistics.refused == 36 })
         #expect(server.statistics.connections == 4)
         // Another user of this machine connects from the same address.
-        let words2 = [
+        let otherArguments = [
             "--reuid=4243", "--regid=4243", "--clear-groups", "perl", "-MIO::Socket::INET", "-e",
             #"my $s = IO::Socket::INET->new(PeerAddr => $ARGV[0]); print $s "GET / HTTP/1.0\r\n\r\n"; print <$s>;"#,
             address,
         ]
-        let result = try await LabThread.detached { try LabProcess("setpriv", words2).wait() }
+        let result = try await LabThread.detached { try LabProcess("setpriv", otherArguments).wait() }
         #expect(result.output.hasSuffix("here"), "\(result)")
         try input.fileHandleForWriting.close()
         hoarder.waitUntilExit()
@@ -89,7 +91,7 @@ import Testing
 @Suite struct RequestQueueTests {
     private func request(of client: WebClient, isAbandoned: Bool = false) throws -> WebRequest {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
-        var request = try WebRequest(head, body: [], way: .local(user: nil))
+        var request = try WebRequest(head, body: [], peer: .local(user: nil))
         request.client = client
         request.isAbandoned = { isAbandoned }
         return request

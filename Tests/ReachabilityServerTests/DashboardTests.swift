@@ -189,7 +189,11 @@ import Testing
         world.kernel.removeRoute("default")
         #expect(try world.text("/network").contains(">No interface has a default route.</h1>"))
         let bare = API(world.service, version: "") { WebStatistics() }
-        #expect(String(decoding: try bare.answer("/network").body, as: UTF8.self).contains(">The interfaces are not known.</h1>"))
+        #expect(
+            String(decoding: try bare.answer("/network").body, as: UTF8.self).contains(
+                ">The interfaces are not known.</h1>"
+            )
+        )
     }
 
     @Test func `the content security policy allows only files of the server`() throws {
@@ -198,7 +202,7 @@ import Testing
         let policy = try #require(headers.first { $0.name == "Content-Security-Policy" }?.value)
         #expect(policy.hasPrefix("default-src 'none';") && !policy.contains("unsafe") && !policy.contains("*"))
         #expect(headers.contains { $0.name == "Cache-Control" && $0.value == "no-store" })
-        #expect(try world.answer("/", .GET, [("Host", "example.org")], way: .loopback).status == .misdirectedRequest)
+        #expect(try world.answer("/", .GET, [("Host", "example.org")], peer: .loopback).status == .misdirectedRequest)
     }
 
     @Test func `assets are cacheable forever and small`() throws {

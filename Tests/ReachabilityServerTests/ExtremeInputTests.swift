@@ -59,7 +59,7 @@ import Testing
                 object.add("from", from)
                 object.add("for", length)
                 let body = String(decoding: object.bytes, as: UTF8.self)
-                let status = try world.answer("/v1/maintenance/a", .PUT, way: .local(user: 0), body: body).status.code
+                let status = try world.answer("/v1/maintenance/a", .PUT, peer: .local(user: 0), body: body).status.code
                 #expect(200..<500 ~= status)
             }
         }

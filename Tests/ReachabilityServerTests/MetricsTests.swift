@@ -41,9 +41,9 @@ import Testing
     @Test func `each metric has one header before its samples`() throws {
         var known: Set<Substring> = []
         for line in try APIWorld().text("/metrics").split(separator: "\n") {
-            let words = line.split { $0 == " " || $0 == "{" }
-            if line.hasPrefix("# TYPE") { #expect(known.insert(words[2]).inserted) }
-            if !line.hasPrefix("#") { #expect(known.contains(words[0]), "\(line)") }
+            let arguments = line.split { $0 == " " || $0 == "{" }
+            if line.hasPrefix("# TYPE") { #expect(known.insert(arguments[2]).inserted) }
+            if !line.hasPrefix("#") { #expect(known.contains(arguments[0]), "\(line)") }
         }
     }
 

@@ -75,7 +75,7 @@ import Testing
     }
 
     private func write(_ body: String, to id: String? = nil) throws -> WebAnswer {
-        try world.answer("/v1/outages/\(id ?? self.id)/note", .POST, way: .local(user: 0), body: body)
+        try world.answer("/v1/outages/\(id ?? self.id)/note", .POST, peer: .local(user: 0), body: body)
     }
 
     @Test func `a note appears in the outage, its report, its page and the events`() throws {
@@ -108,7 +108,7 @@ import Testing
             "/v1/outages/latest/note",
             .POST,
             headers,
-            way: .local(user: 0),
+            peer: .local(user: 0),
             body: #"{"text":"it rained"}"#
         )
         #expect(answer.status == .created)

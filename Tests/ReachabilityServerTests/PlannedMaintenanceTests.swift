@@ -15,11 +15,11 @@ import Testing
     }
 
     private func put(_ id: String, _ body: String) throws -> WebAnswer {
-        try world.answer("/v1/maintenance/\(id)", .PUT, way: .local(user: 0), body: body)
+        try world.answer("/v1/maintenance/\(id)", .PUT, peer: .local(user: 0), body: body)
     }
 
     private func delete(_ id: String) throws -> HTTPResponseStatus {
-        try world.answer("/v1/maintenance/\(id)", .DELETE, way: .local(user: 0)).status
+        try world.answer("/v1/maintenance/\(id)", .DELETE, peer: .local(user: 0)).status
     }
 
     private func state(_ target: String) throws -> String? {

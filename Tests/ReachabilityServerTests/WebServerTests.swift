@@ -59,7 +59,7 @@ import TrustForge
     func `long answers are compressed for clients that accept it`(accepted: String, isCompressed: Bool) throws {
         let fields = HTTPHeaders([("Accept-Encoding", accepted)])
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: fields)
-        let request = try WebRequest(head, body: [], way: .loopback)
+        let request = try WebRequest(head, body: [], peer: .loopback)
         let body = Array(String(repeating: "0123456789", count: 1000).utf8)
         let answer = WebAnswer(type: "text/plain", body).compressed(for: request)
         #expect(answer.headers.contains { $0 == ("Vary", "Accept-Encoding") })

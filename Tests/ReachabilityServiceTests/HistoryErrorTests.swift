@@ -54,7 +54,7 @@ import Testing
         world.advance(.seconds(1))
         world.flush()
         #expect(world.writer.status.fault == nil)
-        #expect(try world.words().last == "us.link and goes on")
+        #expect(try world.texts().last == "us.link and goes on")
     }
 
     @Test func `a damaged file is renamed and a new one is created`() throws {
@@ -63,7 +63,7 @@ import Testing
         world.start()
         world.setCarrier(false)
         #expect(world.writer.status.fault == nil)
-        #expect(try world.words().last == "us.link and goes on")
+        #expect(try world.texts().last == "us.link and goes on")
         let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
         #expect(names.contains { $0.hasPrefix("history.sqlite.corrupt-") })
     }

@@ -46,7 +46,7 @@ import Testing
         try delete(suffixes)
         world.setCarrier(false)
         world.advance(.seconds(2))
-        #expect(try world.words() == ["up 10s", "us.link 4s", "up 10s", "us.link and goes on"])
+        #expect(try world.texts() == ["up 10s", "us.link 4s", "up 10s", "us.link and goes on"])
         #expect(try world.evidence().isSuperset(of: evidence))
         #expect(world.writer.status.fault == nil)
         #expect(world.writer.status.pending == 0)
@@ -58,14 +58,14 @@ import Testing
         world.advance(.seconds(5))
         world.start()
         let known = ["up 10s", "us.link 4s", "up 10s", "us.link 2s", "unknown.notObserved 5s", "up and goes on"]
-        #expect(try world.words() == known)
+        #expect(try world.texts() == known)
     }
 
     @Test func `an idle service detects the loss at the next mark`() throws {
         let world = try world()
         try delete()
         world.writer.mark()
-        #expect(try world.words() == ["up 10s", "us.link 4s", "up and goes on"])
+        #expect(try world.texts() == ["up 10s", "us.link 4s", "up and goes on"])
         #expect(FileManager.default.fileExists(atPath: directory.file))
     }
 
@@ -73,7 +73,7 @@ import Testing
         let world = try world()
         try FileManager.default.moveItem(atPath: directory.file, toPath: directory.file + ".kept")
         world.setCarrier(false)
-        #expect(try world.words().last == "us.link and goes on")
+        #expect(try world.texts().last == "us.link and goes on")
         let other = try DatabaseQueue(path: directory.file + ".kept")
         let count = try other.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM interval") }
         #expect(count == 3)
@@ -92,7 +92,7 @@ import Testing
         try FileManager.default.moveItem(atPath: copy, toPath: directory.file)
         world.advance(.seconds(1))
         world.setCarrier(true)
-        #expect(try world.words() == ["up 10s", "us.link 4s", "up 10s", "up 3s", "us.link 1s", "up and goes on"])
+        #expect(try world.texts() == ["up 10s", "us.link 4s", "up 10s", "up 3s", "us.link 1s", "up and goes on"])
         #expect(world.writer.status.fault == nil)
     }
 
@@ -124,7 +124,7 @@ import Testing
         try delete([""])
         world.writer.mark()
         #expect(world.writer.status.fault == nil)
-        #expect(try world.words() == ["up 10s", "us.link 4s", "up 10s", "us.link and goes on"])
+        #expect(try world.texts() == ["up 10s", "us.link 4s", "up 10s", "us.link and goes on"])
     }
 
     @Test func `a history with later entries is not changed`() throws {
@@ -155,7 +155,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: false)
         world.advance(.seconds(1))
         world.flush()
-        #expect(try world.words() == ["up 10s", "us.link 4s", "up 10s", "us.link 1s", "up and goes on"])
+        #expect(try world.texts() == ["up 10s", "us.link 4s", "up 10s", "us.link 1s", "up and goes on"])
         #expect(world.writer.status.pending == 0)
     }
 

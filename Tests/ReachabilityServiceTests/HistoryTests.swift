@@ -29,7 +29,7 @@ import Testing
         world.start()
         world.advance(.seconds(1))
         #expect(
-            try world.words() == [
+            try world.texts() == [
                 "up 10s", "us.link 400ms", "up 5s", "unknown.notObserved 1m", "up and goes on",
             ]
         )
@@ -50,7 +50,7 @@ import Testing
         world.stop()
         slow.cancel()
         world.start()
-        #expect(try world.words().prefix(2) == ["up 10s", "us.link 2s"])
+        #expect(try world.texts().prefix(2) == ["up 10s", "us.link 2s"])
         #expect(world.writer.status.pending == 0)
     }
 
@@ -81,7 +81,7 @@ import Testing
         world.kill()
         world.advance(.seconds(5))
         world.start()
-        #expect(try world.words() == ["up 10s", "unknown.notObserved 15s", "up and goes on"])
+        #expect(try world.texts() == ["up 10s", "unknown.notObserved 15s", "up and goes on"])
     }
 
     @Test func `a supervisor can record how long a killed service was running`() throws {
@@ -95,7 +95,7 @@ import Testing
         store.close()
         world.advance(.seconds(5))
         world.start()
-        #expect(try world.words() == ["up 20s", "unknown.notObserved 5s", "up and goes on"])
+        #expect(try world.texts() == ["up 20s", "unknown.notObserved 5s", "up and goes on"])
     }
 
     @Test func `an outage continues across a kill with its start, evidence and a single end`() throws {
@@ -111,7 +111,7 @@ import Testing
         world.advance(.seconds(4))
         world.start()
         #expect(world.outages.map(\.id) == [began.id])
-        #expect(try world.words() == ["up 10s", "us.link and goes on"])
+        #expect(try world.texts() == ["up 10s", "us.link and goes on"])
         // The totals of this run do not include earlier time.
         let (account, now) = (
             try #require(world.service.snapshot.accounting.accounts["internet"]), world.service.snapshot.now
@@ -119,7 +119,7 @@ import Testing
         #expect(account.total(.us, at: now) == .zero)
         world.advance(.seconds(7))
         world.setCarrier(true)
-        #expect(try world.words() == ["up 10s", "us.link 320s", "up and goes on"])
+        #expect(try world.texts() == ["up 10s", "us.link 320s", "up and goes on"])
         #expect(world.service.snapshot.accounting.accounts["internet"]?.total(.us, at: now) == .seconds(7))
         let written = try #require(try world.writer.store?.outageStarts(upTo: world.service.snapshot.now, limit: 10))
         #expect(written.map(\.start) == [began.start])
@@ -136,14 +136,14 @@ import Testing
         world.kill()
         world.advance(.seconds(2))
         world.start()
-        #expect(try world.words() == ["up 10s", "us.link and goes on"])
+        #expect(try world.texts() == ["up 10s", "us.link and goes on"])
         // A second kill does not create another outage.
         world.advance(.seconds(3))
         world.writer.mark()
         world.kill()
         world.start()
         world.setCarrier(true)
-        #expect(try world.words() == ["up 10s", "us.link 5s", "up and goes on"])
+        #expect(try world.texts() == ["up 10s", "us.link 5s", "up and goes on"])
     }
 
     @Test func `an outage that is over after a kill ends at the last mark`() throws {
@@ -157,7 +157,7 @@ import Testing
         world.kernel.setCarrier("eth0", true)
         world.advance(.seconds(4))
         world.start()
-        #expect(try world.words() == ["up 10s", "us.link 20s", "unknown.notObserved 4s", "up and goes on"])
+        #expect(try world.texts() == ["up 10s", "us.link 20s", "unknown.notObserved 4s", "up and goes on"])
     }
 
     @Test func `an outage does not continue after a gap of a minute or a reboot`() throws {
@@ -170,7 +170,7 @@ import Testing
         world.kill()
         world.advance(.seconds(61))
         world.start()
-        #expect(try world.words() == ["up 10s", "us.link 20s", "unknown.notObserved 61s", "us.link and goes on"])
+        #expect(try world.texts() == ["up 10s", "us.link 20s", "unknown.notObserved 61s", "us.link and goes on"])
         world.advance(.seconds(5))
         world.writer.mark()
         world.kill()
@@ -252,10 +252,10 @@ import Testing
         world.advance(.seconds(3))
         world.service.remove("internet")
         world.flush()
-        #expect(try world.words() == ["up 10s", "us.link 3s"])
+        #expect(try world.texts() == ["up 10s", "us.link 3s"])
         world.advance(.seconds(7))
         world.watch()
-        #expect(try world.words() == ["up 10s", "us.link 3s", "unknown.notObserved 7s", "us.link and goes on"])
+        #expect(try world.texts() == ["up 10s", "us.link 3s", "unknown.notObserved 7s", "us.link and goes on"])
         let starts = try world.writer.store?.outageStarts(upTo: world.service.snapshot.now, limit: 10)
         #expect(starts?.count == 2)
     }

@@ -203,7 +203,7 @@ import Testing
         world.start(options)
         world.advance(.seconds(1_000_000))
         world.writer.mark()
-        #expect(try world.words() == ["up and goes on"])
+        #expect(try world.texts() == ["up and goes on"])
         #expect(world.writer.status.fault == nil)
     }
 }

@@ -173,7 +173,7 @@ package final class HistoryWorld {
     }
 
     /// Returns the stored intervals as texts such as `up 10s`.
-    package func words() throws -> [String] {
+    package func texts() throws -> [String] {
         try intervals().map { interval in
             let length = interval.end.map { DurationText.text($0 - interval.start) } ?? "and goes on"
             return "\(interval.state) \(length)"

@@ -33,7 +33,7 @@ struct HubCommand: AsyncParsableCommand {
         let options = try HubOptions(arguments)
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
         let signals = EndSignals(reloads: arguments.config != nil)
-        let places = try ListeningPlaces.hub(arguments, configuration.listen, warn: StandardError.report)
+        let places = try ListenAddresses.hub(arguments, configuration.listen, warn: StandardError.report)
         let access = Access(warn: StandardError.report)
         do { _ = try access.prepare(configuration)() } catch {
             throw Self.refusal(configuration.placed(error), arguments.config ?? "")
@@ -123,7 +123,7 @@ struct HubCommand: AsyncParsableCommand {
     }
 
     private static func store(_ named: String?) throws -> HubStore {
-        if named == ListeningPlaces.none { return try HubStore() }
+        if named == ListenAddresses.none { return try HubStore() }
         guard let file = named ?? StateDirectory.make().map({ $0 + "/hub.sqlite" }) else {
             throw ExitMessage(
                 "cannot store the history: there is no home directory; name a file with --history, or use --history none",
@@ -194,7 +194,7 @@ extension HistoryError: ExitError {
 #endif
 
 #if Fleet
-extension ListeningPlaces {
+extension ListenAddresses {
     /// The default address of a hub. It differs from that of a service, because one machine may run both.
     private static let hubAddress = "127.0.0.1:9673"
 
@@ -205,7 +205,7 @@ extension ListeningPlaces {
         _ arguments: FleetHubArguments,
         _ listen: ServiceConfiguration.Listen,
         warn: (String) -> Void
-    ) throws -> ListeningPlaces {
+    ) throws -> ListenAddresses {
         let texts = arguments.listen.isEmpty ? listen.http ?? [hubAddress] : arguments.listen
         let named = arguments.places.socket ?? listen.socket
         // The directory that systemd created for the hub (systemd.exec(5)).
@@ -221,7 +221,7 @@ extension ListeningPlaces {
                 Socket(ServiceSocket.hub.path(in: $0), directory: directory, isCommon: geteuid() == 0 || made != nil)
             }
         }
-        let places = try ListeningPlaces(http: texts, https: listen.https ?? [], socket: socket)
+        let places = try ListenAddresses(http: texts, https: listen.https ?? [], socket: socket)
         guard !places.isEmpty else {
             throw ExitMessage(
                 "cannot listen: no address and no socket is configured; name one with --listen or --socket",

@@ -29,7 +29,7 @@ struct AccessRules: Sendable {
     /// - Throws: ``Problem`` if the request is not allowed.
     func admit(_ request: WebRequest, isPage: Bool = false) throws(Problem) -> AccessSettings.Token? {
         try checkHost(request, isPage: isPage)
-        switch request.way {
+        switch request.peer {
         case .local: return nil
         // If no tokens are configured, `Authorization` is ignored on loopback.
         case .loopback where tokens.isEmpty: return nil
@@ -62,7 +62,7 @@ struct AccessRules: Sendable {
         _ request: WebRequest,
         group number: () -> UInt32? = { UserGroup.number(of: group) }
     ) throws(Problem) {
-        guard case .local(let user, let groups) = request.way else {
+        guard case .local(let user, let groups) = request.peer else {
             if request.token?.scope == .admin { return }
             throw Problem(
                 .forbidden,
@@ -82,8 +82,8 @@ struct AccessRules: Sendable {
 extension AccessRules {
     /// Rejects requests for other hosts and requests from web pages of other sites.
     private func checkHost(_ request: WebRequest, isPage: Bool) throws(Problem) {
-        if case .local = request.way { return }
-        let isSecured = request.way != .loopback
+        if case .local = request.peer { return }
+        let isSecured = request.peer != .loopback
         if !isSecured { try Self.checkSite(request, isPage: isPage) }
         // Source: RFC 9112, 3.2. Only clients of HTTP/1.0, which no browser is, may omit `Host`.
         let count = request.headers["Host"].count

@@ -24,7 +24,11 @@ extension API {
             let snapshot = service.snapshot
             let status = history?.status
             let key = PageCache.Key(query.request)
-            let version = PageCache.Version(event: snapshot.accounting.lastNumber, fault: status?.fault, time: snapshot.now)
+            let version = PageCache.Version(
+                event: snapshot.accounting.lastNumber,
+                fault: status?.fault,
+                time: snapshot.now
+            )
             if isCached, let known = pages.answer(key, version) { return known }
             let layout = try make(query, snapshot)
             if layout.status == .ok { try query.checkNames() }

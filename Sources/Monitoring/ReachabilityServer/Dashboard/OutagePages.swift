@@ -147,7 +147,7 @@ extension API {
         let id = outage.id
         let deciding = outage.deciding(at: snapshot.now)
         let (account, isOpen) = (deciding.state.account, outage.end == nil)
-        let words =
+        let description =
             isOpen
             ? StateDescription.sentence(deciding.state, of: outage.target)
             : StateDescription.past(deciding.state, of: outage.target)
@@ -155,8 +155,8 @@ extension API {
         let explanation = StateDescription.explanation(deciding.reason)
         let hero = PageParts.hero(
             mark: account.rawValue,
-            "\(words)",
-            saying: words,
+            "\(description)",
+            saying: description,
             when: "for \(length)\(isOpen ? ", ongoing" : "").",
             lead: """
                 \(explanation?.meaning ?? explained.checkSentence ?? "") \
@@ -173,7 +173,7 @@ extension API {
             \(Self.notes(explained.notes, snapshot))\(Self.evidence(explained, snapshot))
             \(PageParts.more(copy, api: "/v1\(PageLink.outage(id))"))
             """
-        return Layout(title: words, account: isOpen ? account : .up, place: "/outages", main: main)
+        return Layout(title: description, account: isOpen ? account : .up, place: "/outages", main: main)
     }
 
     /// Returns a bar with the outage in the middle, and half of its duration before and after it.
@@ -207,14 +207,14 @@ extension API {
                 ? snapshot.lasting(since: interval.start) : "\(interval.duration(at: snapshot.now).units)"
             let meaning = StateDescription.explanation(interval.reason)?.meaning ?? ""
             let evidence: HTML? = interval.reason.map { "<span class=\"soft\">\(meaning) <code>\($0)</code></span>" }
-            let words =
+            let description =
                 interval.end == nil
                 ? StateDescription.sentence(interval.state, of: outage.target)
                 : StateDescription.past(interval.state, of: outage.target)
             let actor: HTML? =
                 interval.start == outage.start
                 ? nil : explained.actors[interval.start].map { "<span class=\"soft\">by <bdi>\($0.text)</bdi></span>" }
-            let state: HTML = inside ? "<b>\(words)</b>" : "<span>\(words)</span>"
+            let state: HTML = inside ? "<b>\(description)</b>" : "<span>\(description)</span>"
             return """
                 <li>\(Sign.svg(interval.state.account))\(snapshot.time(interval.start, .exact))\
                 \(state)<span class="long">\(length)</span>\(evidence)\(actor)</li>
@@ -308,14 +308,14 @@ extension MonitoringService.Snapshot {
     private func item(_ outage: Outage) -> HTML {
         let deciding = outage.deciding(at: now)
         let isOpen = outage.end == nil
-        let words =
+        let description =
             isOpen
             ? StateDescription.sentence(deciding.state, of: outage.target)
             : StateDescription.past(deciding.state, of: outage.target)
         let length: HTML =
             isOpen ? lasting(since: outage.start) + " so far" : "\(outage.duration(at: now).units)"
         return """
-            <li><a href="\(PageLink.outage(outage.id))">\(Sign.svg(deciding.state.account))<b>\(words)</b>\
+            <li><a href="\(PageLink.outage(outage.id))">\(Sign.svg(deciding.state.account))<b>\(description)</b>\
             <span class="long">\(length)</span>\
             <span class="soft"><bdi>\(outage.target)</bdi> · \(StateDescription.name(deciding.state.account)) · \
             \(time(outage.start))</span></a></li>

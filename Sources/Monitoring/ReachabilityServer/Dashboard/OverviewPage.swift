@@ -121,9 +121,9 @@ struct Headline {
             let unknown: HTML? =
                 down.isEmpty || unknown.isEmpty ? nil : " \(Self.count(unknown, of: entries)): \(Self.names(unknown))."
             if affected.count == 1 {
-                let words = StateDescription.sentence(affected[0].state, of: affected[0].name)
-                let name: HTML? = words.contains(affected[0].name) ? nil : "\(affected[0].name): "
-                lead = "\(name)\(words). \(Self.meaning(of: affected[0], snapshot))\(unknown)"
+                let description = StateDescription.sentence(affected[0].state, of: affected[0].name)
+                let name: HTML? = description.contains(affected[0].name) ? nil : "\(affected[0].name): "
+                lead = "\(name)\(description). \(Self.meaning(of: affected[0], snapshot))\(unknown)"
             } else {
                 lead = "\(Self.names(affected)).\(unknown)"
             }

@@ -34,8 +34,8 @@ extension API {
                 state: PageParts.share(times.availability)
             )
         }
-        let words = StateDescription.sentence(current.state, of: name)
-        let sentence = words.contains(name) ? words : "\(name): \(words)"
+        let description = StateDescription.sentence(current.state, of: name)
+        let sentence = description.contains(name) ? description : "\(name): \(description)"
         let hero = PageParts.hero(
             mark: mark,
             "<bdi>\(sentence)</bdi>",

@@ -23,7 +23,7 @@ final class RequestHandler: ChannelInboundHandler {
         case streaming(WebStream)
     }
 
-    private var way: WebRequest.Way
+    private var peer: WebRequest.Peer
     private let client: WebClient
     private let shared: WebServer.Shared
     private let firstBytes: FirstBytesHandler
@@ -36,8 +36,8 @@ final class RequestHandler: ChannelInboundHandler {
     private var isReused = false
     private var timer: Scheduled<Void>?
 
-    init(_ way: WebRequest.Way, _ client: WebClient, _ shared: WebServer.Shared, _ firstBytes: FirstBytesHandler) {
-        (self.way, self.client, self.shared, self.firstBytes) = (way, client, shared, firstBytes)
+    init(_ peer: WebRequest.Peer, _ client: WebClient, _ shared: WebServer.Shared, _ firstBytes: FirstBytesHandler) {
+        (self.peer, self.client, self.shared, self.firstBytes) = (peer, client, shared, firstBytes)
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -94,7 +94,7 @@ final class RequestHandler: ChannelInboundHandler {
     private func answer(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
         let request: WebRequest
         do {
-            var read = try WebRequest(head, body: body, way: way)
+            var read = try WebRequest(head, body: body, peer: peer)
             read.client = client
             read.isAbandoned = { [hasEnded] in hasEnded.withLock(\.self) }
             request = read
@@ -103,10 +103,10 @@ final class RequestHandler: ChannelInboundHandler {
         }
         let (loop, channel) = (context.eventLoop, context.channel)
         let bound = NIOLoopBound((self, context), eventLoop: loop)
-        let underWay = shared.underWay
-        underWay.enter()
+        let runningAnswers = shared.runningAnswers
+        runningAnswers.enter()
         shared.respond(request) { answer in
-            defer { underWay.leave() }
+            defer { runningAnswers.leave() }
             let answer = answer.compressed(for: request)
             loop.execute {
                 guard channel.isActive else { return }
@@ -186,7 +186,7 @@ final class RequestHandler: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case TLSUserEvent.handshakeCompleted = event { way = .secured(certificate: Self.certificate(context)) }
+        if case TLSUserEvent.handshakeCompleted = event { peer = .secured(certificate: Self.certificate(context)) }
         if event is ServerEnding { end(context) }
         context.fireUserInboundEventTriggered(event)
     }

@@ -5,7 +5,7 @@ import ReachabilityService
 /// A complete HTTP request.
 package struct WebRequest: Sendable {
     /// The transport of a request, with the identity of the client if the transport provides one.
-    package enum Way: Hashable, Sendable {
+    package enum Peer: Hashable, Sendable {
         /// The Unix socket, with the user id and the group ids of the client's process. The user is nil if the kernel does not report it.
         case local(user: UInt32?, groups: [UInt32] = [])
         /// TCP over loopback, without TLS.
@@ -20,7 +20,7 @@ package struct WebRequest: Sendable {
     /// The decoded query parameters. If a name occurs several times, the last value is used.
     package let query: [String: String]
     package let headers: HTTPHeaders
-    package let way: Way
+    package let peer: Peer
     package let body: [UInt8]
     let version: HTTPVersion
     /// The requested host, from an absolute request target or from `Host`. The target takes precedence.
@@ -37,8 +37,8 @@ package struct WebRequest: Sendable {
     /// Parses the head of a request.
     ///
     /// - Throws: ``Problem`` for an invalid target.
-    package init(_ head: HTTPRequestHead, body: [UInt8], way: Way) throws(Problem) {
-        (method, headers, self.way, self.body) = (head.method, head.headers, way, body)
+    package init(_ head: HTTPRequestHead, body: [UInt8], peer: Peer) throws(Problem) {
+        (method, headers, self.peer, self.body) = (head.method, head.headers, peer, body)
         var target = head.uri[...]
         version = head.version
         var host = head.headers.first(name: "Host")
@@ -87,7 +87,7 @@ package struct WebRequest: Sendable {
 extension WebRequest {
     /// The author of a change: the name or id of the user, or the name of the token or of the client certificate.
     var author: String {
-        switch way {
+        switch peer {
         case .local(let user, _): user.map { UserName.of($0) ?? String($0) } ?? ""
         case .loopback: token?.name ?? ""
         case .secured(let certificate): token?.name ?? certificate ?? ""

@@ -24,14 +24,14 @@ package final class WebServer: Sendable {
         let respond: Handler
         let statistics = Locked(WebStatistics())
         /// The group of the running answers.
-        let underWay = DispatchGroup()
+        let runningAnswers = DispatchGroup()
     }
 
     private struct State {
         var quota: ConnectionQuota
         var listening: [any Channel] = []
         var connections: [ObjectIdentifier: Connection] = [:]
-        var socket: SocketPlace?
+        var socket: SocketPath?
         var hasEnded = false
     }
 
@@ -71,7 +71,7 @@ package final class WebServer: Sendable {
     ///
     /// - Parameter mode: The permissions of the socket. A client needs write permission to connect.
     package func listen(at path: String, mode: UInt32) async throws(ListenError) {
-        let place = try SocketPlace(path)
+        let place = try SocketPath(path)
         _ = try await listen(.local, at: path.printable) { $0.bind(unixDomainSocketPath: path) }
         do { try OwnFile.setMode(path, mode) } catch { throw ListenError("cannot listen at \(path.printable)", error) }
         state.withLock { $0.socket = place }
@@ -82,7 +82,7 @@ package final class WebServer: Sendable {
     /// - Parameter isSecured: True if the socket uses TLS.
     /// - Returns: The address as text.
     package func listen(at socket: ListeningSocket, isSecured: Bool = false) async throws(ListenError) -> String {
-        let place = try InheritedPlace(socket, isSecured: isSecured)
+        let place = try InheritedAddress(socket, isSecured: isSecured)
         _ = try await listen(place.transport, at: place.text) { $0.withBoundSocket(socket.number) }
         return place.text
     }
@@ -119,7 +119,7 @@ package final class WebServer: Sendable {
         for end in ends { try? await end.get() }
         // Running answers are passed to the event loop, so it must still exist.
         await withCheckedContinuation { continuation in
-            shared.underWay.notify(queue: .global()) { continuation.resume() }
+            shared.runningAnswers.notify(queue: .global()) { continuation.resume() }
         }
         state.withLock { $0.socket.take() }?.leave()
         try? await group.shutdownGracefully()
@@ -144,25 +144,25 @@ package final class WebServer: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: transport == .local ? 0 : 1)
             .childChannelOption(.maxMessagesPerRead, value: 4)
             .childChannelInitializer { channel in
-                let way: EventLoopFuture<WebRequest.Way> =
+                let peer: EventLoopFuture<WebRequest.Peer> =
                     switch transport {
-                    case .local: PeerCredential.way(of: channel)
+                    case .local: PeerCredential.peer(of: channel)
                     case .loopback: channel.eventLoop.makeSucceededFuture(.loopback)
                     case .secured: channel.eventLoop.makeSucceededFuture(.secured(certificate: nil))
                     }
-                return way.flatMapThrowing { [weak self] way in
+                return peer.flatMapThrowing { [weak self] peer in
                     guard let self else { return channel.close(promise: nil) }
-                    try self.accept(channel, transport, way)
+                    try self.accept(channel, transport, peer)
                 }
             }
         // With IP_FREEBIND, the server can listen at an address before the interface has it.
         return transport == .secured ? bootstrap.serverChannelOption(Self.freeBind, value: 1) : bootstrap
     }
 
-    private func accept(_ channel: any Channel, _ transport: Transport, _ way: WebRequest.Way) throws {
+    private func accept(_ channel: any Channel, _ transport: Transport, _ peer: WebRequest.Peer) throws {
         let key = ObjectIdentifier(channel)
         let client: WebClient =
-            if case .local(let user, _) = way { user.map { .user($0) } ?? .unknown } else { WebClient(of: channel) }
+            if case .local(let user, _) = peer { user.map { .user($0) } ?? .unknown } else { WebClient(of: channel) }
         let isWelcome = state.withLock { state in
             guard !state.hasEnded, state.quota.admit(client, over: transport) else { return false }
             state.connections[key] = Connection(channel: channel, transport: transport)
@@ -192,7 +192,7 @@ package final class WebServer: Sendable {
             withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: decoding
         )
-        try pipeline.addHandler(RequestHandler(way, client, shared, firstBytes))
+        try pipeline.addHandler(RequestHandler(peer, client, shared, firstBytes))
     }
 
     private func refuse(_ channel: any Channel, _ transport: Transport) {

@@ -96,7 +96,7 @@ struct PeerCredential: Sendable {
     /// Returns the transport of the requests of a connection, with the peer's user and groups.
     ///
     /// The kernel reports a user of another user namespace as the overflow user, `/proc/sys/kernel/overflowuid`.
-    static func way(of channel: any Channel) -> EventLoopFuture<WebRequest.Way> {
+    static func peer(of channel: any Channel) -> EventLoopFuture<WebRequest.Peer> {
         guard let socket = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeSucceededFuture(.local(user: nil))
         }

@@ -103,7 +103,7 @@ package struct ListenError: Error, Hashable, Sendable {
 }
 
 /// The address of an inherited socket. The same rules apply as for ``ListenAddress``.
-package struct InheritedPlace: Hashable, Sendable {
+package struct InheritedAddress: Hashable, Sendable {
     package let transport: Transport
     /// The URL or the path of the socket, for messages.
     package let text: String
@@ -136,7 +136,7 @@ package enum Transport: Hashable, Sendable {
 }
 
 /// The addresses and the Unix socket of a server.
-package struct ListeningPlaces: Sendable {
+package struct ListenAddresses: Sendable {
     /// The Unix socket.
     package struct Socket: Sendable {
         let path: String
@@ -187,7 +187,7 @@ package struct ListeningPlaces: Sendable {
 }
 
 /// The path of a listening Unix socket. The lock file `PATH.lock` prevents that two services use it.
-final class SocketPlace: Sendable {
+final class SocketPath: Sendable {
     private let path: String
     private let lock: LockFile
 

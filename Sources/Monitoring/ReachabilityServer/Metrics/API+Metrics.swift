@@ -59,7 +59,9 @@ extension API {
 
     /// Adds the metrics of checks. Without checks there are none.
     private func addChecks(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
-        let totals = snapshot.accounting.targets.compactMap { name in service.checkLog.totals(of: name).map { (name, $0) } }
+        let totals = snapshot.accounting.targets.compactMap { name in
+            service.checkLog.totals(of: name).map { (name, $0) }
+        }
         guard !totals.isEmpty else { return }
         let checks = "reachability_checks_total"
         text.begin(checks, .counter, "Checks since the start of the service, by failure point.")

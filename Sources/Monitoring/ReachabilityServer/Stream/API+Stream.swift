@@ -23,7 +23,7 @@ extension EventFeed {
             newest: { service.snapshot.accounting.lastNumber },
             schedule: { service.clock.monitor.schedule(after: $0, on: $1, $2) }
         )
-        keep(service.addListener { [weak self] events in self?.send(events, service.snapshot) })
+        retain(service.addListener { [weak self] events in self?.send(events, service.snapshot) })
     }
 
     private func send(_ events: [ServiceEvent], _ snapshot: MonitoringService.Snapshot) {
@@ -100,11 +100,11 @@ extension MonitoringService.Snapshot {
         let what: String? =
             switch event.kind {
             case .ledger(.closed(let interval)), .ledger(.opened(let interval)), .ledger(.refined(let interval)):
-                words(interval)
+                text(of: interval)
             case .ledger(.outageBegan(let outage)), .ledger(.outageRefined(let outage)):
-                words(outage.deciding(at: now))
+                text(of: outage.deciding(at: now))
             case .ledger(.outageEnded(let outage)):
-                "\(words(outage.deciding(at: now))) for \(outage.duration(at: now).people)"
+                "\(text(of: outage.deciding(at: now))) for \(outage.duration(at: now).people)"
             case .explained: nil
             case .noted(let note): "\(note.author.printable) on \(note.outage)"
             case .actorFound(let actor): actor.process.text
@@ -116,7 +116,7 @@ extension MonitoringService.Snapshot {
         return "\(time(event.instant).text) \(event.kind.name)\(target)\(what.map { ": \($0)" } ?? "")"
     }
 
-    private func words(_ interval: LedgerInterval) -> String {
+    private func text(of interval: LedgerInterval) -> String {
         "\(interval.state)\(interval.reason.map { " (\($0.printable))" } ?? "")"
     }
 }

@@ -66,7 +66,7 @@ package final class EventFeed: Sendable {
     }
 
     /// Keeps the subscription to the source of the events alive.
-    func keep(_ subscription: Cancellation) { state.withLock { $0.subscription = subscription } }
+    func retain(_ subscription: Cancellation) { state.withLock { $0.subscription = subscription } }
 
     /// The number of connected clients.
     package var count: Int { state.withLock { $0.listeners.count } }

@@ -266,7 +266,8 @@ package final class MonitoringService: Sendable {
             let missed = change.previous.map { change.path.carrierLosses(since: $0) } ?? 0
             let losses =
                 missed > 0
-                ? state.accounting.takeMissedLoss(of: target, at: instant, uncertainty: Self.carrierDelay, now: now) : []
+                ? state.accounting.takeMissedLoss(of: target, at: instant, uncertainty: Self.carrierDelay, now: now)
+                : []
             state.checks[target]?.take(
                 change.path,
                 at: instant,

@@ -54,8 +54,8 @@ final class PathObserver: Sendable {
     init(_ manager: NetworkReachabilityManager, _ changed: @escaping @Sendable (PathChange) -> Void) {
         self.manager = manager
         let interest: NetworkReachabilityInterest = [.status, .reason, .egress, .carrier]
-        subscription = Subscription(to: manager.record, interest: interest, settle: .immediate) { change, subscription in
-            subscription.call(since: change.noticed) { changed(change) }
+        subscription = Subscription(to: manager.record, interest: interest, settle: .immediate) { change, this in
+            this.call(since: change.noticed) { changed(change) }
         }
         subscription.begin()
     }

@@ -88,7 +88,9 @@ package struct TargetSchedule: Sendable {
         isDown: Bool
     ) -> Change? {
         // A single check can be slow by chance, so that degraded needs confirmation like a failure.
-        if finding.isDegraded, let current, current.isGood, !current.isDegraded { return takeDoubt(finding, begun, ended) }
+        if finding.isDegraded, let current, current.isGood, !current.isDegraded {
+            return takeDoubt(finding, begun, ended)
+        }
         defer { returned = nil }
         if finding.isGood {
             if isDown, let returned {

@@ -198,7 +198,8 @@ package final class Notifier: Sendable {
             let known = state.statuses
             state.statuses = Dictionary(
                 channels.names.map { name, channel in
-                    (name, known[name].flatMap { $0.channel == channel ? $0 : nil } ?? NotifierStatus(name: name, channel: channel))
+                    let new = NotifierStatus(name: name, channel: channel)
+                    return (name, known[name].flatMap { $0.channel == channel ? $0 : nil } ?? new)
                 }
             ) { first, _ in first }
             defer { state.workers = workers }

@@ -167,7 +167,7 @@ enum HistoryPlace {
     ///
     /// - Parameter named: The value of `--history`. If nil, the file is `history.sqlite` in ``StateDirectory``.
     static func file(_ named: String?) throws(ExitMessage) -> String? {
-        if let named { return named == ListeningPlaces.none ? nil : named }
+        if let named { return named == ListenAddresses.none ? nil : named }
         guard let directory = StateDirectory.make() else {
             throw ExitMessage(
                 "cannot store the history: there is no home directory; name a file with --history, or use --history none",

@@ -6,7 +6,7 @@ import ReachabilityService
 
 /// The listening places of the service: its own, and the sockets that the service manager passed.
 struct ServePlaces {
-    private let own: ListeningPlaces
+    private let own: ListenAddresses
     /// The sockets that the service manager passed. They replace the service's own places of the same kind.
     let inherited: [InheritedSocket]
     /// The reason why there is no Unix socket; nil if there is one, or if `--socket none` was given.
@@ -33,7 +33,7 @@ struct ServePlaces {
         let named = arguments.places.socket ?? listen.socket
         absence = hasLocal || named != nil ? nil : ServiceSocket.service.absence
         let texts = arguments.listen.isEmpty ? listen.http ?? [ListenAddress.standard] : arguments.listen
-        var places = try ListeningPlaces(
+        var places = try ListenAddresses(
             http: texts,
             https: listen.https ?? [],
             socket: hasLocal ? nil : Self.ownSocket(named)
@@ -49,9 +49,9 @@ struct ServePlaces {
     }
 
     /// Returns the service's own socket. Every user can connect to the socket of root's service, and only the user to that of another.
-    private static func ownSocket(_ named: String?) -> ListeningPlaces.Socket? {
+    private static func ownSocket(_ named: String?) -> ListenAddresses.Socket? {
         let isCommon = geteuid() == 0
-        if let named { return named == ListeningPlaces.none ? nil : .init(named, isCommon: isCommon) }
+        if let named { return named == ListenAddresses.none ? nil : .init(named, isCommon: isCommon) }
         return ServiceSocket.service.directory.map { directory in
             .init(ServiceSocket.service.path(in: directory), directory: directory, isCommon: isCommon)
         }
@@ -70,7 +70,7 @@ struct ServePlaces {
         }
         let isLocal: Bool
         let isSecured = descriptor.name == "https"
-        do { isLocal = try InheritedPlace(socket, isSecured: isSecured).transport == .local } catch {
+        do { isLocal = try InheritedAddress(socket, isSecured: isSecured).transport == .local } catch {
             throw ExitMessage(error.text, .configuration)
         }
         // A name is optional, but a name that does not match the socket is an error.

@@ -16,14 +16,14 @@ package enum StateDescription {
 
     /// Returns a sentence about a state, without its full stop.
     static func sentence(_ state: TargetState, of name: String) -> String {
-        let text = words(state, of: name == "internet" ? "the internet" : name)
+        let text = text(state, of: name == "internet" ? "the internet" : name)
         return text.hasPrefix("the internet") ? "T" + text.dropFirst() : text
     }
 
     /// Returns true if the sentence of a state is about this machine or its provider, not about the target.
-    static func isGeneral(_ state: TargetState) -> Bool { words(state, of: "") == words(state, of: "-") }
+    static func isGeneral(_ state: TargetState) -> Bool { text(state, of: "") == text(state, of: "-") }
 
-    private static func words(_ state: TargetState, of target: String) -> String {
+    private static func text(_ state: TargetState, of target: String) -> String {
         if state.isMaintenance { return "\(target) is being maintained" }
         let cause = state.cause
         switch state.attribution {

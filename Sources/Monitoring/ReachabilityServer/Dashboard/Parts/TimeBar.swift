@@ -71,7 +71,7 @@ package struct TimeBar {
         var times = Self.marks.map { _ in [Double](repeating: 0, count: columns) }
         for interval in intervals {
             guard let mark = Self.marks.firstIndex(of: interval.state.mark) else { continue }
-            let (left, right) = (place(interval.start), place(interval.end ?? to))
+            let (left, right) = (position(interval.start), position(interval.end ?? to))
             guard left < right else { continue }
             let last = min(columns - 1, Int(right))
             for column in min(columns - 1, Int(left))...last {
@@ -88,7 +88,7 @@ package struct TimeBar {
     }
 
     /// Returns the position of an instant, in columns.
-    private func place(_ instant: LedgerInstant) -> Double {
+    private func position(_ instant: LedgerInstant) -> Double {
         let whole = Double((to - from).nanoseconds)
         return whole > 0 ? min(1, max(0, Double((instant - from).nanoseconds) / whole)) * Double(columns) : 0
     }
