@@ -172,7 +172,7 @@ let package = Package(
         .module("Sources/Monitoring/ReachabilityLedger", []),
         .module(
             "Sources/Monitoring/ReachabilityChecks",
-            ["ReachabilityLedger", "ReachabilityRetry"] + trust + core,
+            ["ReachabilityRetry"] + trust + core,
             nio
         ),
         .module(
@@ -205,7 +205,7 @@ let package = Package(
         .module("Sources/Fleet/ReachabilityFleet", ["ReachabilityLedger", "LinuxSupport"]),
         .module(
             "Sources/Fleet/ReachabilityFleetAgent",
-            fleet + ["ReachabilityLedger", "ServerTrust"] + core,
+            fleet + ["ServerTrust"] + core,
             certificates
         ),
         .module(

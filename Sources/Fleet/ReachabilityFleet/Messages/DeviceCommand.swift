@@ -1,5 +1,4 @@
 import LinuxSupport
-import ReachabilityLedger
 
 /// A command to a machine.
 package enum DeviceCommand: Hashable, Sendable {

@@ -1,5 +1,4 @@
 import LinuxSupport
-import ReachabilityLedger
 
 /// The state of a machine, published by the machine itself. When its connection is lost, the broker publishes the state
 /// `offline` (the will).

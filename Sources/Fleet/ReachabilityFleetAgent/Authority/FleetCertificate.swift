@@ -1,7 +1,6 @@
 import Crypto
 import CryptoExtras
 import LinuxSupport
-import ReachabilityLedger
 package import ServerTrust
 import SwiftASN1
 import X509

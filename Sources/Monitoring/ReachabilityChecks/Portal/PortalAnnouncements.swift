@@ -2,7 +2,6 @@ import Dispatch
 import LinuxSupport
 import Netlink
 import NetworkReachability
-import ReachabilityLedger
 
 /// The captive portal APIs that routers announce (option 37 of router advertisements, RFC 8910). Listening sends no packet and needs no
 /// privilege. Thread-safe.
