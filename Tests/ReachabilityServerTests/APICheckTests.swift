@@ -122,9 +122,7 @@ import Testing
         #expect(try post("erp") == .accepted)
         #expect(try post("internet") == .conflict)
         #expect(try post("nobody") == .notFound)
-        world.kernel.clock.advance(by: .seconds(1))
-        world.kernel.setCarrier("eth0", false)
-        world.flush()
+        world.setCarrier(false, after: .seconds(1))
         #expect(try post("erp") == .conflict)
     }
 
@@ -162,9 +160,7 @@ import Testing
         #expect(before["kind"] as? String == "evidence")
         #expect(before["broken"] is NSNull)
         #expect(account(before)["state"] as? String == "up")
-        world.kernel.clock.advance(by: .seconds(2))
-        world.kernel.setCarrier("eth0", false)
-        world.flush()
+        world.setCarrier(false, after: .seconds(2))
         let broken = try #require(try world.object("/v1/why/internet")["broken"] as? String)
         let text = try world.text("/v1/why/internet", [("Accept", "text/plain")])
         #expect(text.contains("internet: us.link (noCarrier)\n"))
@@ -175,8 +171,7 @@ import Testing
 
     @Test func `evidence is cached for a second, the recorded state is not`() throws {
         let first = try world.object("/v1/why/internet")
-        world.kernel.setCarrier("eth0", false)
-        world.flush()
+        world.setCarrier(false)
         let second = try world.object("/v1/why/internet")
         #expect(first["broken"] is NSNull)
         #expect(second["broken"] is NSNull)

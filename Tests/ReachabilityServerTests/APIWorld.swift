@@ -69,13 +69,17 @@ final class APIWorld: Sendable {
         service.flush()
     }
 
+    /// Sets the carrier after a time.
+    func setCarrier(_ isThere: Bool, after time: Duration = .zero) {
+        if time > .zero { kernel.clock.advance(by: time) }
+        kernel.setCarrier("eth0", isThere)
+        flush()
+    }
+
     /// Causes an outage of a duration, followed by one second without.
     func lose(for duration: Duration) {
-        kernel.setCarrier("eth0", false)
-        flush()
-        kernel.clock.advance(by: duration)
-        kernel.setCarrier("eth0", true)
-        flush()
+        setCarrier(false)
+        setCarrier(true, after: duration)
         kernel.clock.advance(by: .seconds(1))
     }
 

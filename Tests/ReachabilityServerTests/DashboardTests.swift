@@ -24,8 +24,7 @@ import Testing
         let good = try world.text("/")
         #expect(good.contains("<h1 data-say=\"Everything works\">Everything works. "))
         #expect(good.contains(">3\u{a0}d 4\u{a0}h</span>)."))
-        world.kernel.setCarrier("eth0", false)
-        world.flush()
+        world.setCarrier(false)
         world.kernel.clock.advance(by: .seconds(12))
         let bad = try world.text("/")
         #expect(bad.contains("The link of this machine is down <span class=\"when\">since <time datetime=\""))
@@ -124,8 +123,7 @@ import Testing
         world.kernel.clock.advance(by: .milliseconds(1))
         let second = try world.text("/")
         #expect(second != first)
-        world.kernel.setCarrier("eth0", false)
-        world.flush()
+        world.setCarrier(false)
         #expect(try world.text("/").contains("The link of this machine is down"))
     }
 

@@ -23,8 +23,7 @@ final class StreamWorld: Sendable {
 
     /// Takes the network down or up.
     func setCarrier(_ isUp: Bool) {
-        world.kernel.setCarrier("eth0", isUp)
-        world.flush()
+        world.setCarrier(isUp)
     }
 
     func open(after position: String? = nil, isReading: Bool = true) throws -> StreamReader {

@@ -34,6 +34,13 @@ import Testing
             service.flush()
         }
 
+        /// Sets the carrier after a time.
+        func setCarrier(_ isThere: Bool, after time: Duration = .zero) {
+            if time > .zero { kernel.clock.advance(by: time) }
+            kernel.setCarrier("eth0", isThere)
+            flush()
+        }
+
         var turn: UInt64? { service.state.withLock { $0.checks["erp"]?.turn } }
         var account: Accounting.Account? { service.snapshot.accounting.accounts["erp"] }
         var state: TargetState? { account?.ledger.current.state }
@@ -126,9 +133,7 @@ import Testing
         let world = try World()
         world.find("works", "targetAnswers")
         let before = try #require(world.turn)
-        world.kernel.clock.advance(by: .seconds(10))
-        world.kernel.setCarrier("eth0", false)
-        world.flush()
+        world.setCarrier(false, after: .seconds(10))
         #expect(world.state == TargetState(.us, .link))
         world.find("host", "silent", turn: before)
         world.find("host", "silent")
@@ -139,12 +144,8 @@ import Testing
     @Test func `an outage of the path ends at its return if the first check succeeds`() throws {
         let world = try World()
         world.find("works", "targetAnswers")
-        world.kernel.clock.advance(by: .seconds(10))
-        world.kernel.setCarrier("eth0", false)
-        world.flush()
-        world.kernel.clock.advance(by: .seconds(4))
-        world.kernel.setCarrier("eth0", true)
-        world.flush()
+        world.setCarrier(false, after: .seconds(10))
+        world.setCarrier(true, after: .seconds(4))
         #expect(world.state == TargetState(.us, .link))
         // The first check is late, because many targets are checked.
         world.kernel.clock.advance(by: .seconds(7))
@@ -159,11 +160,8 @@ import Testing
     @Test func `a returned path with a failing check continues the outage`() throws {
         let world = try World()
         world.find("works", "targetAnswers")
-        world.kernel.setCarrier("eth0", false)
-        world.flush()
-        world.kernel.clock.advance(by: .seconds(4))
-        world.kernel.setCarrier("eth0", true)
-        world.flush()
+        world.setCarrier(false)
+        world.setCarrier(true, after: .seconds(4))
         world.find("upstream", "silentBeyond", taking: .seconds(3))
         let outage = try #require(world.account?.ledger.outage)
         #expect(outage.intervals.map(\.state.description) == ["us.link", "upstream.provider"])

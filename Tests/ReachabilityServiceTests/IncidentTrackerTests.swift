@@ -52,8 +52,9 @@ import Testing
 
         mutating func wait(_ time: Duration) { now = now + time }
 
-        /// Returns the notifications that are due as texts, and marks them as delivered.
-        mutating func due() -> [String] {
+        /// Returns the notifications that are due after a time as texts, and marks them as delivered.
+        mutating func due(after time: Duration = .zero) -> [String] {
+            wait(time)
             var words: [String] = []
             while true {
                 let next = tracker.incidents.lazy.compactMap { [notifier, now] incident in
@@ -90,46 +91,38 @@ import Testing
     @Test func `a degraded target is reported only if the notifier includes degraded`() {
         var play = Play()
         play.set("a", Self.degraded)
-        play.wait(.seconds(60))
-        #expect(play.due().isEmpty && play.tracker.incidents.isEmpty)
+        #expect(play.due(after: .seconds(60)).isEmpty && play.tracker.incidents.isEmpty)
         play = Play(NotifierSettings(name: "chat", channel: .journal, only: [.us, .up]))
         play.set(["a", "b"], Self.degraded)
-        play.wait(.seconds(31))
-        #expect(play.due() == ["began a+b up.degraded"])
+        #expect(play.due(after: .seconds(31)) == ["began a+b up.degraded"])
         play.restart()
         play.set("a", Self.degraded)
         play.set("b", Self.up)
-        play.wait(.seconds(1))
-        #expect(play.due().isEmpty)
+        #expect(play.due(after: .seconds(1)).isEmpty)
         // An outage of a degraded target is a separate incident.
         play.set("a", Self.link)
         #expect(play.due() == ["ended a+b up.degraded unknown"])
-        play.wait(.seconds(31))
-        #expect(play.due() == ["began a us.link"])
+        #expect(play.due(after: .seconds(31)) == ["began a us.link"])
         play.set("a", Self.degraded)
         #expect(play.due() == ["ended a us.link up"])
         play.set("a", Self.up)
         #expect(play.due().isEmpty)
         // An outage of an earlier run is over if the target is only degraded.
         play.set("b", Self.link)
-        play.wait(.seconds(31))
-        #expect(play.due() == ["began b us.link"])
+        #expect(play.due(after: .seconds(31)) == ["began b us.link"])
         play.restart()
         play.set("b", Self.degraded)
         #expect(play.due() == ["ended b us.link unknown"])
-        play.wait(.seconds(31))
-        #expect(play.due() == ["began b up.degraded"])
+        #expect(play.due(after: .seconds(31)) == ["began b up.degraded"])
     }
 
     @Test func `an outage that turns into unknown ends, and unknown is a new incident`() {
         var play = Play(NotifierSettings(name: "chat", channel: .journal, only: [.us, .unknown]))
         play.set("a", Self.link)
-        play.wait(.seconds(31))
-        #expect(play.due() == ["began a us.link"])
+        #expect(play.due(after: .seconds(31)) == ["began a us.link"])
         play.set("a", TargetState(.unknown, .suspended))
         #expect(play.due() == ["ended a us.link unknown"])
-        play.wait(.seconds(31))
-        #expect(play.due() == ["began a unknown.suspended"])
+        #expect(play.due(after: .seconds(31)) == ["began a unknown.suspended"])
         play.set("a", Self.up)
         #expect(play.due() == ["ended a unknown.suspended"])
     }
@@ -137,14 +130,12 @@ import Testing
     @Test func `an outage is reported after its minimum duration and at its end`() {
         var play = Play()
         play.set("a", Self.link)
-        play.wait(.seconds(29))
-        #expect(play.due() == [])
+        #expect(play.due(after: .seconds(29)) == [])
         #expect(
             play.tracker.incidents[0].nextDue(for: "chat", of: play.notifier, after: play.now)
                 == LedgerInstant(nanoseconds: 30_000_000_000)
         )
-        play.wait(.seconds(1))
-        #expect(play.due() == ["began a us.link"])
+        #expect(play.due(after: .seconds(1)) == ["began a us.link"])
         play.wait(.seconds(10))
         play.set("a", Self.up)
         #expect(play.due() == ["ended a us.link up"])
@@ -179,8 +170,7 @@ import Testing
         play.set("a", Self.link)
         play.wait(.milliseconds(29_999))
         play.set("a", Self.up)
-        play.wait(.seconds(60))
-        #expect(play.due() == [])
+        #expect(play.due(after: .seconds(60)) == [])
         #expect(play.tracker.incidents.isEmpty)
     }
 
@@ -189,13 +179,10 @@ import Testing
         notifier.settle = ["a": .seconds(300), "b": .seconds(5)]
         var play = Play(notifier)
         play.set("a", TargetState(.them, .host))
-        play.wait(.seconds(60))
-        #expect(play.due() == [])
+        #expect(play.due(after: .seconds(60)) == [])
         play.set(["b", "c"], TargetState(.us, .link))
-        play.wait(.seconds(5))
-        #expect(play.due() == ["began b+c us.link"])
-        play.wait(.seconds(235))
-        #expect(play.due() == ["began a them.host"])
+        #expect(play.due(after: .seconds(5)) == ["began b+c us.link"])
+        #expect(play.due(after: .seconds(235)) == ["began a them.host"])
     }
 
     @Test func `targets that fail together are one incident, which ends with the last of them`() {
@@ -203,8 +190,7 @@ import Testing
         play.set(["a", "b"], Self.link)
         play.wait(.seconds(20))
         play.set("c", Self.link)
-        play.wait(.seconds(10))
-        #expect(play.due() == ["began a+b+c us.link"])
+        #expect(play.due(after: .seconds(10)) == ["began a+b+c us.link"])
         play.set("a", Self.up)
         #expect(play.due() == [])
         play.set(["b", "c"], Self.up)
@@ -216,21 +202,18 @@ import Testing
         play.set("a", Self.link)
         play.wait(.seconds(31))
         play.set("b", Self.link)
-        play.wait(.seconds(31))
-        #expect(play.due() == ["began a us.link late", "began b us.link"])
+        #expect(play.due(after: .seconds(31)) == ["began a us.link late", "began b us.link"])
         play.set(["a", "b"], Self.up)
         _ = play.due()
         play.set(["a", "b", "c"], TargetState(.them, .refused))
-        play.wait(.seconds(30))
-        #expect(play.due() == ["began a them.refused", "began b+c them.refused"])
+        #expect(play.due(after: .seconds(30)) == ["began a them.refused", "began b+c them.refused"])
     }
 
     @Test func `a target that is bound to the same interface joins the incident`() {
         var play = Play(bound: ["b": "eth0", "c": "wlan0"])
         play.interfaces = ["a": "eth0", "b": "eth0", "c": "wlan0"]
         play.set(["a", "b", "c"], Self.link)
-        play.wait(.seconds(30))
-        #expect(play.due() == ["began a+b us.link", "began c us.link"])
+        #expect(play.due(after: .seconds(30)) == ["began a+b us.link", "began c us.link"])
         play.set(["a", "b", "c"], Self.up)
         #expect(play.due() == ["ended a+b us.link up", "ended c us.link up"])
     }
@@ -238,8 +221,7 @@ import Testing
     @Test func `a target without a known interface joins the incident`() {
         var play = Play(bound: ["b": "eth0"])
         play.set(["a", "b"], Self.link)
-        play.wait(.seconds(30))
-        #expect(play.due() == ["began a+b us.link"])
+        #expect(play.due(after: .seconds(30)) == ["began a+b us.link"])
     }
 
     @Test(arguments: [
@@ -254,8 +236,7 @@ import Testing
             play.set(target, state)
             play.wait(.seconds(3))
         }
-        play.wait(.seconds(30))
-        let began = play.due()
+        let began = play.due(after: .seconds(30))
         #expect(began.count == 1 && began[0].hasPrefix("began a+b+c \(states[0])"))
         for target in ["c", "a", "b"] {
             play.wait(.seconds(2))
@@ -270,8 +251,7 @@ import Testing
         play.set("a", Self.link)
         play.set("b", TargetState(.us, .policy))
         play.set("c", TargetState(.us, .clock))
-        play.wait(.seconds(30))
-        #expect(play.due() == ["began a us.link", "began b us.policy", "began c us.clock"])
+        #expect(play.due(after: .seconds(30)) == ["began a us.link", "began b us.policy", "began c us.clock"])
     }
 
     @Test func `targets whose cause changes to the same one are merged into one incident`() {
@@ -281,8 +261,7 @@ import Testing
             play.wait(.seconds(2))
             play.set(target, Self.gateway)
         }
-        play.wait(.seconds(30))
-        let began = play.due()
+        let began = play.due(after: .seconds(30))
         #expect(began.count == 1 && began[0].hasSuffix("upstream.gateway"))
     }
 
@@ -295,8 +274,7 @@ import Testing
         play.wait(.seconds(45))
         play.set("c", Self.gateway, uncertainty: .seconds(50))
         #expect(play.due().map { String($0.prefix(9)) } == ["began a+b"])
-        play.wait(.seconds(30))
-        #expect(play.due() == ["began c upstream.gateway"])
+        #expect(play.due(after: .seconds(30)) == ["began c upstream.gateway"])
     }
 
     @Test func `a target that fails again during an incident is not reported again`() {
@@ -306,8 +284,7 @@ import Testing
         play.set("a", Self.up)
         play.wait(.seconds(5))
         play.set("a", Self.link)
-        play.wait(.seconds(30))
-        #expect(play.due() == ["began a+b us.link"])
+        #expect(play.due(after: .seconds(30)) == ["began a+b us.link"])
         play.set(["a", "b"], Self.up)
         #expect(play.due() == ["ended a+b us.link up"])
     }
@@ -329,23 +306,18 @@ import Testing
         play.set(["a", "b"], TargetState(.them, .host))
         play.wait(.seconds(5))
         play.set(["a", "b"], Self.gateway)
-        play.wait(.seconds(25))
-        #expect(play.due() == ["began a+b upstream.gateway"])
+        #expect(play.due(after: .seconds(25)) == ["began a+b upstream.gateway"])
     }
 
     @Test func `a changed attribution is reported after its minimum duration, a changed cause is not`() {
         var play = Play()
         play.set("a", Self.link)
-        play.wait(.seconds(30))
-        #expect(play.due() == ["began a us.link"])
+        #expect(play.due(after: .seconds(30)) == ["began a us.link"])
         play.set("a", TargetState(.us, .route))
-        play.wait(.seconds(100))
-        #expect(play.due() == [])
+        #expect(play.due(after: .seconds(100)) == [])
         play.set("a", Self.gateway)
-        play.wait(.seconds(10))
-        #expect(play.due() == [])
-        play.wait(.seconds(20))
-        #expect(play.due() == ["refined a upstream.gateway"])
+        #expect(play.due(after: .seconds(10)) == [])
+        #expect(play.due(after: .seconds(20)) == ["refined a upstream.gateway"])
         play.set("a", Self.up)
         // The end is reported with the state that lasted longest.
         #expect(play.due() == ["ended a us.route up"])
@@ -354,16 +326,12 @@ import Testing
     @Test func `an ongoing incident is reported once a day`() {
         var play = Play()
         play.set("a", Self.link)
-        play.wait(.seconds(30))
-        _ = play.due()
-        play.wait(.seconds(86_400 - 31))
-        #expect(play.due() == [])
-        play.wait(.seconds(1))
-        #expect(play.due() == ["digest a us.link"])
+        _ = play.due(after: .seconds(30))
+        #expect(play.due(after: .seconds(86_400 - 31)) == [])
+        #expect(play.due(after: .seconds(1)) == ["digest a us.link"])
         #expect(play.due() == [])
         // Three days without a delivery are reported once.
-        play.wait(.seconds(3 * 86_400))
-        #expect(play.due() == ["digest a us.link"])
+        #expect(play.due(after: .seconds(3 * 86_400)) == ["digest a us.link"])
         play.set("a", Self.up)
         #expect(play.due() == ["ended a us.link up"])
     }
@@ -373,8 +341,7 @@ import Testing
         play.set("a", Self.link)
         play.wait(.seconds(600))
         play.set("a", Self.up)
-        play.wait(.seconds(2))
-        #expect(play.due() == ["ended a us.link up late"])
+        #expect(play.due(after: .seconds(2)) == ["ended a us.link up late"])
     }
 
     @Test func `a restricted notifier receives the end of each incident it reported, and nothing else`() {
@@ -396,16 +363,14 @@ import Testing
     @Test func `an unobserved end is reported as unknown`() {
         var play = Play()
         play.set("a", Self.link)
-        play.wait(.seconds(30))
-        _ = play.due()
+        _ = play.due(after: .seconds(30))
         play.set("a", TargetState(.unknown, .notObserved))
         #expect(play.due() == ["ended a us.link unknown"])
         // Unknown time is reported if the notifier includes it.
         play.notifier = NotifierSettings(name: "x", channel: .journal, after: .zero, only: [.unknown])
         play.tracker.apply([ServiceTarget(name: "b", host: "b")], [play.notifier], at: play.now)
         play.set("b", TargetState(.unknown, .denied))
-        play.wait(.seconds(1))
-        #expect(play.due() == ["began b unknown.denied"])
+        #expect(play.due(after: .seconds(1)) == ["began b unknown.denied"])
         play.set("b", Self.up)
         #expect(play.due() == ["ended b unknown.denied"])
     }
@@ -413,15 +378,13 @@ import Testing
     @Test func `an outage continues across a restart and has a single end`() {
         var play = Play()
         play.set(["a", "b", "c"], Self.link)
-        play.wait(.seconds(30))
-        #expect(play.due() == ["began a+b+c us.link"])
+        #expect(play.due(after: .seconds(30)) == ["began a+b+c us.link"])
         play.wait(.seconds(5))
         // c is no longer a target, and b recovered while the service was not running.
         play.restart(targets: ["a", "b"])
         play.set("a", Self.link)
         play.set("b", Self.up)
-        play.wait(.seconds(100))
-        #expect(play.due() == [])
+        #expect(play.due(after: .seconds(100)) == [])
         play.set("a", Self.up)
         #expect(play.due() == ["ended a+b+c us.link unknown"])
         #expect(play.tracker.incidents.isEmpty)
@@ -434,8 +397,7 @@ import Testing
         play.restart()
         play.set("a", TargetState(.unknown, .undecided))
         play.set("a", Self.link)
-        play.wait(.seconds(1))
-        #expect(play.due() == ["began a us.link"])
+        #expect(play.due(after: .seconds(1)) == ["began a us.link"])
         play.set("a", Self.up)
         #expect(play.due() == ["ended a us.link up"])
     }
@@ -444,8 +406,7 @@ import Testing
         let names = (0..<1000).map { "t\($0)" }
         var play = Play(names: names)
         play.set(names, Self.link)
-        play.wait(.seconds(30))
-        #expect(play.due().count == 1)
+        #expect(play.due(after: .seconds(30)).count == 1)
         play.set(names, Self.up)
         #expect(play.due().count == 1)
         #expect(play.tracker.incidents.isEmpty)

@@ -42,6 +42,13 @@ import Testing
             service.flush()
         }
 
+        /// Sets the carrier after a time.
+        func setCarrier(_ isThere: Bool, after time: Duration = .zero) {
+            if time > .zero { kernel.clock.advance(by: time) }
+            kernel.setCarrier("eth0", isThere)
+            flush()
+        }
+
         /// Makes several changes before the first of them is received.
         func atOnce(_ changes: () -> Void) { manager.record.monitor.queue.sync(execute: changes) }
 
@@ -78,12 +85,8 @@ import Testing
 
     @Test func `an outage is detected and attributed with its exact duration`() throws {
         let world = try World()
-        world.kernel.clock.advance(by: .seconds(60))
-        world.kernel.setCarrier("eth0", false)
-        world.flush()
-        world.kernel.clock.advance(by: .milliseconds(400))
-        world.kernel.setCarrier("eth0", true)
-        world.flush()
+        world.setCarrier(false, after: .seconds(60))
+        world.setCarrier(true, after: .milliseconds(400))
         let outage = try #require(world.account?.outages.first)
         #expect(world.account?.outages.count == 1)
         #expect(outage.deciding(at: world.service.snapshot.now).state == TargetState(.us, .link))
@@ -103,12 +106,8 @@ import Testing
     @Test func `the uncertainty of a carrier loss is limited by the last observation of the carrier`() throws {
         let world = try World()
         for _ in 0..<2 {
-            world.kernel.clock.advance(by: .milliseconds(300))
-            world.kernel.setCarrier("eth0", false)
-            world.flush()
-            world.kernel.clock.advance(by: .milliseconds(40))
-            world.kernel.setCarrier("eth0", true)
-            world.flush()
+            world.setCarrier(false, after: .milliseconds(300))
+            world.setCarrier(true, after: .milliseconds(40))
         }
         let outages = try #require(world.account?.outages)
         #expect(outages.map(\.uncertainty) == [.milliseconds(300), .milliseconds(300)])
@@ -124,9 +123,7 @@ import Testing
         let world = try World()
         world.kernel.clock.advance(by: .seconds(60))
         world.kernel.setCarrier("eth0", false, notifiedAfter: .milliseconds(700))
-        world.kernel.clock.advance(by: .milliseconds(300))
-        world.kernel.setCarrier("eth0", true)
-        world.flush()
+        world.setCarrier(true, after: .milliseconds(300))
         world.kernel.clock.advance(by: .seconds(2))
         world.flush()
         #expect(world.account?.ledger.current.state == TargetState(.up))
@@ -165,13 +162,10 @@ import Testing
         let world = try World()
         world.kernel.removeRoute("default")
         world.flush()
-        world.kernel.clock.advance(by: .seconds(4))
-        world.kernel.setCarrier("eth0", false)
-        world.flush()
+        world.setCarrier(false, after: .seconds(4))
         world.kernel.clock.advance(by: .seconds(1))
         world.kernel.addRoute("default", via: "192.0.2.1")
-        world.kernel.setCarrier("eth0", true)
-        world.flush()
+        world.setCarrier(true)
         let outage = try #require(world.account?.outages.first)
         #expect(outage.deciding(at: world.service.snapshot.now).state == TargetState(.us, .route))
         #expect(outage.duration(at: world.service.snapshot.now) == .seconds(5))
@@ -181,9 +175,7 @@ import Testing
     @Test func `the sum of all accounts is the total time`() throws {
         let world = try World()
         for turn in 0..<20 {
-            world.kernel.clock.advance(by: .milliseconds(100 * turn + 7))
-            world.kernel.setCarrier("eth0", turn % 2 == 1)
-            world.flush()
+            world.setCarrier(turn % 2 == 1, after: .milliseconds(100 * turn + 7))
         }
         world.kernel.clock.advance(by: .seconds(3))
         let (accounting, now) = (world.service.snapshot.accounting, world.service.snapshot.now)
@@ -210,8 +202,7 @@ import Testing
         let world = try World()
         // The kernel reports a change before the service is notified of the sleep.
         world.kernel.clock.sleep(for: .seconds(60))
-        world.kernel.setCarrier("eth0", false)
-        world.flush()
+        world.setCarrier(false)
         world.kernel.clock.advance(by: .seconds(5))
         #expect(world.total(.unknown) == .seconds(60))
         #expect(world.total(.us) == .seconds(5))
@@ -223,8 +214,7 @@ import Testing
         let world = try World()
         world.kernel.clock.advance(by: .seconds(10))
         world.setClock(by: .seconds(seconds))
-        world.kernel.setCarrier("eth0", false)
-        world.flush()
+        world.setCarrier(false)
         #expect(world.texts.contains("clock stepped by \(seconds) s"))
         let (calendar, now) = (world.service.snapshot.calendar, world.service.snapshot.now)
         #expect(calendar.wall(at: now) == .seconds(1_700_000_000 + seconds) + world.kernel.clock.boot)
@@ -235,8 +225,7 @@ import Testing
     @Test func `a removed target has no account`() throws {
         let world = try World()
         world.service.remove("internet")
-        world.kernel.setCarrier("eth0", false)
-        world.flush()
+        world.setCarrier(false)
         #expect(world.account == nil)
         #expect(world.texts == ["opened up", "closed up"])
     }

@@ -130,9 +130,17 @@ package final class HistoryWorld {
 
     package func advance(_ time: Duration) { kernel.clock.advance(by: time) }
 
-    package func setCarrier(_ isThere: Bool) {
+    /// Sets the carrier, and advances the clocks by a time.
+    package func setCarrier(_ isThere: Bool, for time: Duration = .zero) {
         kernel.setCarrier("eth0", isThere)
         flush()
+        if time > .zero { advance(time) }
+    }
+
+    /// Causes an outage of a duration.
+    package func lose(for time: Duration) {
+        setCarrier(false, for: time)
+        setCarrier(true)
     }
 
     /// Sets the carrier without waiting for the history.

@@ -215,25 +215,23 @@ struct RequestObject {
     }
 
     /// Returns the string of a key; nil if the key is missing or null.
-    func text(_ key: String) throws(Problem) -> String? {
-        switch members[key] {
-        case nil, .null?: return nil
-        case .string(let text)?: return text
-        default: throw Problem(.badRequest, "\(key) must be a string")
-        }
-    }
+    func text(_ key: String) throws(Problem) -> String? { try value(key, "a string", \.text) }
 
     /// Returns the array of strings of a key; nil if the key is missing or null.
     func texts(_ key: String) throws(Problem) -> [String]? {
-        let wrong = Problem(.badRequest, "\(key) must be an array of strings")
-        switch members[key] {
-        case nil, .null?: return nil
-        case .array(let values)?:
-            return try values.map { value throws(Problem) in
-                guard case .string(let text) = value else { throw wrong }
-                return text
-            }
-        default: throw wrong
+        try value(key, "an array of strings") { value in
+            guard case .array(let values) = value, case let texts = values.compactMap(\.text) else { return nil }
+            return texts.count == values.count ? texts : nil
         }
+    }
+
+    private func value<Value>(
+        _ key: String,
+        _ allowed: String,
+        _ convert: (JSONValue) -> Value?
+    ) throws(Problem) -> Value? {
+        guard let member = members[key], member != .null else { return nil }
+        if let value = convert(member) { return value }
+        throw Problem(.badRequest, "\(key) must be \(allowed)")
     }
 }
