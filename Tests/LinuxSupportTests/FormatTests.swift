@@ -189,4 +189,17 @@ import Testing
     func `an invalid international host name has no ASCII form`(text: String) {
         #expect(IDNA.ascii(text) == nil)
     }
+
+    @Test(arguments: [
+        ("https://example.org/a?token=hush?b", "https://example.org/a?***"),
+        ("/health?\u{301}hush", "/health?***"),
+        ("https://u:hush@example.org:8443/a@b", "https://***@example.org:8443/a@b"),
+        ("https://u:hu@sh@example.org", "https://***@example.org"),
+        ("https://u:hush@\u{301}example.org/?hush", "https://***@\u{301}example.org/?***"),
+        ("u:hush@example.org", "***@example.org"), ("a/b@c", "a/b@c"),
+        ("https://example.org?@hush", "https://example.org?***"), ("://", "://"), ("", ""),
+    ])
+    func `the user and the query of a URL are masked`(text: String, masked: String) {
+        #expect(text.secretsMasked == masked)
+    }
 }

@@ -21,8 +21,10 @@ import Testing
 
     @Test(arguments: [
         "https://exam ple.org/?key=hush", "https:///?key=hush", "gopher://example.org/?hush", "https://a:x/?hush",
+        "https://u:hush@example.org/", "tcp://u:hush@example.org", "u:hush@example.org",
+        "https://u:hush@\u{301}example.org/",
     ])
-    func `the message about an invalid target masks its query`(text: String) throws {
+    func `a target that is refused is told without its query and its user`(text: String) throws {
         let error = #expect(throws: CheckInputError.self) { try CheckTarget(text) }
         #expect(error?.description.contains("hush") == false)
     }

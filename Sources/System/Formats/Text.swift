@@ -26,11 +26,15 @@ extension String {
     package static let mask = "***"
 
     /// A URL or a path with a masked query, for example `/health?***`, because a query may contain a token.
-    package var queryMasked: String {
+    package var secretsMasked: String {
         // By bytes, because a question mark with a combining accent is a different character but still begins the
         // query.
-        guard let mark = utf8.firstIndex(of: UInt8(ascii: "?")) else { return self }
-        return self[..<mark] + "?" + Self.mask
+        let mark = utf8.firstIndex(of: UInt8(ascii: "?")) ?? endIndex
+        let start = self[..<mark].firstRange(of: "://")?.upperBound ?? startIndex
+        let end = self[start..<mark].utf8.firstIndex(of: UInt8(ascii: "/")) ?? mark
+        let at = self[start..<end].utf8.lastIndex(of: UInt8(ascii: "@"))
+        let shown = at.map { String(self[..<start]) + Self.mask + self[$0..<mark] } ?? String(self[..<mark])
+        return mark < endIndex ? shown + "?" + Self.mask : shown
     }
 }
 

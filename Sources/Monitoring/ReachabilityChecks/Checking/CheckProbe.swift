@@ -193,10 +193,11 @@ extension NetworkCheck {
             add("the gateway or a neighbour", "GET / on port 80, if DNS returns its address for the random name", 10)
         }
         for anchor in options.anchors {
-            let request = "GET \("\(anchor.url)".queryMasked) with a random challenge, over each family; \(Self.lookup)"
+            let url = "\(anchor.url)".secretsMasked
+            let request = "GET \(url) with a random challenge, over each family; \(Self.lookup)"
             add(anchor.host, "\(request); \(Self.echo) if it is silent", 44)
         }
-        if let api = site.options.portalAPI { add(api.host, "GET \("\(api.url)".queryMasked); \(Self.lookup)", 20) }
+        if let api = site.options.portalAPI { add(api.host, "GET \("\(api.url)".secretsMasked); \(Self.lookup)", 20) }
         for target in targets.compactMap({ $0 }) {
             add(target.host, "\(target.content); \(Self.lookup)", 40)
         }

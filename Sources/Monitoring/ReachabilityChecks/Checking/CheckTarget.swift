@@ -114,7 +114,7 @@ extension CheckTarget {
             self.init(text, host, .dns(name))
         case "http", "https":
             let url = try Self.url(text)
-            self.init(text.queryMasked, "\(url.host)", .web(url))
+            self.init(text.secretsMasked, "\(url.host)", .web(url))
         case let scheme:
             throw .target(text, "the scheme \(scheme.printable) is unknown; use tcp, http, https, icmp or dns")
         }
@@ -191,7 +191,7 @@ extension CheckInputError: CustomStringConvertible {
     /// The error as one sentence. Control characters are escaped.
     public var description: String {
         switch self {
-        case .target(let text, let problem): "cannot check \"\(text.queryMasked.printable)\": \(problem)"
+        case .target(let text, let problem): "\"\(text.secretsMasked.printable)\" cannot be checked: \(problem)"
         case .option(let text, let problem): "\"\(text.printable)\" \(problem)"
         }
     }

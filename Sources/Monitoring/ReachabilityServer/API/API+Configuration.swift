@@ -69,7 +69,7 @@ extension TOMLNode {
     static func withoutSecrets(_ text: String, under key: String) -> String {
         if addresses.contains(key) { return text.hostAlone }
         guard shown.contains(key) else { return mask }
-        return text.hasPrefix("/") ? text.queryMasked : text
+        return text.hasPrefix("/") ? text.secretsMasked : text
     }
 }
 

@@ -104,16 +104,17 @@ package struct ServiceURL: Hashable, Sendable {
 
     /// - Throws: ``ExitMessage`` if the text is not such a URL.
     init(_ text: String) throws(ExitMessage) {
+        let shown = text.secretsMasked.printable
         func refusal(_ reason: String) -> ExitMessage {
-            ExitMessage("cannot use \"\(text.printable)\": \(reason); write http://127.0.0.1:9672, for example", .usage)
+            ExitMessage("cannot use \"\(shown)\": \(reason); write http://127.0.0.1:9672, for example", .usage)
         }
         let parts = text.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].hasPrefix("//") else { throw refusal("it has no scheme") }
         switch parts[0].lowercased() {
         case "http": break
         case "https":
-            let hint = "use an HTTPS client such as curl, or run the command on the service's machine"
-            throw ExitMessage("cannot use \"\(text.printable)\": this command does not support TLS; \(hint)", .usage)
+            let hint = "ask a program of HTTPS such as curl, or the service's machine over SSH"
+            throw ExitMessage("cannot use \"\(shown)\": this command has no TLS; \(hint)", .usage)
         case let scheme: throw refusal("the scheme is \(scheme.printable), not http")
         }
         let rest = parts[1].dropFirst(2)

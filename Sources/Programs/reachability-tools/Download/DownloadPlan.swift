@@ -59,14 +59,14 @@ struct DownloadURL {
 
     /// Returns the error for an invalid text. It names the scheme if there is one.
     private static func refusal(_ text: String) -> ExitMessage {
-        let hint = "write https://example.org/image.iso"
+        let (shown, hint) = (text.secretsMasked, "write https://example.org/image.iso")
         let scheme = text.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
         if text.contains("://"), scheme.utf8.allSatisfy({ (0x2b...0x7a).contains($0) && $0 != 0x2f }), !scheme.isEmpty,
             !["http", "https"].contains(scheme.lowercased())
         {
-            return ExitMessage("\"\(text)\" has the scheme \(scheme), not http or https; \(hint)", .usage)
+            return ExitMessage("\"\(shown)\" has the scheme \(scheme), not http or https: \(hint)", .usage)
         }
-        return ExitMessage("\"\(text)\" is not a URL of http or https; \(hint)", .usage)
+        return ExitMessage("\"\(shown)\" is no URL of http or https: \(hint)", .usage)
     }
 
     /// Returns the last part of the URL's path as a file name. A name that the server sends is not used.
@@ -78,7 +78,8 @@ struct DownloadURL {
         // A name has at most 255 bytes, and `.part.json` is added for another file.
         guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/"), name.utf8.count <= 245, name.printable == name
         else {
-            throw ExitMessage("the last part of \"\(text)\" cannot be a file name; give one with --output", .usage)
+            let shown = text.secretsMasked
+            throw ExitMessage("the last part of \"\(shown)\" is no name for a file: give one with --output", .usage)
         }
         return name
     }
