@@ -309,7 +309,9 @@ public struct ResumeData: Codable, Hashable, Sendable {
 
     static func validator(of head: ResponseHead) -> String? {
         if let tag = head.headers["ETag"] {
-            return tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"") ? tag : nil
+            // Of several fields none is the tag of the file. They are joined to a list.
+            return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count { $0 == UInt8(ascii: "\"") } == 2
+                ? tag : nil
         }
         let now = SystemClock.real.components.seconds
         guard let changed = head.headers["Last-Modified"], let date = head.headers["Date"],
@@ -332,13 +334,16 @@ public struct ResumeData: Codable, Hashable, Sendable {
     /// Whether a part belongs to the same version of the file: it has the same strong validator (RFC 9110, section 15.3.7.3). Without
     /// one, a server that ignores If-Range would send a part of another version.
     func isValidator(of part: ResponseHead) -> Bool {
-        part.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"] == validator
+        isValidator(part.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"])
     }
+
+    /// Compares bytes, because texts of different bytes may be equal.
+    private func isValidator(_ field: String?) -> Bool { field?.utf8.elementsEqual(validator.utf8) ?? false }
 
     /// Whether an answer without content may be of the same version. It need not repeat the validator.
     func mayBeValidator(of head: ResponseHead) -> Bool {
-        if let tag = head.headers["ETag"], validator.hasPrefix("\"") { return tag == validator }
-        if let changed = head.headers["Last-Modified"], !validator.hasPrefix("\"") { return changed == validator }
+        if let tag = head.headers["ETag"], validator.hasPrefix("\"") { return isValidator(tag) }
+        if let changed = head.headers["Last-Modified"], !validator.hasPrefix("\"") { return isValidator(changed) }
         return true
     }
 }
