@@ -119,6 +119,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [403, 404, 410, 422], [true, false])
+    func `a refusal over http is final if no server answers for hosts that do not exist`(
+        status: Int,
+        isPortal: Bool
+    ) async throws {
+        try await withFaultServer { server in
+            try await withOutbox { outbox in
+                let url = server.url().replacing("127.0.0.1", with: "api.example")
+                try await outbox.enqueue(Self.post(url, .answer(status)))
+                let unassigned = [isPortal ? "127.0.0.1" : "127.9.9.9"]
+                let event = try #require(try await portal(outbox, unassigned: unassigned).first)
+                if isPortal {
+                    let cause = "status \(status), but the nonexistent host 127.0.0.1 responds too"
+                    #expect(event.held?.lastError?.contains(cause) == true && event.held?.attempts == 0, "\(event)")
+                } else {
+                    #expect(event.rejected == "status \(status)", "\(event)")
+                }
+                #expect(try await outbox.deadLetters().count == (isPortal ? 0 : 1))
+            }
+        }
+    }
+
     @Test(arguments: [
         ("https://h.example/", nil), ("http://127.0.0.1:80/", nil), ("http://[::1]/", nil), ("http://LOCALHOST/", nil),
         ("http://h.example:8080/a?b", "http://h.example:8080"), ("http://10.0.0.1/", "http://10.0.0.1"),

@@ -92,7 +92,11 @@ public struct HTTPOutboxSender: OutboxSender {
             )
             guard result == .delivered, let proof else {
                 await answer.discard()
-                return try await result == .delivered ? proven(delivery, status) : result
+                switch result {
+                case .delivered: return try await proven(delivery, status)
+                case .rejected: return await refused(result, delivery, status)
+                case .retry, .held: return result
+                }
             }
             if await proof.isShown(by: answer) { return result }
             return .held(cause: "status \(status), but the response is not the expected one; a portal may have sent it")
@@ -131,6 +135,13 @@ public struct HTTPOutboxSender: OutboxSender {
             }
         }
         return .held(cause: "status \(status), but a URL that does not exist has status \(other): \(remedy)")
+    }
+
+    /// Returns the result of a response that refuses the request. Over `http`, a portal may refuse in place of the server.
+    private func refused(_ result: OutboxResult, _ delivery: OutboxDelivery, _ status: Int) async -> OutboxResult {
+        guard let origin = delivery.request.unprotectedOrigin, case .answer(let host) = await interception(of: origin)
+        else { return result }
+        return .held(cause: "status \(status), but the nonexistent host \(host) responds too; a portal may have sent the response")
     }
 
     /// The result of the requests to hosts that do not exist.
