@@ -61,6 +61,22 @@ import Testing
         #expect(error?.problems.first?.line == text.utf8.count { $0 == UInt8(ascii: "\n") } + 2)
     }
 
+    /// The parser would ignore the rest.
+    @Test(arguments: [
+        ("[[target]]\nname = \"a\\u0000b\"", 3), ("[[target]]\nname = \"\\\\\\U00000000\"", 3),
+        ("[[target]]\nname = 'a\u{0}'", 3), ("\u{0}[[target]]", 2), ("# \u{0}\n[[target]]\n[", 2),
+        ("[[target]]\nname = \"\"\"\n\"\\\"\\u0000\"\"\"", 3),
+    ])
+    func `a zero byte is refused`(text: String, line: Int) {
+        let error = #expect(throws: ConfigurationProblems.self) { try ServiceConfiguration("schema = 1\n\(text)\n") }
+        #expect(error?.problems.map(\.text) == ["a zero byte is not permitted"] && error?.problems.first?.line == line)
+    }
+
+    @Test func `the text of an escape is not a zero byte`() throws {
+        _ = try ServiceConfiguration("schema = 1\n[[target]]\nname = \"\\\\u0000\"\nhost = 'a'\n")
+        _ = try ServiceConfiguration("schema = 1\n[[target]]\nname = '\\u0000'\nhost = 'a'\n")
+    }
+
     @Test func `dots in values and comments do not count as parts of a key`() throws {
         let names = (0..<40).map { "\"192.0.2.\($0)\"" }.joined(separator: ", ")
         let label = String(repeating: "1.", count: 32) + "ip6.arpa"

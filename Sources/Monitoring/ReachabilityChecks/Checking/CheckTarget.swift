@@ -191,7 +191,7 @@ extension CheckInputError: CustomStringConvertible {
     /// The error as one sentence. Control characters are escaped.
     public var description: String {
         switch self {
-        case .target(let text, let problem): "\"\(text.secretsMasked.printable)\" cannot be checked: \(problem)"
+        case .target(let text, let problem): "cannot check \"\(text.secretsMasked.printable)\": \(problem)"
         case .option(let text, let problem): "\"\(text.printable)\" \(problem)"
         }
     }

@@ -119,7 +119,7 @@ extension HTTPFacts {
         if let text = head.headers.first(name: "Location").map({ String($0.prefix(WebLimits.location)) }) {
             // A redirect to a login page often contains the requested URL.
             let isSecret = request.purpose == .target && request.url.target.utf8.contains(UInt8(ascii: "?"))
-            location = isSecret ? text.queryMasked : text
+            location = isSecret ? text.secretsMasked : text
         }
         if case .anchor(let nonce) = request.purpose {
             challenge = head.headers.first(name: "Reachability-Response") == nonce ? .echoed : .missing

@@ -176,7 +176,7 @@ struct CheckReader {
         default:
             guard let path = paths.compactMap(\.self).first else { return nil }
             guard path.hasPrefix("/") else {
-                table.complain(kind, "it is a path that begins with /, not \"\(path.secretsMasked)\"")
+                table.report(kind, "must be a path that begins with /, not \"\(path.secretsMasked)\"")
                 return nil
             }
             var target = try CheckTarget("\(kind)://\(place)\(port.map { ":\($0)" } ?? "")\(path)")

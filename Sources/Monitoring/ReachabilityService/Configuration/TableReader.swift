@@ -232,9 +232,7 @@ package enum TOMLNode: Hashable, Sendable {
     ///
     /// - Throws: ``ConfigurationProblem`` with the line and column of invalid TOML.
     static func parse(_ text: String) throws(ConfigurationProblem) -> [String: TOMLNode] {
-        if let line = lineOfDeepKey(text) {
-            throw ConfigurationProblem(line: line, path: "", text: "a key has more than \(partLimit) parts")
-        }
+        if let problem = firstRefusal(in: text) { throw problem }
         do {
             return table(try TOMLTable(string: text))
         } catch let error as TOMLParseError {
@@ -256,8 +254,9 @@ package enum TOMLNode: Hashable, Sendable {
     ///
     /// Each part of a key is a nested table. The parser limits the depth of values but not of keys, and overflows the stack at a few
     /// thousand parts.
-    private static func lineOfDeepKey(_ text: String) -> Int? {
+    private static func firstRefusal(in text: String) -> ConfigurationProblem? {
         let bytes = Array(text.utf8)
+        if let end = bytes.firstIndex(of: 0) { return zero(in: bytes[..<end].count { $0 == UInt8(ascii: "\n") } + 1) }
         var (index, line, dots, isAfterDot) = (0, 1, 0, false)
         while index < bytes.count {
             let byte = bytes[index]
@@ -267,11 +266,14 @@ package enum TOMLNode: Hashable, Sendable {
             case UInt8(ascii: "."):
                 // Two dots in a row are not part of a key.
                 dots = isAfterDot ? 0 : dots + 1
-                if dots >= partLimit { return line }
+                if dots >= partLimit {
+                    return ConfigurationProblem(line: line, path: "", text: "a key has more than \(partLimit) parts")
+                }
                 isAfterDot = true
                 continue
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
                 let end = endOfString(bytes, from: index - 1)
+                if hasZero(bytes[(index - 1)..<end]) { return zero(in: line) }
                 line += bytes[index..<end].count { $0 == UInt8(ascii: "\n") }
                 index = end
             case UInt8(ascii: "#"): index = bytes[index...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
@@ -284,6 +286,21 @@ package enum TOMLNode: Hashable, Sendable {
             isAfterDot = false
         }
         return nil
+    }
+
+    private static func zero(in line: Int) -> ConfigurationProblem {
+        ConfigurationProblem(line: line, path: "", text: "a zero byte is not permitted")
+    }
+
+    /// Whether a string contains a zero byte as `\u0000`.
+    private static func hasZero(_ string: ArraySlice<UInt8>) -> Bool {
+        guard string.first == UInt8(ascii: "\"") else { return false }
+        var rest = string.drop { $0 != UInt8(ascii: "\\") }
+        while !rest.isEmpty {
+            if ["\\u0000", "\\U00000000"].contains(where: { rest.starts(with: $0.utf8) }) { return true }
+            rest = rest.dropFirst(2).drop { $0 != UInt8(ascii: "\\") }
+        }
+        return false
     }
 
     /// The end of a string that begins with a quote, or with three for several lines. A string of one line ends with the line at the latest.

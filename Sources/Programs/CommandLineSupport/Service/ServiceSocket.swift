@@ -113,8 +113,8 @@ package struct ServiceURL: Hashable, Sendable {
         switch parts[0].lowercased() {
         case "http": break
         case "https":
-            let hint = "ask a program of HTTPS such as curl, or the service's machine over SSH"
-            throw ExitMessage("cannot use \"\(shown)\": this command has no TLS; \(hint)", .usage)
+            let hint = "use an HTTPS client such as curl, or run the command on the service's machine"
+            throw ExitMessage("cannot use \"\(shown)\": this command does not support TLS; \(hint)", .usage)
         case let scheme: throw refusal("the scheme is \(scheme.printable), not http")
         }
         let rest = parts[1].dropFirst(2)

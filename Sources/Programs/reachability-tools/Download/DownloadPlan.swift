@@ -64,9 +64,9 @@ struct DownloadURL {
         if text.contains("://"), scheme.utf8.allSatisfy({ (0x2b...0x7a).contains($0) && $0 != 0x2f }), !scheme.isEmpty,
             !["http", "https"].contains(scheme.lowercased())
         {
-            return ExitMessage("\"\(shown)\" has the scheme \(scheme), not http or https: \(hint)", .usage)
+            return ExitMessage("\"\(shown)\" has the scheme \(scheme), not http or https; \(hint)", .usage)
         }
-        return ExitMessage("\"\(shown)\" is no URL of http or https: \(hint)", .usage)
+        return ExitMessage("\"\(shown)\" is not a URL of http or https; \(hint)", .usage)
     }
 
     /// Returns the last part of the URL's path as a file name. A name that the server sends is not used.
@@ -79,7 +79,7 @@ struct DownloadURL {
         guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/"), name.utf8.count <= 245, name.printable == name
         else {
             let shown = text.secretsMasked
-            throw ExitMessage("the last part of \"\(shown)\" is no name for a file: give one with --output", .usage)
+            throw ExitMessage("the last part of \"\(shown)\" cannot be a file name; give one with --output", .usage)
         }
         return name
     }

@@ -168,7 +168,7 @@ struct ServerAddress: Hashable, Sendable {
     init(_ text: String, defaultPort: Int = 443) throws(ExitMessage) {
         let (name, digits) = Self.parts(text)
         let refusal = ExitMessage(
-            "\"\(text.secretsMasked.printable)\" is no server: write example.org, 192.0.2.1:8443 or [2001:db8::1]:443, without scheme or path",
+            "\"\(text.secretsMasked.printable)\" is not a server; write example.org, 192.0.2.1:8443 or [2001:db8::1]:443, without scheme or path",
             .usage
         )
         guard let name, let server = try? ServerHost(name) else { throw refusal }

@@ -52,7 +52,7 @@ extension HostError: CustomStringConvertible {
             "\"\(text.secretsMasked.printable)\" cannot be encoded as a host name (IDNA): labels of other scripts have letters, digits and"
                 + " hyphens only; give it as xn-- labels if it has such a form"
         case .invalid(let text):
-            "\"\(text.secretsMasked.printable)\" is neither a host name nor an address: give a name such as example.org or an address such as"
+            "\"\(text.secretsMasked.printable)\" is neither a host name nor an address; use a name such as example.org or an address such as"
                 + " 192.0.2.1 or 2001:db8::1, without scheme, port or brackets"
         case .zoneRequired(let text):
             "\(text.printable) is a link-local address and requires an interface; use \(text.printable)%eth0, for example"
