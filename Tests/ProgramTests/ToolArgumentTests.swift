@@ -110,7 +110,7 @@ import TrustForge
     ])
     func `a last part that is not a safe name is refused`(path: String) {
         let url = "http://127.0.0.1:1\(path)"
-        let sentence = "the last part of \"\(url.secretsMasked)\" is no name for a file: give one with --output"
+        let sentence = "the last part of \"\(url.secretsMasked)\" cannot be a file name; give one with --output"
         #expect(Self.refusal([url]) == Refusal(sentence))
     }
 
@@ -120,7 +120,8 @@ import TrustForge
         ("h/a", nil), ("/a", nil), ("http:///a", nil), ("", nil), ("://h", nil), ("http://u:hush@h:0/?hush", nil),
     ])
     func `a URL of another scheme is refused`(text: String, reason: String?) {
-        let sentence = "\"\(text.secretsMasked)\" \(reason ?? "is no URL of http or https")"
+        let sentence =
+            "\"\(text.secretsMasked)\" \(reason ?? "is not a URL of http or https"); write https://example.org/image.iso"
         #expect(Self.refusal(["--", text]) == Refusal(sentence))
     }
 
@@ -182,11 +183,11 @@ import TrustForge
 
     @Test(arguments: [
         ("ftp://h/", "the scheme is ftp, not http"), ("127.0.0.1:9672", "it has no scheme"),
-        ("http://", "it names no host"),
-        ("http://h:0", "a port is a number from 1 to 65535"), ("http://[::1", "it names no host"),
-        ("http://u:hush@h/?hush", "a user, a query, a blank or a letter beyond ASCII has no place in it"),
+        ("http://", "it has no valid host"),
+        ("http://h:0", "the port is not a number from 1 to 65535"), ("http://[::1", "it has no valid host"),
+        ("http://u:hush@h/?hush", "a user name, a query, a space or a character outside ASCII is not allowed"),
     ])
-    func `a URL of a service that cannot be used is named, with the reason`(url: String, reason: String) {
+    func `an unusable URL of a service is quoted with the reason`(url: String, reason: String) {
         let sentence = "cannot use \"\(url.secretsMasked)\": \(reason); write http://127.0.0.1:9672, for example"
         #expect(Refusal.of { try ServiceURL(url) } == Refusal(sentence))
     }

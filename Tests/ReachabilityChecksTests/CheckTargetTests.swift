@@ -24,7 +24,7 @@ import Testing
         "https://u:hush@example.org/", "tcp://u:hush@example.org", "u:hush@example.org",
         "https://u:hush@\u{301}example.org/",
     ])
-    func `a target that is refused is told without its query and its user`(text: String) throws {
+    func `the message about an invalid target masks its query and its user`(text: String) throws {
         let error = #expect(throws: CheckInputError.self) { try CheckTarget(text) }
         #expect(error?.description.contains("hush") == false)
     }

@@ -235,7 +235,7 @@ import Testing
 
     @Test func `a damaged file is renamed`() throws {
         let file = directory.file("hub.sqlite")
-        try Data(repeating: 7, count: 8192).write(to: URL(fileURLWithPath: file))
+        try Data(count: 8192).write(to: URL(fileURLWithPath: file))
         let store = try HubStore(file)
         #expect(try store.contents().devices.isEmpty)
         store.close()

@@ -84,7 +84,7 @@ import Testing
         #expect(try store.hasOutage("o", of: place("pump")))
         #expect(
             log.lines == [
-                "warning: cannot use the history :memory:: the disk is full",
+                "warning: cannot use the history :memory:: the disk is full; free some space",
                 "notice: the history can be written again",
             ]
         )

@@ -57,15 +57,42 @@ import Testing
         #expect(try world.texts().last == "us.link and goes on")
     }
 
-    @Test func `a damaged file is renamed and a new one is created`() throws {
-        _ = FileManager.default.createFile(atPath: directory.file, contents: Data(repeating: 7, count: 5000))
+    @Test func `a damaged file is set aside, and a new one begun`() throws {
+        _ = FileManager.default.createFile(atPath: directory.file, contents: Data(count: 5000))
         let world = try HistoryWorld(directory)
         world.start()
         world.setCarrier(false)
         #expect(world.writer.status.fault == nil)
         #expect(try world.texts().last == "us.link and goes on")
         let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
-        #expect(names.contains { $0.hasPrefix("history.sqlite.corrupt-") })
+        let kept = try #require(names.first { $0.hasPrefix("history.sqlite.corrupt-") })
+        let renamed = "it was renamed to \(directory.path)/\(kept), and a new one was created"
+        #expect(world.log.lines == ["warning: the history \(directory.file) is damaged: \(renamed)"])
+    }
+
+    /// A path that was given by mistake.
+    @Test func `a file that is not a database is left alone`() throws {
+        let before = Data("root:x:0:0:root:/root:/bin/bash\n".utf8) + Data(repeating: 7, count: 5000)
+        try before.write(to: URL(filePath: directory.file))
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.setCarrier(false)
+        #expect(world.writer.status.fault?.kind == .foreign)
+        world.stop()
+        #expect(try Data(contentsOf: URL(filePath: directory.file)) == before)
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        #expect(!names.contains { $0.contains("corrupt") })
+    }
+
+    @Test func `a file without some of its tables is set aside`() throws {
+        try HistoryStore(directory.file).close()
+        let queue = try DatabaseQueue(path: directory.file)
+        try queue.write { try $0.execute(sql: "DROP TABLE interval; DROP TABLE run; CREATE TABLE run (id)") }
+        try queue.close()
+        let store = try HistoryStore(directory.file)
+        #expect(try store.resume(bootIdentifier: "").eras.isEmpty)
+        #expect(store.database.damaged != nil)
+        store.close()
     }
 
     @Test func `a file with internal damage is renamed, regardless of the end of the last run`() throws {

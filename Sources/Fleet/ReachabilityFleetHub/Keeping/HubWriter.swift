@@ -46,6 +46,10 @@ package final class HubWriter: Sendable {
     ) throws(HistoryError) {
         let contents = try store.contents()
         (self.store, self.clock, self.logger) = (store, clock, logger)
+        if let warning = store.database.warning { logger?.warning("\(warning)") }
+        if contents.damaged > 0 {
+            logger?.warning("records of the history that are damaged and were ignored: \(contents.damaged)")
+        }
         state = Locked(State(hub: Hub(devices: contents.devices, incidents: contents.incidents, run: run)))
         timer.withLock { timer in
             let made = DispatchSource.makeTimerSource(queue: queue)

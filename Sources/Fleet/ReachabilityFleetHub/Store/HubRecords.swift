@@ -59,6 +59,8 @@ package struct HubContents: Sendable {
 
     package var devices: [HubDevice] = []
     package var incidents: [FleetIncident] = []
+    /// The number of records that are damaged, and left out.
+    package var damaged = 0
 }
 
 /// Changes that are saved in one transaction.

@@ -98,7 +98,12 @@ extension HubStore {
     /// The SQLite application id, the characters "RnHu".
     private static let applicationID: Int32 = 0x526e_4875
 
-    static let schema = DatabaseSchema(applicationID: applicationID, owner: "hub", migrator: migrator)
+    static let schema = DatabaseSchema(
+        applicationID: applicationID,
+        owner: "hub",
+        migrator: migrator,
+        check: DatabaseSchema.checkPages
+    )
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()

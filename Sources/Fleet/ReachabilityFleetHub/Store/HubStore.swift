@@ -74,7 +74,8 @@ package final class HubStore: Sendable {
             sql: "SELECT device, record FROM part WHERE incident = ?",
             arguments: [incident]
         ) {
-            for id in try FleetIncident.Part(record: Array((row[1] as String).utf8)).outages.keys {
+            guard let part = try? FleetIncident.Part(record: bytes(row[1])) else { continue }
+            for id in part.outages.keys {
                 let sql = "DELETE FROM outage WHERE site = ? AND device = ? AND id = ?"
                 try db.execute(sql: sql, arguments: [site, row[0] as String, id])
             }
@@ -133,8 +134,12 @@ extension HubStore {
         try database.read { db in
             var contents = HubContents()
             for row in try Row.fetchAll(db, sql: "SELECT site, device, record FROM device") {
-                guard let place = DeviceID(site: row[0], device: row[1]) else { continue }
-                contents.devices.append(try HubDevice(place, record: Self.bytes(row[2])))
+                guard let place = FleetPlace(site: row[0], device: row[1]) else { continue }
+                if let device = try? HubDevice(place, record: Self.bytes(row[2])) {
+                    contents.devices.append(device)
+                } else {
+                    contents.damaged += 1
+                }
             }
             let rows = try Row.fetchAll(
                 db,
@@ -147,7 +152,11 @@ extension HubStore {
                     """,
                 arguments: [HubContents.kept]
             )
-            for row in rows { contents.incidents.append(try Self.incident(row, db)) }
+            for row in rows {
+                let (incident, damaged) = try Self.incident(row, db)
+                contents.incidents.append(incident)
+                contents.damaged += damaged
+            }
             return contents
         }
     }
@@ -213,20 +222,21 @@ extension HubStore {
     package func incident(_ id: String) throws(HistoryError) -> FleetIncident? {
         try database.read { db in
             try Row.fetchOne(db, sql: "SELECT id, site, start FROM incident WHERE id = ?", arguments: [id])
-                .map { try Self.incident($0, db) }
+                .map { try Self.incident($0, db).incident }
         }
     }
 
     private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    private static func incident(_ row: Row, _ db: Database) throws -> FleetIncident {
+    /// Reads an incident, and counts the damaged parts, which are left out.
+    private static func incident(_ row: Row, _ db: Database) throws -> (incident: FleetIncident, damaged: Int) {
         let id: String = row[0]
         var parts: [String: FleetIncident.Part] = [:]
         let sql = "SELECT device, record FROM part WHERE incident = ?"
-        for part in try Row.fetchAll(db, sql: sql, arguments: [id]) {
-            parts[part[0]] = try FleetIncident.Part(record: bytes(part[1]))
-        }
-        return FleetIncident(id: id, site: row[1], start: .milliseconds(row[2] as Int64), parts: parts)
+        let records = try Row.fetchAll(db, sql: sql, arguments: [id])
+        for part in records { parts[part[0]] = try? FleetIncident.Part(record: bytes(part[1])) }
+        let incident = FleetIncident(id: id, site: row[1], start: .milliseconds(row[2] as Int64), parts: parts)
+        return (incident, records.count - parts.count)
     }
 
     private static func summary(_ row: Row, _ db: Database) throws -> IncidentSummary {

@@ -33,13 +33,52 @@ package struct DatabaseSchema: Sendable {
         let identifier = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
         if identifier == 0, tables == 0 { return try create(db) }
-        guard identifier == applicationID else {
-            throw HistoryError(.foreign, file, "the file is not the database of a \(owner)")
-        }
+        guard identifier == applicationID else { throw foreign(file) }
         if try migrator.hasBeenSuperseded(db) {
-            throw HistoryError(.foreign, file, "the file was written by a later version of this program")
+            let hint = "install that version, or name another file with --history"
+            throw HistoryError(.foreign, file, "it was written by a later version of this program; \(hint)")
         }
         try check(db)
+    }
+
+    /// Reads all pages. This takes long for a large file.
+    package static func checkPages(_ db: Database) throws {
+        if let finding = try String.fetchOne(db, sql: "PRAGMA quick_check(1)"), finding != "ok" {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding)
+        }
+    }
+
+    /// Checks that the file has all tables and columns, because a value of another type cannot be read.
+    fileprivate func checkTables(_ db: Database) throws {
+        let whole = try DatabaseQueue()
+        try migrator.migrate(whole)
+        let missing = try whole.read(Self.columns).subtracting(Self.columns(db))
+        guard missing.isEmpty else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "it has other tables than a \(owner) creates")
+        }
+    }
+
+    private static func columns(_ db: Database) throws -> Set<String> {
+        let sql = """
+            SELECT list.name || ' ' || strict || ' ' || info.name || ' ' || info.type || ' ' || "notnull"
+            FROM pragma_table_list AS list JOIN pragma_table_info(list.name) AS info WHERE list.schema = 'main'
+            """
+        return try String.fetchSet(db, sql: sql)
+    }
+
+    /// Whether a file that cannot be read may be a database of this schema: its header has the application ID, or none because that is in the
+    /// log, or was overwritten with zeros by a power failure.
+    fileprivate func owns(_ file: String) -> Bool {
+        let header = (try? ReadableFile(file).read(100, at: 0)) ?? []
+        guard header.count == 100 else { return false }
+        let identifier = header[68..<72].reduce(0) { $0 << 8 | UInt32($1) }
+        let isUnnamed = identifier == 0 && header.starts(with: "SQLite format 3\0".utf8)
+        return identifier == UInt32(bitPattern: applicationID) || isUnnamed || header.allSatisfy { $0 == 0 }
+    }
+
+    fileprivate func foreign(_ file: String) -> HistoryError {
+        let hint = "move it away, or name another file with --history"
+        return HistoryError(.foreign, file, "it is not a database of a \(owner), or its header is damaged; \(hint)")
     }
 }
 
@@ -47,6 +86,8 @@ package struct DatabaseSchema: Sendable {
 package final class DatabaseFile: Sendable {
     package let path: String
     let database: any DatabaseWriter
+    /// The new name of a damaged file that was renamed.
+    package let damaged: String?
     /// The identities of the files when they were opened; nil for a database in memory.
     private let identities: FileIdentities?
     /// The lock file, which is held until the database is closed.
@@ -56,7 +97,7 @@ package final class DatabaseFile: Sendable {
     package init(_ path: String, _ schema: DatabaseSchema) throws(HistoryError) {
         do {
             lock = Locked(try LockFile(path + ".lock"))
-            database = try Self.open(path, schema)
+            (database, damaged) = try Self.open(path, schema)
         } catch {
             throw HistoryError(error, file: path)
         }
@@ -66,7 +107,7 @@ package final class DatabaseFile: Sendable {
 
     /// Creates a database in memory.
     package init(inMemory schema: DatabaseSchema) throws(HistoryError) {
-        (path, identities, lock) = (":memory:", nil, Locked(nil))
+        (path, identities, lock, damaged) = (":memory:", nil, Locked(nil), nil)
         do {
             let queue = try DatabaseQueue()
             try schema.migrator.migrate(queue)
@@ -76,7 +117,7 @@ package final class DatabaseFile: Sendable {
         }
     }
 
-    private static func open(_ path: String, _ schema: DatabaseSchema) throws -> DatabasePool {
+    private static func open(_ path: String, _ schema: DatabaseSchema) throws -> (DatabasePool, damaged: String?) {
         func connect() throws -> DatabasePool {
             var configuration = Configuration()
             configuration.busyMode = .timeout(1)
@@ -91,16 +132,22 @@ package final class DatabaseFile: Sendable {
             let pool = try DatabasePool(path: path.hasPrefix("/") ? path : "./" + path, configuration: configuration)
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try schema.migrator.migrate(pool)
+            try pool.writeWithoutTransaction(schema.checkTables)
             return pool
         }
         try OwnFile.make(path)
         do {
-            return try connect()
-        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
-            try setAside(path)
+            return (try connect(), nil)
+        } catch let error as DatabaseError where Self.isDamage(error) {
+            let name = try setAside(path, schema)
             try OwnFile.make(path)
-            return try connect()
+            return (try connect(), name)
         }
+    }
+
+    /// Returns whether an error means that the file is damaged. An error in SQL means that a table or a column is missing.
+    private static func isDamage(_ error: DatabaseError) -> Bool {
+        [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode)
     }
 
     /// Runs a read-only transaction.
@@ -136,10 +183,20 @@ package final class DatabaseFile: Sendable {
     }
 
     /// Renames a damaged file, its write-ahead log and its shared memory to `PATH.corrupt-SECONDS`.
-    static func setAside(_ path: String) throws(SystemError) {
+    @discardableResult
+    static func setAside(_ path: String, _ schema: DatabaseSchema) throws -> String {
+        guard schema.owns(path) else { throw schema.foreign(path) }
         let name = "\(path).corrupt-\(SystemClock.real.components.seconds)"
         try OwnFile.rename(path, to: name)
         for suffix in FileIdentities.suffixes { try? OwnFile.rename(path + suffix, to: name + suffix) }
+        return name
+    }
+
+    /// A warning about a damaged file that was renamed.
+    package var warning: String? {
+        damaged.map { name in
+            "the history \(path.printable) is damaged: it was renamed to \(name.printable), and a new one was created"
+        }
     }
 }
 
@@ -205,14 +262,23 @@ package struct HistoryError: Error, Hashable, Sendable {
         case let error as HistoryError: self = error
         case let error as SystemError where error == .tryAgain:
             self.init(.locked, file, "another process uses it; give each process its own --history")
-        case let error as SystemError: self.init(Kind(error), file, error.description)
-        case let error as DatabaseError: self.init(Kind(error), file, error.message ?? error.resultCode.description)
+        case let error as SystemError: self.init(Kind(error), file, error.description + Kind(error).hint)
+        case let error as DatabaseError:
+            self.init(Kind(error), file, (error.message ?? error.resultCode.description) + Kind(error).hint)
         default: self.init(.failed, file, "\(type(of: error))")
         }
     }
 }
 
 extension HistoryError.Kind {
+    fileprivate var hint: String {
+        switch self {
+        case .full: "; free some space"
+        case .denied: "; name another file with --history"
+        case .corrupt, .foreign, .locked, .failed: ""
+        }
+    }
+
     fileprivate init(_ error: SystemError) {
         switch error {
         case .noSpace: self = .full

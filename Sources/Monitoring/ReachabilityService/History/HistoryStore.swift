@@ -41,16 +41,14 @@ package final class HistoryStore: Sendable {
     /// The application ID: the ASCII letters `RnHi`.
     private static let applicationID: Int32 = 0x526e_4869
 
-    private static let schema = DatabaseSchema(
+    static let schema = DatabaseSchema(
         applicationID: applicationID,
         owner: "service",
         migrator: migrator,
         // Incremental vacuum allows free pages to be returned in small steps.
         create: { try $0.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") },
         check: { db in
-            if try !hasEnded(db), let finding = try String.fetchOne(db, sql: "PRAGMA quick_check(1)"), finding != "ok" {
-                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding)
-            }
+            if try !hasEnded(db) { try DatabaseSchema.checkPages(db) }
         }
     )
 

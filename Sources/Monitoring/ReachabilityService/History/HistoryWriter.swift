@@ -330,6 +330,7 @@ package final class HistoryWriter: Sendable {
         }
         do {
             let store = try HistoryStore(file)
+            if let warning = store.database.warning { logger?.warning("\(warning)") }
             state.withLock { $0.store = store }
             return store
         } catch {
@@ -365,8 +366,8 @@ package final class HistoryWriter: Sendable {
         switch fault.kind {
         case .foreign: return discardStore()
         case .corrupt:
-            discardStore()
-            try? DatabaseFile.setAside(file)
+            lose()
+            _ = try? DatabaseFile.setAside(file, HistoryStore.schema)
         case .full, .denied, .locked, .failed: break
         }
         let isFirst = state.withLock { state in
