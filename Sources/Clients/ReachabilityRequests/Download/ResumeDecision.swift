@@ -38,8 +38,8 @@ enum ResumeDecision: Hashable, Sendable {
         case 412: self = .startOver("the server says that the file has changed")
         case 416:
             if head.headers["Content-Range"].flatMap(ContentRange.init) == .unsatisfied(total: offset),
-                known.mayBeValidator(of: head),
-                known.total == nil || known.total == offset
+                known.total == nil || known.total == offset,
+                known.total == nil ? known.isValidator(of: head) : known.mayBeValidator(of: head)
             {
                 self = .complete
             } else {
