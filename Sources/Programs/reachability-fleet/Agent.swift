@@ -150,7 +150,7 @@ enum BrokerArguments {
     ) throws(ExitMessage) -> (BrokerAddress, BrokerOptions.TLS) {
         guard let broker = BrokerAddress(text) else {
             let hint = "write mqtts://HOST, mqtts://HOST:PORT or mqtt://HOST"
-            throw ExitMessage("\"\(text.secretsMasked.printable)\" is no address of a broker: \(hint)", .usage)
+            throw ExitMessage("\"\(text.secretsMasked.printable)\" is not the address of a broker; \(hint)", .usage)
         }
         // The file of the certificate may also contain the key.
         let tls = BrokerOptions.TLS(authority: authority, certificate: certificate, key: key ?? certificate)

@@ -134,7 +134,7 @@ extension HubStore {
         try database.read { db in
             var contents = HubContents()
             for row in try Row.fetchAll(db, sql: "SELECT site, device, record FROM device") {
-                guard let place = FleetPlace(site: row[0], device: row[1]) else { continue }
+                guard let place = DeviceID(site: row[0], device: row[1]) else { continue }
                 if let device = try? HubDevice(place, record: Self.bytes(row[2])) {
                     contents.devices.append(device)
                 } else {

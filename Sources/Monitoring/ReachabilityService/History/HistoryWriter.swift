@@ -366,7 +366,7 @@ package final class HistoryWriter: Sendable {
         switch fault.kind {
         case .foreign: return discardStore()
         case .corrupt:
-            lose()
+            discardStore()
             _ = try? DatabaseFile.setAside(file, HistoryStore.schema)
         case .full, .denied, .locked, .failed: break
         }
